@@ -17,6 +17,7 @@ from agattn._version import __version__
 
 TYPE_CHECKING = False  # true for type checkers; typing takes longer to import than all the rest of this
 if TYPE_CHECKING:
+    from agattn.algebra.verbs import rank
     from agattn.architectures import (
         Attention,
         Convolution,
@@ -30,32 +31,39 @@ if TYPE_CHECKING:
         Skip,
         Sum,
     )  # fmt: skip
+    from agattn.claims.network_dimension import dimension
+    from agattn.documents import schema
+    from agattn.engines.doctor import examine as doctor
+    from agattn.engines.verbs import emit, run
+    from agattn.engines.verbs import emit as script
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
+    from agattn.experiments.verbs import atlas, audit, calibrate, study, train
+    from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
+    from agattn.geometry.ideal.invariants import invariants
+    from agattn.geometry.identifiability.equivalence import equivalent
+    from agattn.geometry.identifiability.fibers import weights
+    from agattn.geometry.identifiability.network_fibers import fiber
+    from agattn.geometry.reconstruction.from_values import identify
     from agattn.geometry.strata.strata import Stratum
-    from agattn.library import (
+    from agattn.geometry.strata.tangent import tangent_space
+    from agattn.heads.verbs import classify, rlct
+    from agattn.heads.verbs import rlct as learning_coefficient
+    from agattn.reports.verbs import figure, report
+    from agattn.verification.verbs import (
         certificate,
         check,
-        classify,
         critical_points,
         critical_points_near,
-        dimension,
-        equivalent,
-        fiber,
+        degree,
+        hilbert_function,
         ideal,
-        identify,
-        learning_coefficient,
-        run,
-        script,
         singularities,
         strata,
-        symmetries,
-        tangent_space,
-        train,
         verify,
-        weights,
     )
 
+#: Where the names are that are no verbs; where verbs are, :data:`agattn.library.VERBS` says.
 _HOMES = {
     "agattn.architectures": (
         "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "PolynomialMap",
@@ -64,21 +72,16 @@ _HOMES = {
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
     "agattn.geometry.strata.strata": ("Stratum",),
-    "agattn.library": (
-        "certificate", "check", "classify", "critical_points", "critical_points_near", "dimension",
-        "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script",
-        "singularities", "strata", "symmetries", "tangent_space", "train", "verify",
-        "weights",
-    ),
 }  # fmt: skip
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
-    "Verdict", "__version__", "certificate", "check", "classify", "critical_points",
-    "critical_points_near", "dimension",
-    "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script", "singularities",
-    "strata", "symmetries", "tangent_space", "train", "verify", "weights",
+    "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
+    "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",
+    "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants", "learning_coefficient",
+    "rank", "report", "rlct", "run", "schema", "script", "singularities", "strata", "study",
+    "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 
 
@@ -86,9 +89,10 @@ def __getattr__(name: str) -> object:
     """Import a name when it is first asked for, so that the checker and ``--help`` load nothing heavy."""
     for home, names in _HOMES.items():
         if name in names:
-            module = import_module(home)
-            found = getattr(module, name)
-            return module.in_python(found) if home == "agattn.library" else found
+            return getattr(import_module(home), name)
+    if name in __all__:
+        found: object = import_module("agattn.library").verb(name)
+        return found
     raise AttributeError(f"module 'agattn' has no attribute {name!r}")
 
 

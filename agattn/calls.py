@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeGuard, TypeVar
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
+
+from msgspec import Meta
 
 from agattn.errors import InputError, nearest
+from agattn.sheet.result import keys
 
 C = TypeVar("C")
 
-#: Two names for the number of tokens, each of which stands for the other where that is what is taken.
-_SAME = {"t": "tokens", "tokens": "t"}
+#: Two names for one argument, each of which stands for the other where that is what is taken.
+_SAME = {"t": "tokens", "tokens": "t", "step": "progress"}
 #: What the command line calls it, and what it is called here.
 _IN_THE_SHELL = {"embed_dim": "d", "out_dim": "d_out", "attn_dim": "a"}
 
@@ -98,6 +102,8 @@ def _plain(call: str, signature: inspect.Signature) -> str:
 def constructed(cls: type[C]) -> type[C]:
     """Let a class check the arguments of its constructor by :func:`fitted`; its signature stays as it is.
 
+    The docstring gets a list of the arguments that are described as keys of the class's JSON.
+
     >>> @constructed
     ... class Power:
     ...     def __init__(self, degree, tokens=1):
@@ -118,8 +124,32 @@ def constructed(cls: type[C]) -> type[C]:
         bound = fitted(f"ag.{cls.__name__}", signature, args, named)
         make(self, *bound.args, **bound.kwargs)
 
+    described = {one.attribute: one.kind for one in keys(cast(Any, cls)) if one.attribute in whole.parameters}
+    checked.__signature__ = _without_descriptions(whole, described)  # type: ignore[attr-defined]
     cls.__init__ = checked  # type: ignore[assignment, method-assign]
+    cls.__doc__ = _with_attributes(inspect.cleandoc(cls.__doc__ or ""), described)
     return cls
+
+
+def _without_descriptions(signature: inspect.Signature, described: Mapping[str, Any]) -> inspect.Signature:
+    """A signature whose types say nothing but the types."""
+    plain = get_type_hints(type("Plain", (), {"__annotations__": dict(described)}))
+    shown = (
+        one.replace(annotation=inspect.formatannotation(plain[name])) if name in plain else one
+        for name, one in signature.parameters.items()
+    )
+    return signature.replace(parameters=list(shown))
+
+
+def _with_attributes(text: str, described: Mapping[str, Any]) -> str:
+    """A docstring with those of these arguments that it does not describe itself."""
+    lines = [
+        f"    {name}: {more.description}"
+        for name, kind in described.items()
+        for more in kind.__metadata__
+        if isinstance(more, Meta) and more.description and f"{name}:" not in text
+    ]
+    return "\n".join([text, "", "Attributes:", *lines]) if lines else text
 
 
 def refuse_unless(fits: bool, name: str, value: object, what: str) -> None:
@@ -141,3 +171,34 @@ def is_list(value: object) -> TypeGuard[Collection[Any]]:
     (True, False, False)
     """
     return hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number of at least 0.
+
+    >>> is_whole(0), is_whole(-1), is_whole(True), is_whole(1.0)
+    (True, False, False, False)
+    """
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= 0  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def is_ranks(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a list of whole numbers of at least 0."""
+    return is_list(value) and all(map(is_whole, value))
+
+
+def one_of(name: object, choices: Iterable[str], what: str) -> str:
+    """A name in lower case, or an InputError with the nearest one there is.
+
+    >>> one_of("Weights", ("weights", "equations"), "method")
+    'weights'
+    """
+    known = list(choices)
+    if not isinstance(name, str) or name.lower() not in known:
+        listed = f"; there are {', '.join(known)}"
+        hint = nearest(name, known, listed) if isinstance(name, str) else listed
+        raise InputError(f"there is no {what} {shown(name)}{hint}")
+    return name.lower()

@@ -21,9 +21,10 @@ class Verb(ModuleType):
 
     def __call__(self, *args: Any, **named: Any) -> Checked:
         """Verify a certificate; see :func:`agattn.library.check`."""
-        from agattn import library
+        from agattn.library import verb
 
-        return library.in_python(library.check)(*args, **named)
+        found: Checked = verb("check")(*args, **named)
+        return found
 
 
 if __name__ == "__main__":

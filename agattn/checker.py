@@ -1267,7 +1267,7 @@ class Deep:
         return int(zero)
 
     def outside(self, found: dict[str, Any]) -> str:
-        """See that the limit stated is one, and that it meets the conditions of the theorem."""
+        """Check that the stated point is a limit, and that the limit meets the conditions of the theorem."""
         record = fields(found["limit"], "weights X value kappa delta")
         self.at, s = self.weights(record["weights"]), self.first
         require(s >= 1, "such a network is closed")

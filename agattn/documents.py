@@ -14,7 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from agattn import records
+from agattn.calls import shown
+from agattn.errors import InputError, nearest
 from agattn.sheet import result
 
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
@@ -30,14 +31,14 @@ RESULTS: dict[str, tuple[str, ...]] = {
     ),
     "verify": ("agattn.verification.verify:Report",),
     "check": ("agattn.verification.checked:Checked",),
-    "classify": ("agattn.heads.head_geometry:HeadLine", "agattn.heads.head_geometry:HeadTable"),
+    "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
     "critical-points": (
         "agattn.geometry.critical_points.trained:NearbyCriticalPoints",
         "agattn.geometry.critical_points.counts:CriticalPoints",
     ),
     "run": ("agattn.engines.run:Run",),
     "doctor": ("agattn.engines.doctor:Doctor",),
-    "emit": ("agattn.engines.emit:Emitted",),
+    "emit": ("agattn.engines.verbs:Script",),
     "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
     "fiber": (
@@ -50,11 +51,25 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.learning_coefficients.brackets:CoefficientBounds",
         "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
     ),
-    "singularities": ("agattn.geometry.singular_points.network_points:Singularities",),
+    "singularities": ("agattn.geometry.singular_points.point_facts:Singularities",),
+    "atlas": ("agattn.experiments.studies.atlas:Atlas",),
+    "calibrate": ("agattn.experiments.calibration.calibration:Calibration",),
+    "study": ("agattn.experiments.studies.jobs:StudyLine",),
+    "train": ("agattn.experiments.training.training:TrainedRun",),
+    "figure": (
+        "agattn.reports.figure_critical:FigureCritical",
+        "agattn.reports.figure_deep:FigureDeep",
+        "agattn.reports.figure1:Figure1",
+        "agattn.reports.figure2:Figure2",
+        "agattn.reports.figure3:Figure3",
+    ),
+    "report": ("agattn.reports.document:SavedReport",),
 }
 
+#: Commands that print a document on each of many lines, which the description of the result says.
+LINES = ("study", "train")
 #: The names of all schemas.
-NAMES = sorted({*RESULTS, *records.RECORDS})
+NAMES = sorted(RESULTS)
 
 
 def results(name: str) -> tuple[Any, ...]:
@@ -64,11 +79,31 @@ def results(name: str) -> tuple[Any, ...]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
-    if name in records.RECORDS:
-        return records.schema(name)
+    """The JSON schema, in the 2020-12 draft, of what a command prints with ``--json``.
+
+    Args:
+        name: of the command; :data:`~agattn.documents.NAMES` has those that print JSON.
+
+    Raises:
+        InputError: if there is no such schema.
+
+    See Also:
+        :func:`agattn.check`, :func:`agattn.certificate`; ``agattn schema`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.schema("rank")["title"]
+    'agattn rank --json'
+    >>> ag.schema("rang")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no schema 'rang'; did you mean 'rank'?
+    """
+    if not isinstance(name, str) or name not in NAMES:
+        listed = f"; there are {', '.join(NAMES)}"
+        hint = nearest(name, NAMES, listed) if isinstance(name, str) else listed
+        raise InputError(f"there is no schema {shown(name)}{hint}")
     found = result.schema(*results(name), title=f"agattn {name} --json")
-    if "anyOf" not in found:
+    if "anyOf" not in found and name not in LINES:
         found.pop("description", None)  # what the command does says more than the class of its result
     return found
 
@@ -79,7 +114,4 @@ def check(name: str, document: object) -> None:
     Raises:
         InputError: if it is not; says where, such as ``$.claims[0].verdict``.
     """
-    if name in records.RECORDS:
-        records.check(name, document)
-        return
     result.check_one_of(results(name), document)

@@ -18,6 +18,10 @@ AFTER = 2.0
 Progress = Callable[[str], None]
 
 
+def silent(_: str) -> None:
+    """Tell nobody: what a function of a room does unless it is given another one to tell."""
+
+
 @contextlib.contextmanager
 def told(work: str, progress: Progress | None = None, after: float = AFTER) -> Iterator[Progress]:
     """A function that is told each step of some work.

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 
 from agattn import SingleLayer
+from agattn.engines.catalogue import ENGINES
 from agattn.engines.critical_points import PRIMES
-from agattn.engines.engine import ENGINES
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, run
 from agattn.errors import EngineMemoryError, EngineNotFoundError, EngineTimeoutError

@@ -16,8 +16,8 @@ from math import comb
 from pathlib import Path
 
 from agattn import SingleLayer
+from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import MACAULAY2, SINGULAR
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.engines.transcript import read

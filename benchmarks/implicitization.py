@@ -32,7 +32,7 @@ from pathlib import Path
 
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import engine_named
+from agattn.engines.catalogue import engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.errors import EngineNotFoundError
 from agattn.evidence import weakest

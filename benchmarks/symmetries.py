@@ -43,7 +43,7 @@ BLOCK = Network(
 
 def timed(network: Architecture, seed: int = 0) -> tuple[LinearSymmetries, float]:
     start = time.process_time()
-    found = linear_symmetries(network, seed, force=True)
+    found = linear_symmetries(network, seed=seed, force=True)
     _ = found.structure
     return found, time.process_time() - start
 

@@ -26,7 +26,13 @@ from agattn import DeepNetwork, SingleLayer
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture
 from agattn.experiments.training.conserved import drift
-from agattn.experiments.training.losses import Loss, PopulationLoss, SampleLoss, as_parameters, jax_loss
+from agattn.experiments.training.losses import (
+    PopulationLoss,
+    SampleLoss,
+    TrainingLoss,
+    as_parameters,
+    jax_loss,
+)
 from agattn.experiments.training.paths import flow
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import SMALL, start
@@ -40,13 +46,13 @@ CASES: list[tuple[Architecture, Data, float, float]] = [
 ]
 
 
-def by_lsoda(losses: list[Loss], starts: Array, until: float) -> Ends:
+def by_lsoda(losses: list[TrainingLoss], starts: Array, until: float) -> Ends:
     paths = [flow(loss, theta, until) for loss, theta in zip(losses, starts, strict=True)]
     worst = max(drift(losses[0].architecture, p.weights[0], p.weights, p.times) for p in paths)
     return np.stack([p.weights[-1] for p in paths]), worst, np.array([p.problem is None for p in paths])
 
 
-def by_diffrax(losses: list[Loss], starts: Array, until: float) -> Callable[[], Ends]:
+def by_diffrax(losses: list[TrainingLoss], starts: Array, until: float) -> Callable[[], Ends]:
     """Kvaerno's method of order 5 with a PID controller, all seeds under vmap."""
     import diffrax
     import jax

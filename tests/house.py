@@ -3,6 +3,7 @@
     python -m tests.house            circles and arrows back up, from all imports, also those by importlib
     python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
     python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
+    python -m tests.house --lines --against COMMIT    the same beside the lines that a commit of git has
 
 With ``--json`` the same as one JSON document.
 """
@@ -13,7 +14,9 @@ import ast
 import configparser
 import io
 import json
+import subprocess
 import sys
+import tarfile
 import tokenize
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
@@ -110,6 +113,7 @@ def imports(module: str) -> set[str]:
     return {name for name in found if name in known and name not in (module, "agattn")}
 
 
+@lru_cache
 def graph() -> nx.DiGraph:
     """The files as nodes, and an arrow from each to the files that it needs.
 
@@ -132,22 +136,49 @@ def arrows_up() -> list[tuple[str, str]]:
     )  # fmt: skip
 
 
-def lines_of_code() -> Counter[str]:
-    """The lines of code of every room, without docstrings, comments and empty lines."""
+def sources() -> dict[str, str]:
+    """The text of every module of the package."""
+    return {module: path.read_text(encoding="utf-8") for module, path in files().items()}
+
+
+def sources_of(commit: str, clone: Path = ROOT) -> dict[str, str]:
+    """The text of every module that the package had in a commit of a clone.
+
+    Raises:
+        SystemExit: if git knows no such commit, or the commit has no package; in the words of git.
+    """
+    command = ["git", "archive", commit, PACKAGE.name]
+    done = subprocess.run(command, cwd=clone, capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"git has no package in {commit!r}: {done.stderr.decode().strip()}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        return {
+            module_of(ROOT / member.name): archive.extractfile(member).read().decode()
+            for member in archive
+            if member.isfile() and member.name.endswith(".py")
+        }
+
+
+def lines_of(source: str) -> int:
+    """The lines of code in a text, without docstrings, comments and empty lines."""
+    said = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said |= set(range(node.lineno, node.end_lineno + 1))
+    silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    silent |= {tokenize.ENCODING, tokenize.ENDMARKER}
+    counted = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in silent:
+            counted |= set(range(token.start[0], token.end[0] + 1))
+    return len(counted - said)
+
+
+def lines_of_code(texts: dict[str, str]) -> Counter[str]:
+    """The lines of code of every room, from the text of every module."""
     found: Counter[str] = Counter()
-    for module, path in files().items():
-        source = path.read_text(encoding="utf-8")
-        said = set()
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                said |= set(range(node.lineno, node.end_lineno + 1))
-        silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-        silent |= {tokenize.ENCODING, tokenize.ENDMARKER}
-        counted = set()
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type not in silent:
-                counted |= set(range(token.start[0], token.end[0] + 1))
-        found[room_of(module)] += len(counted - said)
+    for module, source in texts.items():
+        found[room_of(module)] += lines_of(source)
     return found
 
 
@@ -219,6 +250,27 @@ def trace(run) -> dict[str, object]:
     return {"rooms": sorted(rooms), "calls_up": up.total(), "where": dict(up.most_common())}
 
 
+def tell_lines(words: list[str]) -> None:
+    """Print the lines of code by room, beside those of the commit after ``--against`` where one is given."""
+    columns = {"now": lines_of_code(sources())}
+    if "--against" in words:
+        commit = "".join(words[words.index("--against") + 1 :][:1])
+        columns = {commit: lines_of_code(sources_of(commit)), **columns}
+    if "--json" in words:
+        print(json.dumps(columns if len(columns) > 1 else columns["now"], indent=2))
+        return
+    rooms = [
+        (room, [column[room] for column in columns.values()])
+        for room in sorted(set().union(*columns.values()))
+    ]
+    rooms.append(("all", [column.total() for column in columns.values()]))
+    if len(columns) > 1:
+        print(f"{commit[:8]:>8} {'now':>8} {'change':>8}  room")
+        rooms = [(room, [before, now, f"{now - before:+}"]) for room, (before, now) in rooms]
+    for room, numbers in rooms:
+        print("".join(f"{number:>8} " for number in numbers) + f" {room}")
+
+
 def main(words: list[str]) -> int:
     """Print what was asked for; the status is 1 where there is a circle or an arrow up."""
     if "--trace" in words:
@@ -231,13 +283,7 @@ def main(words: list[str]) -> int:
                 print("".join(f"  {where}: {number}\n" for where, number in one["where"].items()), end="")
         return 0
     if "--lines" in words:
-        counted = lines_of_code()
-        if "--json" in words:
-            print(json.dumps(dict(counted), indent=2))
-        else:
-            for room, number in sorted(counted.items()):
-                print(f"{number:6}  {room}")
-            print(f"{counted.total():6}  all")
+        tell_lines(words)
         return 0
     round_about, up = circles(), arrows_up()
     if "--json" in words:

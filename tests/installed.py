@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from agattn.engines.engine import ENGINES
+from agattn.engines.catalogue import ENGINES
 from agattn.engines.locate import INSTALL, candidates
 from agattn.errors import EngineNotFoundError
 

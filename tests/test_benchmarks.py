@@ -55,6 +55,7 @@ def test_dimensions():
     assert "proved" in benchmark("dimension.py", "--quick")
 
 
+@pytest.mark.slow
 def test_training():
     said = benchmark("training.py", "--seeds", "2", "--time", "100", "--no-diffrax")
     rows = [line.split() for line in said.splitlines() if line.startswith("LSODA")]
@@ -77,6 +78,7 @@ def test_ranks_can_be_called():
     assert "--large" in benchmark("rank.py", "--help")
 
 
+@pytest.mark.slow
 def test_commands_against_another_version():
     """This version against itself: every ratio is near 1, whatever it is."""
     said = benchmark(

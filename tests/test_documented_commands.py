@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 from agattn._version import __version__
 from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
-from agattn.engines.engine import ENGINES
+from agattn.engines.catalogue import ENGINES
 from agattn.experiments.studies.grid import example
 
 DOCS = ROOT / "docs"
@@ -61,6 +61,19 @@ TRAIN = [
     ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
 ]
 RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO, *TRAIN]
+# These take longest; a shorter one of each command runs without --all.
+LONG = {
+    "audit --max-d 3 --max-out 3",
+    "calibrate --out calibration --quick",
+    "figure 1 --slice examples/slice.json -O slice.png",
+    "figure 1 -O umbrella.pdf",
+    "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
+    "report -d 3 -o 2 -a 2 --out report",
+    "run strata-tangents -d 3 -o 2 -a 2",
+    "singularities --dims 3,3,2 --ranks 3,3 -t 3",
+    "study grid.toml --workers 2 -O results.jsonl",
+    "verify -d 6 -o 6 -a 4 --engine native",
+}
 # A refuted claim is a result; everything else that is not 0 is a failure.
 MAY_REFUTE = {"verify", "audit", "report", "study"}
 
@@ -115,7 +128,9 @@ def shown():
         for words, output in found:
             if not PLACEHOLDER.search(" ".join(words)):
                 name = page.relative_to(DOCS if DOCS in page.parents else ROOT)
-                yield pytest.param(words, output, id=f"{name}: agattn {' '.join(words)}")
+                line = " ".join(words)
+                slow = [pytest.mark.slow] * (line in LONG)
+                yield pytest.param(words, output, id=f"{name}: agattn {line}", marks=slow)
 
 
 COMMAND_LINES = list(shown())
@@ -270,6 +285,7 @@ SESSIONS = [
 INSTALLS = re.compile(r"python3 -m venv|\. \.venv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
 @pytest.mark.engine
 def test_the_page_from_top_to_bottom(page, tmp_path):

@@ -1,11 +1,28 @@
 """The structure of the package, as ``python -m tests.house`` measures it, stays what the pages say."""
 
+import ast
+import subprocess
+from collections import defaultdict
+
 import numpy as np
+import pytest
 
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
-from tests.house import arrows_up, circles, floor_of, imports, trace
+from tests.house import (
+    ROOT,
+    arrows_up,
+    circles,
+    files,
+    floor_of,
+    imports,
+    lines_of,
+    main,
+    sources,
+    sources_of,
+    trace,
+)
 
 
 def test_imports_by_name_are_seen():
@@ -24,6 +41,17 @@ def test_no_files_need_each_other():
     assert circles() == []
 
 
+def test_every_class_has_a_name_of_its_own():
+    """A name in a type hint tells which class is meant; the checker, which stands alone, has its own."""
+    places = defaultdict(set)
+    for module, path in files().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and module != "agattn.checker" and node.name[0] != "_":
+                places[node.name].add(module)
+    assert {"ExactWeights", "Weights", "PointFacts"} <= set(places)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
 def test_evaluating_and_differentiating_a_network_makes_no_call_up():
     network = DeepNetwork((3, 2, 2), (1, 2), t=2)
     draw = np.random.default_rng(0).standard_normal
@@ -32,3 +60,72 @@ def test_evaluating_and_differentiating_a_network_makes_no_call_up():
     found = trace(lambda _: jacobian(network, parameters, X, FloatArithmetic()))
     assert {"agattn.algebra", "agattn.architectures", "agattn.geometry.dimension"} == set(found["rooms"])
     assert found["calls_up"] == 0
+
+
+CODE = '''"""A docstring
+of two lines."""
+
+import os  # said
+
+
+def f(x):
+    """What it does."""
+    # Why.
+    return (
+        x +
+
+        """text"""
+    )
+'''
+
+
+def test_code_is_counted_without_what_is_said():
+    assert lines_of(CODE) == 6  # import, def, and four of the return, whose empty line is none
+
+
+def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
+    """In a clone with one file in one commit, and two rooms now."""
+
+    def git(*words):
+        author = ["-c", "user.name=x", "-c", "user.email=x@x"]
+        subprocess.run(["git", *author, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "agattn" / "room").mkdir(parents=True)
+    (tmp_path / "agattn" / "room" / "file.py").write_text(CODE, encoding="utf-8")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "One file")
+    assert sources_of("HEAD", tmp_path) == {"agattn.room.file": CODE}
+    with pytest.raises(SystemExit, match="git has no package in 'nonsense'"):
+        sources_of("nonsense", tmp_path)
+    monkeypatch.setattr("tests.house.sources_of", lambda commit: sources_of(commit, tmp_path))
+    monkeypatch.setattr("tests.house.sources", lambda: {"agattn.room.file": "x = 1\n", "agattn.new": "y\n"})
+    assert main(["--lines", "--against", "HEAD"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows == [
+        ["HEAD", "now", "change", "room"],
+        ["0", "1", "+1", "agattn.new"],
+        ["6", "1", "-5", "agattn.room"],
+        ["6", "2", "-4", "all"],
+    ]
+
+
+def test_every_file_is_counted():
+    assert {"agattn", "agattn.checker", "agattn.geometry.strata.strata"} <= set(sources())
+
+
+def test_functions_have_at_most_sixty_lines_without_their_docstrings():
+    found = {
+        f"{path.relative_to(ROOT).as_posix()} {node.name}"
+        for module, path in files().items()
+        if module != "agattn.checker"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and code_lines(node) > 60
+    }
+    assert found == set()
+
+
+def code_lines(function):
+    first = function.body[0]
+    said = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
+    return function.end_lineno - function.lineno + 1 - said

@@ -71,16 +71,19 @@ def named(path):
     return path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in scripts() if path.suffix == ".m2"], ids=named)
 def test_macaulay2_scripts_print_what_is_known(macaulay2, path):
     check_script(macaulay2, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in scripts() if path.suffix == ".sing"], ids=named)
 def test_singular_scripts_print_what_is_known(singular, path):
     check_script(singular, path)
 
 
+@pytest.mark.slow
 def test_the_package_is_installed_and_its_tests_pass(macaulay2, tmp_path):
     text = f"""
 path = prepend("{FOLDER}/", path)
@@ -138,6 +141,7 @@ quit;
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: f"{layer.d}-{layer.d_out}-{layer.a}-{layer.t}")
 def test_coordinates_and_strata_are_those_of_agattn(engine_installation, tmp_path, layer):
     """The map, polynomial by polynomial, and the strata with their tangent vectors."""

@@ -50,6 +50,7 @@ def answers(both_engines, engine):
     return lambda task, layer: (put(task, layer, installation), task.native(layer, 0))
 
 
+@pytest.mark.slow
 @both
 def test_fibers(answers, layer):
     """Independent: the engine solves φ(A, V) = φ(A₀, V₀), native code factors quadratic forms."""
@@ -67,6 +68,7 @@ def test_critical_strata(answers, layer):
     assert by_engine == natively and by_engine.keys() == set(strata(layer))
 
 
+@pytest.mark.slow
 @both
 def test_base_locus(answers, layer):
     """Independent: the engine decomposes {φ = 0}, native code looks at one point of each orbit."""
@@ -74,6 +76,7 @@ def test_base_locus(answers, layer):
     assert by_engine == natively == {"A = 0", "V = 0"}
 
 
+@pytest.mark.slow
 @both
 def test_tangent_spaces(answers, layer):
     """Not independent from above: the engine is given native equations and preimages, which it checks.
@@ -100,6 +103,7 @@ def test_dimension(answers, layer):
     assert max(ranks) == GENERIC_RANK.native(layer, 0) == layer.expected_dimension
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "layer"),
     [("singular", layer) for layer in LAYERS + WIDER[:2] if layer.d > 1]

@@ -30,7 +30,7 @@ Array = Any  # a numpy array whose entries are of the kind that the arithmetic i
 
 
 class EvaluationEnded(Exception):  # noqa: N818  an arithmetic ends what it was used for; nothing is wrong
-    """Raised by an arithmetic that goes no further. A map that is being evaluated must let it through."""
+    """Raised by an arithmetic to end an evaluation. The map that is evaluated must not catch this error."""
 
 
 class BadPrimeError(InputError):

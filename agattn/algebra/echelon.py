@@ -69,7 +69,7 @@ def echelon(matrix: Any) -> tuple[Any, list[int]]:
 
 
 def independent_columns(matrix: Any) -> list[int]:
-    """Columns of an integer matrix that are no combinations of those before them modulo a large prime.
+    """Columns of an integer matrix that are no combinations of earlier columns modulo a large prime.
 
     They are independent over ℚ; that none is missing is for the caller to know from a dimension.
     """
@@ -77,7 +77,7 @@ def independent_columns(matrix: Any) -> list[int]:
 
 
 def independent_rows(rows: Matrix) -> list[int]:
-    """The rows that are no combinations over ℚ of those before them; none of no rows.
+    """The rows that are no combinations over ℚ of earlier rows.
 
     >>> independent_rows([[0, 0], [1, 2], [2, 4], [0, 1]])
     [1, 3]
@@ -113,7 +113,7 @@ def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
 
 
 def integer_kernel(matrix: flint.fmpq_mat) -> list[list[int]]:
-    """The same basis, each vector multiplied by the least integer that makes it integral.
+    """The same basis, each vector multiplied by the least integer for which all entries are integers.
 
     >>> integer_kernel(flint.fmpq_mat(1, 2, [2, 1]))
     [[-1, 2]]

@@ -174,7 +174,7 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
 
 
 def _unit(x: Any, p: int) -> int:
-    """x mod p, which must not be 0: else another prime is wanted."""
+    """x mod p; raises an error for 0, as another prime is needed then."""
     remainder = int(x % p)
     if not remainder:
         raise RankGrewError
@@ -247,7 +247,7 @@ def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
 
 
 def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> int:
-    """Find rank r modulo primes whose product has more than so many bits; return their number.
+    """Find rank r modulo primes whose product has more than the given bits; return the number of primes.
 
     Raises:
         RankGrewError: if it is larger for one of them.

@@ -92,7 +92,7 @@ def divides(one: Exponents, other: Exponents) -> bool:
 
 
 def undivided(monomials: Iterable[Exponents]) -> list[Exponents]:
-    """Those that no other one divides: minimal generators of the ideal, by their degree.
+    """The monomials that no other monomial divides: minimal generators of the ideal, by their degree.
 
     >>> undivided([(2, 1), (1, 0), (0, 3), (1, 0)])
     [(1, 0), (0, 3)]
@@ -188,7 +188,7 @@ def _by_weight(
 
 
 def _independent(multiples: Sequence[tuple[Polynomial, Exponents]], new: Sequence[Polynomial]) -> list[int]:
-    """Which of the new polynomials are no combinations of those before them and of the multiples."""
+    """The new polynomials that are no combinations of earlier polynomials and of the multiples."""
     columns = [
         {tuple(map(int.__add__, exponents, monomial)): c for exponents, c in polynomial.terms.items()}
         for polynomial, monomial in multiples

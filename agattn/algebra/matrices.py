@@ -245,7 +245,7 @@ def _integral(rows: list[list[Any]]) -> tuple[list[list[Any]], tuple[Any, ...] |
 
 
 def _first_rounded(floats: Any) -> int:
-    """The least whole number from which on some are rounded in the precision of a float or an array."""
+    """The least whole number from which on a float or an array rounds some whole numbers."""
     kind = floats.dtype if hasattr(floats, "dtype") else np.float64
     return int(2 ** min(np.finfo(kind).nmant + 1, 53))
 
@@ -307,7 +307,7 @@ def submatrix(A: Any, rows: Sequence[int], columns: Sequence[int]) -> Any:
 def from_triples(
     shape: tuple[int, int], rows: Iterable[int], columns: Iterable[int], data: Any
 ) -> SparseMatrix:
-    """A matrix from an array of entries, their rows and their columns, from 0; those at one place are added.
+    """A matrix from an array of entries, their rows and their columns, from 0; entries at one place add up.
 
     Raises:
         InputError: if floats stand at the same place: their sum would be rounded once more.

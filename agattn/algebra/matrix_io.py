@@ -102,7 +102,7 @@ _HEADERS: dict[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, Any
 
 
 def array_of(file: Any, size: int) -> Any:
-    """The array in a stream of so many bytes, which are counted before room is made for its entries."""
+    """The array in a stream of bytes, whose number is checked before memory is taken for the entries."""
     dimensions, dtype = header_of(file)
     needed = math.prod(dimensions) * dtype.itemsize
     if any(n < 0 for n in dimensions) or needed > size or (0 in dimensions and max(dimensions) > MAX_ENTRIES):

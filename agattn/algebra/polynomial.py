@@ -266,6 +266,20 @@ class Polynomial:
         """The polynomial in LaTeX."""
         return self._format(Variable.latex, "^{{{}}}", " ")
 
+    def _sympy_(self) -> Any:
+        """The expanded expression, in symbols named as the variables, for ``sympy.sympify``.
+
+        >>> import sympy
+        >>> x, y = PolynomialRing(["x", "y"]).gens
+        >>> sympy.factor(x**2 - y**2)
+        (x - y)*(x + y)
+        """
+        import sympy
+
+        symbols = [sympy.Symbol(variable.name) for variable in self.ring.variables]
+        terms = {key: sympy.Rational(c.numerator, c.denominator) for key, c in self.terms.items()}
+        return sympy.Poly.from_dict(terms, *symbols, domain="QQ").as_expr()
+
     def _repr_latex_(self) -> str:
         """The polynomial in a notebook."""
         return f"${self.latex()}$"

@@ -38,8 +38,8 @@ from agattn.algebra.residues import (
 )
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
-from agattn.sheet.data import Cell, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Positive, Result, Written, key
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
 
 Used = Literal["rational", "modular", "ball", "mpmath"]
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
@@ -64,8 +64,9 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
+@printed_as("Point")
 @dataclass(frozen=True, repr=False)
-class Point(Result):
+class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 
     rank: Key[Count, "The rank there."]
@@ -80,7 +81,7 @@ class Point(Result):
 
 @dataclass(frozen=True, eq=False)
 class RandomRows:
-    """A matrix that has as many random rows as are asked for, such as a Jacobian at random inputs.
+    """A matrix with any number of random rows, such as a Jacobian at random inputs.
 
     Its rank is meant at a generic point. At a random one it can only be smaller, so what is proved there is a
     lower bound.
@@ -137,7 +138,7 @@ class RankResult(Result, name="rank"):
     reason: str
     blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
     error: float = 0.0
-    points: tuple[Point, ...] = ()
+    points: tuple[RankPoint, ...] = ()
 
     @property
     @key
@@ -175,8 +176,12 @@ class RankResult(Result, name="rank"):
             rows.append(("precision", f"{self.precision_bits} bits"))
         if self.gap is not None:
             rows.append(("gap", f"{self.gap:.1f} bits"))
-        caption = f"Rank of a {self.shape[0]} × {self.shape[1]} matrix"
-        return Sheet(self.summary(), (Table(caption, (), tuple(rows)),))
+        m, n = self.shape
+        table = Table(f"Rank of a {m} × {n} matrix", (), tuple(rows), where="page")
+        lines = [] if self.minor is None else [f"not smaller: {self.minor}"]
+        lines.append(self.reason if self.rank is None else f"not larger:  {self.reason}")
+        title = f"{self}, {m} x {n} matrix, method {self.method}"
+        return Sheet(title, (table, Note("\n".join(lines), apart=False)))
 
 
 def rank(
@@ -386,7 +391,7 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
 
 def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
     """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
-    tried: list[Point] = []
+    tried: list[RankPoint] = []
     errors: list[float] = []
     for trial in range(points):
         point = _at_point(rows, np.random.default_rng([seed, trial]))
@@ -410,7 +415,7 @@ def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
     )  # fmt: skip
 
 
-def _at_point(rows: RandomRows, generator: np.random.Generator) -> Point:
+def _at_point(rows: RandomRows, generator: np.random.Generator) -> RankPoint:
     """The rank at a random point modulo a random prime.
 
     Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
@@ -432,7 +437,7 @@ def _at_point(rows: RandomRows, generator: np.random.Generator) -> Point:
             f"{rows.name} has rank {space.rank} modulo {p}, above the proved bound {target};"
             " one of the two is wrong, please report it"
         )
-    return Point(space.rank, p, seen, columns)
+    return RankPoint(space.rank, p, seen, columns)
 
 
 def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> RankResult:

@@ -75,7 +75,7 @@ def random_prime(generator: np.random.Generator) -> int:
 
 
 def chance_of_dividing(size: float, bits: int = PRIME_BITS) -> float:
-    """A bound on the chance that a random prime of so many bits divides an integer n, ``0 < |n| ≤ 2^size``.
+    """A bound on the chance that a random prime of ``bits`` bits divides an integer n, ``0 < |n| ≤ 2^size``.
 
     At most size/(bits − 1) primes from 2^(bits−1) on do. There are more than 3x/(5 log x) from x = 2^(bits−1)
     to 2x (Rosser and Schoenfeld 1962, for x ≥ 20.5), and :func:`random_prime` and :func:`random_primes` draw

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from agattn.architectures.layer import OneTokenLayer, SingleLayer, as_attention, as_layer
+from agattn.architectures.layer import OneTokenLayer, SingleLayer, as_attention, as_layer, one_layer
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, draw_parameters, positive_integer
 
@@ -35,6 +35,7 @@ __all__ = [
     "as_attention",
     "as_layer",
     "draw_parameters",
+    "one_layer",
     "positive_integer",
 ]
 

@@ -20,14 +20,15 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agattn.architectures.layers import ADD, KEEP, Attention, Layer, Shape, Step, listed
+from msgspec import Meta
+
+from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.calls import constructed
 from agattn.errors import InputError, TooLargeError
-from agattn.records import Model
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Named, Positive, Result, key
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -45,7 +46,7 @@ class Place(Step):
         return {letter: f"{letter}_{self.label}" for letter in self.layer.shapes(self.shape)}
 
     def renamed(self, on: Iterable[Acted]) -> tuple[Acted, ...]:
-        """What a group acts on, as the network calls it."""
+        """The parameter that a group acts on, under the name that it has in the network."""
         return tuple(replace(acted, parameter=self.names[acted.parameter]) for acted in on)
 
     @property
@@ -71,6 +72,14 @@ class Place(Step):
         return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
 
 
+@dataclass(frozen=True, repr=False)
+class Input(Result, has_defaults=True):
+    """The size of the matrix X that a network takes."""
+
+    dim: Key[Positive, "The number of rows of X."]
+    tokens: Key[Positive, "The number of its columns, the tokens."] = 1
+
+
 @constructed
 @dataclass(frozen=True)
 class Network(Result):
@@ -79,10 +88,8 @@ class Network(Result):
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
     attention layer, W_2_1, W_2_2, b_2_1, b_2_2 of a perceptron, W_3 of a convolution or a linear layer.
 
-    Attributes:
-        layers: values such as :class:`~agattn.architectures.layers.Attention`.
-        dim: d, the number of rows of X.
-        tokens: the number of columns of X, also called ``t``.
+    Layers are values such as :class:`~agattn.architectures.layers.Attention`. X is a matrix dim × tokens; the
+    number of tokens is also called ``t``.
 
     Raises:
         InputError: if there is no layer, a number is out of range, or the layers do not fit together.
@@ -94,12 +101,16 @@ class Network(Result):
     agattn.errors.InputError: layer 2: filter is 4, and it slides along 3 tokens; it must be at most that
     """
 
-    layers: tuple[Layer, ...]
+    layers: Key[
+        tuple[Layer, ...],
+        "The layers, one after the other.",
+        Named("layer"),
+        Meta(min_length=1),
+        TABLES,
+    ]
     dim: int
     tokens: int = 1
 
-    #: Its form in JSON.
-    __json__: ClassVar[type] = Model
     kind: ClassVar[str] = "model"
     options: ClassVar[str] = "--model"
     #: A network is known by its values, not by coordinates.
@@ -136,12 +147,12 @@ class Network(Result):
 
     @property
     def steps(self) -> tuple[Place | str, ...]:
-        """What is computed one after the other, with marks where an input is kept and where it is added."""
+        """The steps in their order, with marks where an input is kept and where it is added."""
         return self._compiled[0]
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is computed, without the sums of skip connections."""
+        """The steps, without the sums of skip connections."""
         return tuple(place for place in self.steps if isinstance(place, Place))
 
     @property
@@ -219,7 +230,7 @@ class Network(Result):
 
     @property
     def rotations(self) -> tuple[tuple[Acted, ...], ...]:
-        """The parts, of two rows each, that a group SO(2) turns and leaves the function: of all layers."""
+        """The parts, of two rows each, that groups SO(2) turn without a change of the function."""
         return tuple(place.renamed(on) for place in self.places for on in place.layer.rotations(place.shape))
 
     @cached_property
@@ -280,7 +291,7 @@ class Network(Result):
     def as_network(self) -> DeepNetwork | None:
         """The same network by its widths and ranks, if its layers are attention of one kind.
 
-        There is none with masks or rotary positions, which are without effect for one token.
+        ``None`` with masks or rotary positions, except for one token, where both are without effect.
         """
         layers = [one for one in self.layers if isinstance(one, Attention)]
         kinds = {(one.skip, one.normalization, one.value_rank) for one in layers}
@@ -293,10 +304,11 @@ class Network(Result):
         heads = tuple(one.heads for one in layers)
         return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, value_rank=value_rank)
 
-    def as_json(self) -> dict[str, Any]:
-        """What a model file says, JSON-ready."""
-        layers = [one.as_json() for one in self.layers]
-        return {"input": {"dim": self.dim, "tokens": self.tokens}, "layer": layers}
+    @property
+    @key
+    def input(self) -> Input:
+        """What the first layer takes."""
+        return Input(self.dim, self.tokens)
 
 
 #: More degrees than this are not told apart.
@@ -304,7 +316,7 @@ _MOST_DEGREES = 1_000
 
 
 def _sums(degrees: set[int], count: int) -> set[int]:
-    """The sums of so many of these numbers; if there are very many all between the least and the largest."""
+    """The sums of n of these numbers; all numbers from the least to the largest if there are very many."""
     low, high = count * min(degrees), count * max(degrees)
     if len(degrees) == 1 or high - low > _MOST_DEGREES:
         return {low, *range(low, high + 1)} if len(degrees) > 1 else {low}
@@ -316,7 +328,7 @@ def _sums(degrees: set[int], count: int) -> set[int]:
 
 @dataclass(frozen=True)
 class Wire:
-    """What lies between the rows of one place and the columns of another: a power, or nothing."""
+    """The rows of one place, the columns of a later place, and the power between them."""
 
     before: Place
     after: Place

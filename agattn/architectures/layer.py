@@ -18,9 +18,8 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
 from agattn.calls import constructed
 from agattn.errors import InputError
-from agattn.records import Layer
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Positive, Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -35,12 +34,9 @@ class SingleLayer(Result):
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
 
-    Attributes:
-        d: embedding dimension.
-        d_out: output dimension d'.
-        a: attention dimension; ``None`` means a = d.
-        t: number of tokens, also called ``tokens``. Every t ≥ 2 gives the same neuromanifold up to a linear
-            isomorphism; with one token, whose functions are others, the layer is a :class:`OneTokenLayer`.
+    ``None`` for a means a = d. The number of tokens t is also called ``tokens``. Every t ≥ 2 gives the same
+    neuromanifold up to a linear isomorphism; with one token, whose functions are others, the layer is a
+    :class:`OneTokenLayer`.
 
     Raises:
         InputError: if one of them is not an integer or is below 1.
@@ -55,13 +51,11 @@ class SingleLayer(Result):
     agattn.errors.InputError: d_out is 0; it must be a whole number of at least 1
     """
 
-    d: int
-    d_out: int
-    a: int = None  # type: ignore[assignment]  # None stands for d until __post_init__
-    t: int = 2
+    d: Key[Positive, "The embedding dimension d: tokens are vectors in ℝ^d."]
+    d_out: Key[Positive, "The output dimension d'."]
+    a: Key[Positive, "The attention dimension a: the rank of A is at most a."] = None  # type: ignore[assignment]
+    t: Key[Positive, "The number of tokens t."] = 2
 
-    #: Its form in JSON.
-    __json__: ClassVar[type] = Layer
     kind: ClassVar[str] = "layer"
     options: ClassVar[str] = "-d and -o"
     #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.
@@ -183,10 +177,6 @@ class SingleLayer(Result):
         """The layer as the command line names it, such as ``-d 3 -o 2 -a 2``."""
         return f"-d {self.d} -o {self.d_out} -a {self.a}" + ("" if self.has_orbits else " -t 1")
 
-    def as_json(self) -> dict[str, int]:
-        """Return the four numbers that define the layer."""
-        return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
-
 
 @constructed
 @dataclass(frozen=True)
@@ -231,6 +221,22 @@ class OneTokenLayer(SingleLayer):
     def gl_sizes(self) -> tuple[int, ...]:
         """The groups GL(d')×GL(d) that act on the coordinates: on V's rows and on the token."""
         return self.d_out, self.d
+
+
+def one_layer(given: Architecture, plural: str, instead: str) -> SingleLayer:
+    """A layer as it is; of anything else an InputError that says what to call instead.
+
+    Args:
+        given: an architecture.
+        plural: what is known of layers alone, such as ``"strata"``.
+        instead: what to do, such as ``"for a network use ag.dimension"``.
+
+    Raises:
+        InputError: if it is no single layer.
+    """
+    if not isinstance(given, SingleLayer):
+        raise InputError(f"{plural} are those of one layer, and {given} is a network; {instead}")
+    return given
 
 
 def as_layer(architecture: Architecture) -> SingleLayer | None:

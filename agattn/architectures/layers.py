@@ -1,7 +1,7 @@
 """The layers that a :class:`~agattn.architectures.composition.Network` is made of, as values.
 
-A layer takes a matrix whose columns are the tokens to another. Each is written with the keys that it has in a
-model file, and becomes steps: the maps that are computed one after the other, between which groups may act.
+A layer maps a matrix, whose columns are the tokens, to another matrix. The fields of a layer are its keys in
+a model file. A layer becomes steps: maps that are computed one after the other, between which groups may act.
 
 >>> [step.layer.type for step in Perceptron([5, 1], degree=4).steps("1") if isinstance(step, Step)]
 ['linear', 'power', 'linear']
@@ -14,16 +14,19 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+
+from msgspec import Meta
 
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer, positive_integers
 from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, nearest
+from agattn.sheet.result import Key, Positive, Result, Written, document
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -36,7 +39,7 @@ Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Step:
-    """A map that a network computes: a layer, and what its parameters are called after."""
+    """A map that a network computes: a layer, and the label after the letters of its parameters."""
 
     layer: Layer
     label: str
@@ -48,15 +51,18 @@ Steps = Iterator[Step | str]
 
 
 @dataclass(frozen=True)
-class Layer:
+class Layer(Result):
     """What all layers have in common; one whose map is that of its steps has no more than those.
 
-    An axis in ``rows`` or ``columns`` is that of a parameter which a change g of the output, or of the input,
-    by an invertible matrix turns: by g, or by g⁻ᵀ.
+    ``rows`` and ``columns`` are axes of parameters. A change of the output by an invertible matrix g acts on
+    ``rows``, and a change of the input acts on ``columns``: by g, or by g⁻ᵀ.
     """
 
     #: What a model file calls it.
-    type: ClassVar[str]
+    type: ClassVar[str] = "layer"
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
 
     def steps(self, label: str) -> Steps:
         """The maps one after the other."""
@@ -83,7 +89,7 @@ class Layer:
         return ()
 
     def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
-        """Further groups SO(2) that leave the function: the parts, of two rows each, that one turns."""
+        """Further groups SO(2) that do not change the function: the parts, of two rows, that each turns."""
         return ()
 
     def alike(self) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ class Layer:
         return "order"
 
     def residual(self) -> tuple[Layer, ...]:
-        """The layers to whose output the layer adds its input, and does no more; none if it does not."""
+        """The layers f where this layer is X ↦ X + f(X); none for every other layer."""
         return ()
 
     def passes(self) -> int:
@@ -119,12 +125,12 @@ class Layer:
         """The output on a stack of inputs, with parameters by letter."""
         raise NotImplementedError
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """The table of a model file that gives this layer."""
         listed = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"type": self.type} | {key: _plain(value) for key, value in listed.items()}
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
         """The type and what is not as usual, such as ``attention 2 (rank 2, causal)``."""
         first, *others = fields(self) or (None,)
         said = []
@@ -152,7 +158,7 @@ def _short(value: Any) -> str:
 
 
 def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
-    """Put in the place of each field of a layer what its reader makes of it."""
+    """Replace each field of a layer by the value that its reader makes of the field."""
     for name, read in readers.items():
         object.__setattr__(layer, name, read(name, getattr(layer, name)))
 
@@ -201,19 +207,10 @@ def _mask(name: str, value: object) -> Mask:
 class Attention(Layer):
     """Heads of attention: X ↦ Σ_h V_h X (M ∘ (K_h X)ᵀ (Q_h X)), with a mask M of zeros and ones.
 
-    K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions.
-
-    Attributes:
-        out: the output dimension d'.
-        rank: the attention dimension a.
-        heads: the number of heads.
-        value_rank: the largest rank of each V_h; ``None`` for no restriction.
-        mask: ``"none"``; ``"causal"``, where token j sees the tokens i ≤ j; or a t × t matrix whose entry
-            (i, j) says whether token j sees token i.
-        rotary: whether the keys and queries of token j are turned by R^j, so that only distances of tokens
-            matter; R turns each pair of dimensions by an angle of its own (:func:`rotations`).
-        skip: whether the input is added to the output.
-        normalization: ``"softmax"`` for one over the tokens that are seen, without a mask.
+    K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions. With the
+    mask ``"causal"`` token j sees the tokens i ≤ j. With rotary positions the keys and queries of token j are
+    turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
+    own (:func:`rotations`). A softmax is one over all tokens, without a mask.
 
     Raises:
         InputError: if a number is out of range, or the rank is odd with rotary positions.
@@ -222,14 +219,14 @@ class Attention(Layer):
     attention 2 (rank 4, heads 3, causal, rotary)
     """
 
-    out: int
-    rank: int
-    heads: int = 1
-    value_rank: int | None = None
-    mask: Mask = "none"
-    rotary: bool = False
-    skip: bool = False
-    normalization: Literal["none", "softmax"] = "none"
+    out: Key[Positive, "The output dimension d'."]
+    rank: Key[Positive, "The attention dimension a."]
+    heads: Key[Positive, "The number of heads."] = 1
+    value_rank: Key[Positive | None, "The largest rank of each V; null where not restricted."] = None
+    mask: Key[Mask, "Which tokens are seen: rows i, columns j, 1 if j sees i."] = "none"
+    rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
+    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention."] = "none"
 
     type: ClassVar[str] = "attention"
 
@@ -350,13 +347,13 @@ class Attention(Layer):
 
 
 def _kept(skip: bool, *steps: Step | str) -> Steps:
-    """Steps, around which the input is kept and added if that is asked."""
+    """Steps; with a skip connection the input is kept before them and added after them."""
     yield from (KEEP, *steps, ADD) if skip else steps
 
 
 @cache
 def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
-    """The cosines and sines of the angles by which rotary positions turn so many pairs, from token to token.
+    """The cosines and sines of the angles by which rotary positions turn each pair, from token to token.
 
     The k-th prime that is x² + y² gives ((x² − y²)/p, 2xy/p), rational and of infinite order. As these primes
     are different, no product of powers of the rotations is the identity: their powers are dense, in Zariski's
@@ -404,15 +401,10 @@ def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tok
 @constructed
 @dataclass(frozen=True)
 class Linear(Layer):
-    """X ↦ W X, token by token; with a bias X ↦ W X + b.
+    """X ↦ W X, token by token; with a bias X ↦ W X + b."""
 
-    Attributes:
-        out: the number of rows of W.
-        bias: whether there is b.
-    """
-
-    out: int
-    bias: bool = False
+    out: Key[Positive, "The number of its rows."]
+    bias: Key[bool, "Whether it comes with a bias."] = False
 
     type: ClassVar[str] = "linear"
 
@@ -452,7 +444,7 @@ class Linear(Layer):
 class Power(Layer):
     """Every entry to the power r = ``degree``."""
 
-    degree: int
+    degree: Key[Positive, "The exponent."]
 
     type: ClassVar[str] = "power"
 
@@ -521,19 +513,17 @@ class Sum(Layer):
 class Perceptron(Layer):
     """x ↦ W_L (... W_2 (W_1 x)^r ...)^r, token by token; with biases W_i z + b_i in place of W_i z.
 
-    Attributes:
-        widths: the numbers of rows of W_1, ..., W_L; the last is the output dimension.
-        degree: r, the power of every entry between two matrices.
-        bias: whether each matrix comes with a bias.
-        skip: whether the input is added to the output.
-
     Source: Kileel, Trager, Bruna, *On the expressive power of deep polynomial neural networks* (2019).
     """
 
-    widths: tuple[int, ...]
-    degree: int
-    bias: bool = False
-    skip: bool = False
+    widths: Key[
+        tuple[Positive, ...],
+        "The numbers of rows of the matrices; the last is the output dimension.",
+        Meta(min_length=1),
+    ]
+    degree: Key[Positive, "The power r of every entry between two matrices."]
+    bias: Key[bool, "Whether each matrix comes with a bias."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
 
     type: ClassVar[str] = "perceptron"
 
@@ -562,20 +552,14 @@ class Convolution(Layer):
     The tokens are the positions, and the rows the channels. A single token is read as one channel, whose
     positions are its entries, and its output, if that is one channel, as a single token again.
 
-    Attributes:
-        filter: the length of the filter.
-        degree: r, the power of every entry; 1 for none.
-        stride: s, by how much the filter moves on.
-        channels: the number of channels of the output.
-
     Source: Shahverdi, Marchetti, Kohn, *On the geometry and optimization of polynomial convolutional
     networks* (2024).
     """
 
-    filter: int
-    degree: int
-    stride: int = 1
-    channels: int = 1
+    filter: Key[Positive, "The length of the filter."]
+    degree: Key[Positive, "The power r of every entry; 1 for none."]
+    stride: Key[Positive, "By how much, s, the filter moves on."] = 1
+    channels: Key[Positive, "The number of channels of the output."] = 1
 
     type: ClassVar[str] = "convolution"
 
@@ -644,13 +628,14 @@ class Convolution(Layer):
 @constructed
 @dataclass(frozen=True)
 class Skip(Layer):
-    """Layers one after the other, whose input is added to their output: a residual block.
+    """Layers one after the other, or only one, whose input is added to their output: a residual block."""
 
-    Attributes:
-        layer: the layers, or only one.
-    """
-
-    layer: tuple[Layer, ...] = field(default=())
+    layer: Key[
+        tuple[Layer, ...],
+        "The layers, as in `layer` of the model.",
+        Meta(min_length=1),
+        Written(list[dict[str, Any]], lambda layers: [one.as_json() for one in layers]),
+    ]
 
     type: ClassVar[str] = "skip"
 
@@ -666,11 +651,12 @@ class Skip(Layer):
         """The layers inside."""
         return self.layer
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """The table, with the tables of the layers."""
-        return {"type": self.type, "layer": [one.as_json() for one in self.layer]}
+        return document(self)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The layers inside."""
         return f"skip({' → '.join(map(str, self.layer))})"
 
 
@@ -678,7 +664,7 @@ def listed(layers: Any) -> tuple[Layer, ...]:
     """One layer or several as a tuple.
 
     Raises:
-        InputError: if there is none, or something is no layer.
+        InputError: if the list is empty, or an element is no layer.
     """
     given = (layers,) if isinstance(layers, Layer) else layers
     if not is_list(given) and not isinstance(given, Iterator):
@@ -702,3 +688,5 @@ def listed(layers: Any) -> tuple[Layer, ...]:
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Skip)
 }
+#: How layers are written: as the tables of a model file.
+TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

@@ -25,7 +25,7 @@ def as_array(matrix: Any, name: str = "the matrix") -> Array:
     Python ints (dtype ``object``), so that no product overflows; floating-point arrays stay as they are.
 
     Raises:
-        InputError: if it is not two-dimensional, or its rows differ in length.
+        InputError: if the matrix is not two-dimensional, or its rows differ in length.
     """
     rows = matrix
     if not isinstance(rows, np.ndarray):

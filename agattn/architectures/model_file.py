@@ -42,7 +42,7 @@ def read_model(name: str) -> Architecture:
     """The architecture in ``FILE.toml``, or in ``FILE.py:name``, whose program is run.
 
     Raises:
-        InputError: if there is no such file or name, or it cannot be used; says where.
+        InputError: if the file or the name does not exist, or cannot be used; the message says where.
     """
     path, colon, inside = name.rpartition(":")
     if colon and Path(path).suffix.lower() == ".py":
@@ -70,7 +70,7 @@ def read_toml(text: str, where: str) -> Network:
 
 
 def from_table(table: Mapping[str, Any]) -> Network:
-    """The network that ``as_json`` of one describes, or a model file that was read.
+    """The network that a table describes: ``as_json`` of a network, or a model file that was read.
 
     Raises:
         InputError: if a key or a type is unknown, or the layers do not fit together.
@@ -106,7 +106,7 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
         raise InputError(f"{where} has an unknown type {shown(kind)}{hint}")
     where, layer = f"{where} ({kind})", LAYERS[kind]
     known = fields(layer)
-    needed = [one.name for one in known if one.default is MISSING or layer is Skip]
+    needed = [one.name for one in known if one.default is MISSING]
     check_keys(where, table, {"type", *(one.name for one in known)}, needed)
     given = {key: value for key, value in table.items() if key != "type"}
     with _named(where):
@@ -133,7 +133,7 @@ def check_keys(
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Say of an error where it is."""
+    """Put the place in the file before the message of an error."""
     try:
         yield
     except InputError as error:
@@ -152,9 +152,9 @@ def _text(path: Path) -> str:
 
 
 def read_program(path: Path, name: str) -> Architecture:
-    """What a name stands for in a Python program, which is run; or what a function of that name makes.
+    """The architecture of this name in a Python program, which is run; a function of this name is called.
 
-    Its folder is the first from which it imports, as if it was run by itself, but ``__name__`` is not
+    The program imports from its own folder first, as if it was run by itself, but ``__name__`` is not
     ``"__main__"``.
 
     Raises:

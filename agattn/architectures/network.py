@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from msgspec import Meta
+
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, TooLargeError
-from agattn.records import Network
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Positive, Result, Written
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -39,14 +40,8 @@ class DeepNetwork(Result):
     lightning layer and the softmax of each column at a temperature T for a normalized one. K_h and Q_h are
     a_i × d_{i−1} and V_h is d_i × d_{i−1}, or a product O_h P_h through ``value_rank`` dimensions.
 
-    Attributes:
-        dims: the widths d_0, ..., d_l.
-        ranks: the attention dimensions a_1, ..., a_l, the numbers of rows of K and Q.
-        t: number of tokens, also called ``tokens``.
-        heads: heads in every layer, or a sequence with one number for each; kept as a tuple of length l.
-        skip: whether each layer adds its input to its output; needs equal widths.
-        temperature: T > 0, by which a softmax layer divides XᵀAX.
-        value_rank: the largest rank β of each V_h; ``None`` for no restriction.
+    The number of tokens t is also called ``tokens``. ``heads`` may be one number for every layer; a tuple of
+    length l is kept. Skip connections need equal widths.
 
     Raises:
         InputError: if a number is out of range, or if the numbers do not fit together.
@@ -63,17 +58,32 @@ class DeepNetwork(Result):
     agattn.errors.InputError: 1 rank for 2 layers; give one rank a_i for each layer, and one width more
     """
 
-    dims: tuple[int, ...]
-    ranks: tuple[int, ...]
-    t: int = 3
-    heads: int | tuple[int, ...] = 1
-    skip: bool = False
-    normalization: Literal["none", "softmax"] = "none"
-    temperature: float = 1.0
-    value_rank: int | None = None
+    dims: Key[tuple[Positive, ...], "The widths d_0, ..., d_l.", Meta(min_length=2)]
+    ranks: Key[
+        tuple[Positive, ...],
+        "The attention dimensions a_1, ..., a_l, the numbers of rows of K and Q.",
+        Meta(min_length=1),
+    ]
+    t: Key[Positive, "The number of tokens t."] = 3
+    heads: Key[
+        int | tuple[int, ...],
+        "The number of heads of each layer.",
+        Meta(min_length=1),
+        Written(list[Positive], list),
+    ] = 1
+    skip: Key[bool, "Whether each layer adds its input to its output."] = False
+    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention, `softmax` normalized."] = (
+        "none"
+    )
+    temperature: Key[
+        float,
+        "The T by which a softmax layer divides XᵀAX; without effect for lightning attention.",
+        Meta(gt=0),
+    ] = 1.0
+    value_rank: Key[
+        Positive | None, "The largest rank β of each value matrix V_h; null where not restricted."
+    ] = None
 
-    #: Its form in JSON.
-    __json__: ClassVar[type] = Network
     kind: ClassVar[str] = "network"
     options: ClassVar[str] = "--dims and --ranks"
 
@@ -133,7 +143,7 @@ class DeepNetwork(Result):
 
     @property
     def heads_by_layer(self) -> tuple[int, ...]:
-        """The number of heads of each layer; what ``heads`` has become."""
+        """The number of heads of each layer: ``heads`` as a tuple."""
         return (self.heads,) * self.layers if isinstance(self.heads, int) else self.heads
 
     @property
@@ -246,7 +256,7 @@ class DeepNetwork(Result):
         return str(self)
 
     def summary(self) -> str:
-        """The sizes, and what is not as usual, in a line."""
+        """The sizes, and the options that differ from their defaults, in a line."""
         parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
         heads = self.heads_by_layer
         if set(heads) != {1}:
@@ -294,11 +304,6 @@ class DeepNetwork(Result):
     def as_network(self) -> DeepNetwork:
         """The network itself, as a layer is a network of one."""
         return self
-
-    def as_json(self) -> dict[str, object]:
-        """Return everything that defines the network, JSON-ready."""
-        lists = {"dims": list(self.dims), "ranks": list(self.ranks), "heads": list(self.heads_by_layer)}
-        return vars(self) | lists
 
 
 # So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,9 +27,8 @@ from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
 from agattn.calls import constructed, shown
 from agattn.errors import InputError, nearest
-from agattn.records import Map
 from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Named, Positive, Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -52,7 +51,7 @@ class PolynomialMap(Result):
         parameters: the shape of each parameter, by its name in the function: a tuple, or one number.
         inputs: the shape of X, a tuple of one or two numbers, or a number; ``None`` for a map of the
             parameters alone, such as the parametrization of a variety.
-        name: how it is called in print; the function's name by default.
+        name: the name in print; the function's name by default.
 
     Raises:
         InputError: if the function is not polynomial, raises, returns something else, leaves a parameter or X
@@ -68,8 +67,10 @@ class PolynomialMap(Result):
     agattn.errors.InputError: <lambda> divides by a parameter or an input; a polynomial divides by numbers
     """
 
-    #: Its form in JSON.
-    __json__: ClassVar[type] = Map
+    function_name: Key[str, "The name of the Python function.", Named("function")]
+    shapes: Key[dict[str, tuple[Positive, ...]], "The shape of each parameter.", Named("parameters")]
+    inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
+
     kind: ClassVar[str] = "model"
     options: ClassVar[str] = "--model"
     #: A map is known by its values, not by coordinates.
@@ -88,7 +89,7 @@ class PolynomialMap(Result):
             raise InputError(
                 f"the function is {shown(function)}; it must be a Python function of named arrays"
             )
-        self.function, self.function_name = function, name or getattr(function, "__name__", "function")
+        self.function, self.function_name = function, name or str(getattr(function, "__name__", "function"))
         if not isinstance(parameters, Mapping) or not parameters:
             raise InputError(
                 f"the parameters are {shown(parameters)}; give shapes by their names, such as {{'A': (2, 2)}}"
@@ -101,6 +102,50 @@ class PolynomialMap(Result):
         self.output_shape, (self.degree, least, most) = self._try()
         #: The degrees in X that may occur.
         self.input_degrees = range(least, most + 1)
+
+    @classmethod
+    def of_expressions(
+        cls, expressions: Any, parameters: Sequence[Any], inputs: Sequence[Any] | None = None,
+        name: str = "expressions",
+    ) -> PolynomialMap:  # fmt: skip
+        """The map that has expressions of sympy as the entries of its output.
+
+        Args:
+            expressions: a list of expressions, or a matrix of them as nested lists or of sympy.
+            parameters: the symbols that are parameters, in their order.
+            inputs: the symbols that are the entries of X, a vector; ``None`` for a map of the parameters.
+            name: what the map is called in print.
+
+        Raises:
+            InputError: as the class, and if an expression is not polynomial or has another symbol.
+
+        See Also:
+            :func:`agattn.algebra.expressions.evaluate`, which reads an expression by its structure.
+
+        >>> import sympy
+        >>> s, t = sympy.symbols("s t")
+        >>> PolynomialMap.of_expressions([s**3, s**2 * t, s * t**2, t**3], [s, t])
+        expressions(s: 1, t: 1)
+        """
+        from agattn.algebra.expressions import evaluate
+
+        rows = expressions.tolist() if hasattr(expressions, "tolist") else expressions
+        if isinstance(rows, str) or not isinstance(rows, (list, tuple)):
+            raise InputError(f"the expressions are {shown(rows)}; give a list of expressions of sympy")
+        matrix = [list(row) if isinstance(row, (list, tuple)) else [row] for row in rows]
+        for one in (*parameters, *(inputs or ())):
+            if not getattr(one, "is_Symbol", False):
+                raise InputError(f"{shown(one)} is no symbol of sympy; make one by sympy.Symbol")
+        names = {str(symbol): symbol for symbol in parameters}
+        if len({*names.values(), *(inputs or ())}) < len(parameters) + len(inputs or ()):
+            raise InputError("a symbol is given twice, among the parameters and inputs; give each once")
+
+        def function(**arrays: Any) -> Any:
+            values = {symbol: arrays[name] for name, symbol in names.items()}
+            values |= {symbol: arrays["X"][i] for i, symbol in enumerate(inputs or ())}
+            return [[evaluate(one, values) for one in row] for row in matrix]
+
+        return cls(function, dict.fromkeys(names, ()), len(inputs) if inputs else None, name)
 
     def _check_names(self) -> None:
         """Refuse a function that takes other names than it is given."""
@@ -234,16 +279,7 @@ class PolynomialMap(Result):
         return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
 
     def as_network(self) -> None:
-        """None: it is known by its function alone."""
-
-    def as_json(self) -> dict[str, object]:
-        """The name of the function and the shapes; the function itself is not told."""
-        shapes = {name: list(shape) for name, shape in self.shapes.items()}
-        return {
-            "function": self.function_name,
-            "parameters": shapes,
-            "inputs": None if self.inputs is None else list(self.inputs),
-        }
+        """None: a map is known by its function alone."""
 
 
 def _trial_primes() -> Iterator[int]:
@@ -286,7 +322,7 @@ def _refused(what: str) -> Callable[..., Any]:
 
 
 class Polynomials:
-    """An array of polynomials in parameters and inputs, as a function sees it; in fact of their values.
+    """An array of values that a function takes for polynomials in the parameters and inputs.
 
     Attributes:
         value: the values, with an axis in front for the inputs.
@@ -335,7 +371,7 @@ class Polynomials:
         return _constant(other, self.arithmetic)
 
     def _of(self, arithmetic: Arithmetic) -> Polynomials:
-        """The array itself, unless it belongs to another call."""
+        """The array, if it belongs to this call."""
         if self.arithmetic is not arithmetic:
             raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
         return self

@@ -1,4 +1,4 @@
-"""What an architecture must offer, so that everything generic can be asked about it.
+"""The members that every architecture has, and that all generic computations use.
 
 An architecture is a value: a family of maps X ↦ φ_θ(X) from ℝ^{d_0×t} to ℝ^{d_l×t} with parameters θ. A new
 kind of layer is one class with the members of :class:`Architecture`.
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from agattn import records
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 
@@ -60,19 +59,16 @@ class Symmetry:
 
 
 class Architecture(Protocol):
-    """A family of polynomial or normalized maps with parameters; ``str`` says what it is in a line."""
+    """A family of polynomial or normalized maps with parameters; ``str`` gives a line about the family."""
 
     #: What an architecture of this kind is called, such as ``"layer"``; a model, if it is of no other kind.
     kind: ClassVar[str] = "model"
     #: The options of the command line that give one.
     options: ClassVar[str] = "--model"
-    if not TYPE_CHECKING:
-        #: Its form in JSON; a kind need not say its own.
-        __json__ = records.Architecture
 
     @property
     def name(self) -> str:
-        """What tells it from others of its kind, such as ``"M(3,2,2)"``."""
+        """The name that tells the architecture from others of its kind, such as ``"M(3,2,2)"``."""
 
     @property
     def t(self) -> int:
@@ -88,7 +84,7 @@ class Architecture(Protocol):
 
     @property
     def ambient_dimension(self) -> int | None:
-        """The number of coordinates of the neuromanifold; ``None`` where only values are worked with."""
+        """The number of coordinates of the neuromanifold; ``None`` where only values are known."""
 
     @property
     def degree(self) -> int | None:
@@ -233,7 +229,7 @@ def positive_integer(name: str, value: object) -> int:
 
 
 def positive_integers(name: str, value: Any, example: str) -> tuple[int, ...]:
-    """Return a list of them as a tuple, or raise an InputError; ``example`` is a list that would fit.
+    """Return a list of positive integers as a tuple, or raise an InputError; ``example`` is a valid list.
 
     >>> positive_integers("ranks", 2, "(2, 2)")
     Traceback (most recent call last):

@@ -1,19 +1,22 @@
 """What the paper says, and this project, as objects.
 
-Every module of this package may have a tuple ``CLAIMS``; all of them are found here, and nowhere else, when
-one of the tables is first asked for. Which kind of architecture a claim is about, its tasks say.
+Every file of this package may have a tuple ``CLAIMS``, which is where a claim is registered. A file whose
+claims are all about one kind of architecture says so in the type of the tuple,
+``CLAIMS: tuple[Claim[SingleLayer], ...]``. This type and the ids are read in the text of the file, so that
+only the files of the claims that were asked for are imported, with the rooms that these claims need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.claims.claim import Claim, select
+from agattn.claims.claim import Claim, meant, select
 
 #: All claims by id: the paper's in its order, then this project's.
 CLAIMS: dict[str, Claim[Any]]
@@ -28,41 +31,53 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
     "NETWORK_CLAIMS": ("Networks", DeepNetwork),
     "MODEL_CLAIMS": ("Models", Architecture),
 }
-
-
-def _claims() -> Iterator[Claim[Any]]:
-    for module in sorted(found.name for found in iter_modules(__path__)):
-        yield from getattr(import_module(f"{__name__}.{module}"), "CLAIMS", ())
+_TYPE = re.compile(r"^CLAIMS: tuple\[Claim\[(\w+)\], \.\.\.\]", re.MULTILINE)
 
 
 @cache
-def _tables() -> dict[str, dict[str, Claim[Any]]]:
-    found = {claim.id: claim for claim in sorted(_claims(), key=lambda claim: claim.place)}
-    tables = {"CLAIMS": found}
-    for table, (_, about) in KINDS.items():
-        tables[table] = {name: claim for name, claim in found.items() if claim.about is about}
-    return tables
+def _texts() -> dict[str, str]:
+    """The text of each file of this package by the name of its module; empty where there is only bytecode."""
+    files = {found.name: Path(__file__).with_name(f"{found.name}.py") for found in iter_modules(__path__)}
+    return {name: file.read_text(encoding="utf-8") if file.exists() else "" for name, file in files.items()}
 
 
-def titled() -> Iterator[tuple[str, dict[str, Claim[Any]]]]:
+def _claims_in(name: str) -> tuple[Claim[Any], ...]:
+    claims: tuple[Claim[Any], ...] = getattr(import_module(f"{__name__}.{name}"), "CLAIMS", ())
+    return claims
+
+
+def _table(about: type[Any] | None = None) -> dict[str, Claim[Any]]:
+    """All claims by id, or those about one kind of architecture, for which files about others stay closed."""
+    found = []
+    for name, text in sorted(_texts().items()):
+        kind = _TYPE.search(text)
+        if about is None or kind is None or kind[1] == about.__name__:
+            found += [claim for claim in _claims_in(name) if about in (None, claim.about)]
+    return {claim.id: claim for claim in sorted(found, key=lambda claim: claim.place)}
+
+
+def _written(identifier: str, about: type[Any]) -> Claim[Any] | None:
+    """The claim of exactly this id, from a file that has the id in quotes; no other file is imported."""
+    files = [name for name, text in sorted(_texts().items()) if f'"{identifier}"' in text]
+    claims = (claim for name in files for claim in _claims_in(name))
+    return next((claim for claim in claims if claim.id == identifier and claim.about is about), None)
+
+
+def titled() -> list[tuple[str, dict[str, Claim[Any]]]]:
     """The claims about each kind of architecture, with a title.
 
     >>> [title for title, _ in titled()]
     ['One layer', 'Networks', 'Models']
     """
-    for table, (title, _) in KINDS.items():
-        yield title, _tables()[table]
+    return [(title, _table(about)) for title, about in KINDS.values()]
 
 
 def __getattr__(name: str) -> dict[str, Claim[Any]]:
-    if name.endswith("CLAIMS") and name in _tables():
-        return _tables()[name]
+    if name in KINDS:
+        return _table(KINDS[name][1])
+    if name == "CLAIMS":
+        return _table()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _table_about(architecture: Architecture) -> str:
-    *others, models = KINDS
-    return next((table for table in others if isinstance(architecture, KINDS[table][1])), models)
 
 
 def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[Claim[Any]]:
@@ -75,7 +90,14 @@ def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[
     Raises:
         InputError: if there is no such claim, or it is about another kind.
     """
-    claims = _tables()["CLAIMS"]
-    mine = _tables()[_table_about(architecture)]
-    abouts = {name: claim.about for name, claim in claims.items() if name not in mine}
-    return select(mine, ids, {name: f"about a {x.kind}; give {x.options}" for name, x in abouts.items()})
+    *others, models = (kind for _, kind in KINDS.values())
+    about = next((kind for kind in others if isinstance(architecture, kind)), models)
+    written = {identifier: _written(identifier, about) for identifier in ids}
+    if ids and all(written.values()):
+        return [claim for claim in written.values() if claim is not None]
+    mine = _table(about)
+    elsewhere = {}
+    if not all(meant(identifier, mine) for identifier in ids):
+        kinds = {name: claim.about for name, claim in _table().items() if name not in mine}
+        elsewhere = {name: f"about a {kind.kind}; give {kind.options}" for name, kind in kinds.items()}
+    return select(mine, ids, elsewhere)

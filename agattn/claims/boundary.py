@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
+from agattn.claims.proof import Proof
 from agattn.errors import UndecidedError
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, strata
@@ -47,9 +48,9 @@ def _boundary(layer: SingleLayer, findings: Findings) -> dict[Stratum, str]:
     """The strata on the boundary of M relative to M̄(ℝ), and the reason for each.
 
     A point of M̄(ℝ) outside M has two complex-conjugate preimages up to scaling. Where such points converge to
-    p in M, so do the preimages, by compactness; a fiber over p has only real points, so the two limits are
-    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a sequence shows a
-    critical stratum to be on the boundary.
+    p in M, the preimages converge, too, by compactness. A fiber over p has only real points, so the two
+    preimages have the same limit. No neighbourhood of this limit is mapped injectively, so the limit is
+    critical. Conversely a sequence shows that a critical stratum is on the boundary.
 
     Raises:
         UndecidedError: if a critical stratum has no such sequence, or a fiber more points than are known.
@@ -85,7 +86,7 @@ def _judge_boundary_is_critical(layer: SingleLayer, findings: Findings) -> Outco
     )
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     *(
         Claim(
             name,
@@ -96,7 +97,7 @@ CLAIMS = (
             (BASE_LOCUS,),
             lambda layer: ("A = 0", "V = 0"),
             _judge_closed,
-            certificate=(),
+            certificate=Proof(),
         )
         for name, source in (
             ("theorem-3.4.closed", "HMK, Theorem 3.4"),
@@ -112,7 +113,7 @@ CLAIMS = (
         (CRITICAL, FIBERS),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_boundary,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "lemma-A.3",
@@ -123,7 +124,7 @@ CLAIMS = (
         (CRITICAL,),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_critical,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "corollary-A.6",
@@ -134,6 +135,6 @@ CLAIMS = (
         (CRITICAL, FIBERS),
         lambda layer: "boundary = critical",
         _judge_boundary_is_critical,
-        certificate=(),
+        certificate=Proof(),
     ),
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
+from agattn.claims.proof import Proof
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task
@@ -31,9 +32,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What has been found out about an architecture, and why other things have not.
+    """The values found for tasks about an architecture, and why other tasks have none.
 
-    Every finding that a judge looks at is remembered in ``used``: its evidence becomes the verdict's.
+    ``used`` remembers every finding that a judge looks at: the verdict is as strong as the weakest of them.
     """
 
     found: Mapping[Task[Any], Finding]
@@ -61,7 +62,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Hypothesis(Generic[B]):
-    """A condition under which a claim speaks: in words, and as a predicate."""
+    """A condition that a claim assumes: in words, and as a predicate."""
 
     text: str
     holds: Callable[[B], bool]
@@ -69,11 +70,11 @@ class Hypothesis(Generic[B]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What judging came to, before it is known whether the hypotheses hold.
+    """What a judge concludes, whether or not the hypotheses hold.
 
-    ``holds`` says whether the computed value is what the claim predicts, or is ``None`` if what was computed
-    decides nothing, though it is worth showing; ``predicted`` is what the claim says where only the findings
-    tell; the rest is as in :class:`~agattn.evidence.Verdict`.
+    ``holds`` says whether the computed value is what the claim predicts; it is ``None`` where the computed
+    value decides nothing, and is shown only. ``predicted`` is what the claim predicts where the findings are
+    needed to tell. The other attributes are as in :class:`~agattn.evidence.Verdict`.
     """
 
     holds: bool | None
@@ -93,15 +94,14 @@ class Claim(Generic[A]):
         id: such as ``"theorem-3.4.singular"``.
         statement, latex: in words, and in LaTeX.
         source: where it is stated.
-        hypotheses: when it applies.
-        tasks: what must be found out, at least one; the judge says which of them it cannot do without.
-        predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. What an
-            outcome has as ``predicted`` comes first.
+        hypotheses: the conditions under which the claim applies.
+        tasks: what must be found out, at least one task; the judge says which tasks it needs.
+        predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. The
+            ``predicted`` of an outcome comes first.
         judge: compares findings with the claim.
-        certificate: what a certificate of it holds beside the verdict, of ``"degree"`` and ``"spaces"``
-            (tangent spaces of all strata); ``None`` if the checker knows no proof of it.
-        beyond: whether what the tasks find is a fact about the architecture where the hypotheses fail, too,
-            such as its dimension, and is shown there; not so if it is about random weights.
+        certificate: what a certificate holds that proves the claim, or the reason why there is none.
+        beyond: whether the tasks find a fact about the architecture also where the hypotheses fail, such as
+            the dimension; the fact is then shown. What is found at random weights is not shown.
     """
 
     id: str
@@ -112,12 +112,12 @@ class Claim(Generic[A]):
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
-    certificate: tuple[str, ...] | None = None
+    certificate: Proof[A] | str
     beyond: bool = True
 
     @property
     def name(self) -> str:
-        """What people call it: by the paper's number and the part meant, or by what it is about.
+        """The name in print: the paper's number with the part of the theorem, or the subject of the claim.
 
         >>> from agattn.claims import CLAIMS
         >>> CLAIMS["theorem-3.4.singular"].name, CLAIMS["agattn.hilbert-function"].name
@@ -137,7 +137,7 @@ class Claim(Generic[A]):
 
     @property
     def place(self) -> tuple[bool, bool, int, int]:
-        """Where it stands in a list: the paper's claims by number, appendices last, then this project's."""
+        """The place in lists: the paper's claims by number, appendices last, then this project's."""
         if not (number := re.search(r"(A|\d+)\.(\d+)", self.source)):
             return True, True, 0, 0
         section, n = number.groups()
@@ -148,14 +148,14 @@ class Claim(Generic[A]):
         return [h.text for h in self.hypotheses if not h.holds(architecture)]
 
     def needed(self, architecture: A) -> tuple[Task[A], ...]:
-        """The tasks; none where the claim does not apply and nothing would be shown."""
+        """The tasks; none where the claim does not apply and shows nothing."""
         return self.tasks if self.beyond or not self.failing_hypotheses(architecture) else ()
 
     def verdict(self, architecture: A, findings: Findings) -> Verdict:
         """Judge the claim by what has been found out.
 
-        Outside the hypotheses the verdict is *inapplicable*: the witness says which of them fail, and after
-        that what is true instead or why that is not known, if the claim shows such things (``beyond``).
+        Where hypotheses fail, the verdict is *inapplicable*. The witness names them, and if the claim shows
+        facts there (``beyond``), the witness says what was found, or why nothing was.
         """
         failing = self.failing_hypotheses(architecture)
         mine = Findings(findings.found, findings.missing)
@@ -193,7 +193,6 @@ class Claim(Generic[A]):
 
 
 def _once(lists: Iterable[Iterable[Any]]) -> list[Any]:
-    """What stands in some lists, each once."""
     return list(dict.fromkeys(element for elements in lists for element in elements))
 
 
@@ -205,7 +204,7 @@ def select(
     Args:
         claims: those to choose from.
         ids: the ids, or beginnings or numbers of some, such as ``theorem-3.4`` or ``3.4``; none for all.
-        elsewhere: ids of claims that are not among them, each with what to do to have it.
+        elsewhere: ids of other claims, each with the options or arguments that the claim needs.
 
     Raises:
         InputError: if there is no claim of an id; the nearest one is suggested.
@@ -213,9 +212,9 @@ def select(
     others = elsewhere or {}
     chosen: dict[str, Claim[Any]] = {}
     for identifier in ids:
-        found = _meant(identifier, claims)
+        found = meant(identifier, claims)
         if not found:
-            for other in _meant(identifier, others)[:1]:
+            for other in meant(identifier, others)[:1]:
                 raise InputError(f"{other} is {others[other]}")
             hint = nearest(identifier, [*claims, *others], f"; there are {', '.join(claims)}")
             raise InputError(f"there is no claim {identifier!r}{hint}")
@@ -223,11 +222,11 @@ def select(
     return list(chosen.values()) if ids else list(claims.values())
 
 
-def _meant(text: str, ids: Iterable[str]) -> list[str]:
-    """The ids that a text means: the one it is, else those it begins, else those with this number.
+def meant(text: str, ids: Iterable[str]) -> list[str]:
+    """The ids that a text names: the equal id, else ids that begin with the text, else ids with this number.
 
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
-    >>> _meant("Theorem 3.4", ids), _meant("a.4", ids), _meant("theorem", ids)
+    >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
     """
     wanted = text.casefold().replace(" ", "-")

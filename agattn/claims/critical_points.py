@@ -24,7 +24,7 @@ from agattn.systems.task import Task
 class EDDegrees(NamedTuple):
     """Numbers of critical points on the smooth part: for general data, and in the Bombieri–Weyl norm.
 
-    The second is ``None`` where no theorem gives it.
+    ``bombieri_weyl`` is ``None`` where no theorem gives the number.
     """
 
     generic: int
@@ -52,7 +52,7 @@ def predicted_ed_degrees(layer: SingleLayer) -> EDDegrees:
 
 
 def _count(layer: SingleLayer, seed: int) -> EDDegrees:
-    """By the theorems, with another torus; where one parameter is left, those of random losses."""
+    """The numbers by the theorems with another torus; for d = 2 and d' = 1 the numbers of random losses."""
     if (layer.d, layer.d_out) != (2, 1):
         return EDDegrees(generic_ed_degree(layer, seed + 1), bombieri_weyl_ed_degree(layer))
     numbers = []
@@ -94,7 +94,7 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(found == expected, found, witness, shown, details={"theorems": theorems})
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "agattn.learning-degree",
         "The squared loss of general data with enough samples has as many critical points on the smooth "
@@ -108,6 +108,7 @@ CLAIMS = (
         (NUMBERS,),
         lambda layer: None if _infeasible(layer) else predicted_ed_degrees(layer),
         _judge,
+        certificate="the checker counts no critical points",
         beyond=False,
     ),
 )

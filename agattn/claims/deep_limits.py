@@ -12,9 +12,19 @@ agattn.deep-boundary confirmed proved 21
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
+from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
+from agattn.claims.proof import Entry, Proof, entries
 from agattn.geometry.closedness.limits import (
     LimitMap,
     LimitSet,
@@ -25,6 +35,7 @@ from agattn.geometry.closedness.limits import (
     zero_kinds,
 )
 from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import is_covered
 from agattn.systems.task import Task
 
@@ -109,9 +120,74 @@ def _judge_boundary(network: DeepNetwork, findings: Findings) -> Outcome:
     return Outcome(True, low, witness)
 
 
+# The certificate ------------------------------------------------------------------------------------------
+
+
+def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
+    return {name: entries(rows) for name, rows in weights.items()}
+
+
+def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
+    """Weights of one kind; where φ is not 0, an input at which φ is not 0."""
+    record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
+    while not kind.zero:
+        X = generator.integers(-2, 3, network.input_shape).astype(object)
+        value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
+        if value.any():
+            return record | {"X": entries(X.tolist()), "value": entries(value.tolist())}
+    return record
+
+
+def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
+    """A limit that no weights reach, and the numbers κ, δ ≠ 0 that prove this."""
+    arrays = {name: np.array([rows], dtype=object) for name, rows in found.weights.items()}
+    kappa, delta = LimitMap(network, found.first).minors(arrays, np.array(found.X, dtype=object))
+    return {
+        "weights": _weights(found.weights),
+        "X": entries(found.X),
+        "value": entries(found.value),
+        "kappa": kappa,
+        "delta": delta,
+    }
+
+
+def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
+    """Inputs and directions of a nonzero minor of the differential of the limits."""
+    limit_map = LimitMap(network, found.first)
+    p = random_prime(generator)
+    arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
+    space, inputs = RowSpace(limit_map.parameters, p), []
+    while space.rank < found.dimension:
+        X = generator.integers(-3, 4, network.input_shape)
+        before = space.rank
+        rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
+        if space.add(rows) > before:
+            inputs.append(entries(X.tolist()))
+    directions = sorted(column + 1 for column in space.columns)
+    return {"dimension": found.dimension, "inputs": inputs, "directions": directions}
+
+
+def _zeros_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
+    two = replace(network, t=2)
+    return {"zeros": [_zero(two, kind, generator) for kind in zero_kinds(two)]}
+
+
+def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
+    return {"limit": _limit(replace(network, t=2), _limits(network))}
+
+
+def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
+    found = _boundary(replace(network, t=2), _limits(network), generator)
+    return _limit_proof(network, generator) | {"boundary": found}
+
+
+#: Two claims show the same limit.
+_limits = lru_cache(maxsize=4)(limits)
+
+
 HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS)
 
-CLAIMS = (
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "agattn.deep-zeros",
         "φ = 0 exactly if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for an i < j",
@@ -122,7 +198,7 @@ CLAIMS = (
         (ZEROS,),
         _predict_zeros,
         _judge_zeros,
-        certificate=(),
+        certificate=Proof(_zeros_proof),
         beyond=False,
     ),
     Claim(
@@ -135,7 +211,7 @@ CLAIMS = (
         (LIMITS,),
         lambda network: "not closed",
         _judge_not_closed,
-        certificate=(),
+        certificate=Proof(_limit_proof),
         beyond=False,
     ),
     Claim(
@@ -147,7 +223,7 @@ CLAIMS = (
         (LIMITS,),
         _predict_boundary,
         _judge_boundary,
-        certificate=(),
+        certificate=Proof(_boundary_proof),
         beyond=False,
     ),
 )

@@ -1,7 +1,7 @@
 """Which points of wide lightning networks are critical, and which are singular; docs/deep-singularities.md.
 
-Both claims are theorems. What is computed are exact ranks at special points over ℤ: a point where they are
-not as stated would refute the theorem.
+Both claims are theorems. The tasks compute exact ranks at special points over ℤ: a point with another rank
+would refute the theorem.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import Settings, verify
@@ -15,11 +15,19 @@ agattn.deep-singular confirmed proved in part points: 23, singular: 10
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
+import numpy as np
+
+from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
-from agattn.geometry.singular_points.virtual_points import PointRanks, facts, is_wide, special_points
+from agattn.claims.proof import Proof, entries
+from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
+from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.systems.task import Task
 
 WIDE = Hypothesis[DeepNetwork](
@@ -41,7 +49,7 @@ def _too_large(network: DeepNetwork) -> str:
 POINTS = Task(
     "deep-points", "ranks at special points", DeepNetwork,
     lambda network, seed: tuple(
-        facts(point, network.t, seed) for point in special_points(network, seed=seed)
+        ranks_at(point, network.t, seed) for point in special_points(network, seed=seed)
     ),
     infeasible=_too_large,
 )  # fmt: skip
@@ -94,9 +102,38 @@ def _scope(points: Sequence[PointRanks]) -> str:
     )
 
 
+def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool) -> dict[str, Any]:
+    """Points of some kinds with the rank of the differential, or with more tangent vectors than dim M."""
+    network = replace(network, t=2)
+    l, d_out = network.layers, network.dims[-1]
+    names = [f"rk M_{i} = 1" for i in range(1, l)] + [f"rk M_{l} = rk L = 1"]
+    if not singular:
+        names = ["generic", *names, f"M_{l} = k qᵀ, L = h kᵀ"]
+    found = {point.name: point for point in special_points(network)}
+    p = random_prime(generator)
+    # Where rk L = 1, a pair of tokens tells two numbers, beside (d_l − 1)d_0 derivatives by L alone.
+    size = found["generic"].dimension
+    enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
+    inputs = generator.integers(-9, 10, (enough, *network.input_shape))
+    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
+    cotangents = np.repeat(units, len(inputs), axis=0)
+    points = []
+    for name in names:
+        space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
+        for at in found[name].preimages():
+            space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
+            others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
+            if not singular or space.rank > at.dimension:
+                break
+        more = {"others": others[1:], "tangent": space.rank} if singular else {"rank": space.rank}
+        points.append(others[0] | more)
+    shown = {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
+    return {"singular" if singular else "critical": shown}
+
+
 HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS, WIDE)
 
-CLAIMS = (
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "agattn.deep-critical",
         "Where f ≠ 0 and no M_i is skew-symmetric, (M, L) is critical exactly if rk M_i = 1 for an i < l, or "
@@ -109,7 +146,7 @@ CLAIMS = (
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
         _judge_critical,
-        certificate=(),
+        certificate=Proof(partial(_proof, singular=False)),
         beyond=False,
     ),
     Claim(
@@ -123,7 +160,7 @@ CLAIMS = (
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",
         _judge_singular,
-        certificate=(),
+        certificate=Proof(partial(_proof, singular=True)),
         beyond=False,
     ),
 )  # fmt: skip

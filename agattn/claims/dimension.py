@@ -5,6 +5,7 @@ from __future__ import annotations
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import NOT_A_PRODUCT, TWO_TOKENS
+from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.degree import expected_degree, source_degree
@@ -12,7 +13,7 @@ from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, IDEAL, 
 
 
 def dimension(layer: SingleLayer, findings: Findings) -> int:
-    """The dimension of M̄: the rank of the differential where the source is smooth, which parameters bound.
+    """The dimension of M̄: at least the rank of the differential, at most the number of parameters that count.
 
     The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
     dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
@@ -80,7 +81,7 @@ def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
 
 
 def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
-    """The degree from the fibers, where φ has no base points; ``None`` if these are not known."""
+    """The degree from the fibers, where φ has no base points; ``None`` if one of both is not known."""
     zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
     if zeros != {"A = 0", "V = 0"} or fibers is None:
         return None
@@ -88,7 +89,7 @@ def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
     return source_degree(layer) // generic_length if generic_length else None
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "corollary-3.3",
         "The dimension of the neuromanifold is α(2d − α) + dd' − 1, α = min(a, d)",
@@ -98,7 +99,7 @@ CLAIMS = (
         (IDEAL, TANGENTS, GENERIC_RANK),
         predicted_dimension,
         _judge_dimension,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.degree",
@@ -110,6 +111,6 @@ CLAIMS = (
         (IDEAL, FIBERS, BASE_LOCUS),
         expected_degree,
         _judge_degree,
-        certificate=("degree",),
+        certificate=Proof(record=lambda verdict: {"degree": verdict.computed}),
     ),
 )

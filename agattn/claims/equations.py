@@ -8,6 +8,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
+from agattn.claims.proof import Proof
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -61,8 +62,8 @@ def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
 # The Hilbert function ---------------------------------------------------------------------------------------
 
 
-class HilbertFunction(NamedTuple):
-    """Values in degrees 0, 1, ..., or ``None`` if some is smaller than its bound; and how that is known."""
+class HilbertValues(NamedTuple):
+    """The values in degrees 0, 1, ..., or ``None`` if a value is below its bound; and their evidence."""
 
     values: tuple[int, ...] | None
     evidence: Evidence
@@ -75,16 +76,16 @@ def _predict_hilbert_function(layer: SingleLayer) -> tuple[int, ...]:
     return tuple(double_locus_bound(layer, n) for n in range(CHECKED_DEGREE + 1))
 
 
-def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertFunction:
-    """All values checked where the claim speaks, the first ones elsewhere."""
+def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertValues:
+    """The values in all checked degrees where the claim applies, in the first degrees elsewhere."""
     if not TWO_DIMENSIONAL.holds(layer):
         ideal = compute_ideal(layer, SHOWN_DEGREE)
         values = tuple(ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1))
-        return HilbertFunction(values, weakest(piece.evidence for piece in ideal.degrees))
+        return HilbertValues(values, weakest(piece.evidence for piece in ideal.degrees))
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
     if double_locus_bound_is_sharp(layer.alpha, CHECKED_DEGREE):
-        return HilbertFunction(_predict_hilbert_function(layer), Evidence.PROVED)
-    return HilbertFunction(None, Evidence.MODULAR)
+        return HilbertValues(_predict_hilbert_function(layer), Evidence.PROVED)
+    return HilbertValues(None, Evidence.MODULAR)
 
 
 HILBERT_VALUES = Task(
@@ -104,7 +105,7 @@ def _judge_hilbert_function(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(values == _predict_hilbert_function(layer), values, witness, shown)
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "proposition-A.5",
         "M is linearly isomorphic to the image of the outer product of d' linear forms with d linear forms "
@@ -115,7 +116,7 @@ CLAIMS = (
         (PRODUCTS,),
         lambda layer: "products of linear forms",
         _judge_products,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.hilbert-function",
@@ -128,5 +129,6 @@ CLAIMS = (
         (HILBERT_VALUES,),
         _predict_hilbert_function,
         _judge_hilbert_function,
+        certificate="a Hilbert function takes ranks of all functions of a degree, too many for a file",
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS
+from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError
 from agattn.geometry.strata.strata import ZERO, Stratum, strata
 from agattn.geometry.variety.coordinates import coefficients
@@ -81,7 +82,7 @@ def _judge_birational(layer: SingleLayer, findings: Findings) -> Outcome:
     )
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "lemma-3.1",
         "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
@@ -93,7 +94,7 @@ CLAIMS = (
         (FACTORIZATION,),
         _predict_factorization,
         _judge_factorization,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "theorem-3.2",
@@ -106,7 +107,7 @@ CLAIMS = (
         (FIBERS, BASE_LOCUS),
         _predict_fibers,
         _judge_fibers,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "corollary-A.2",
@@ -117,6 +118,6 @@ CLAIMS = (
         (FIBERS,),
         lambda layer: {"generic": 1, "largest": "at most 2"},
         _judge_birational,
-        certificate=(),
+        certificate=Proof(),
     ),
 )

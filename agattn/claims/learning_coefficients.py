@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import TWO_TOKENS
@@ -16,7 +17,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     learning_coefficients,
     points,
 )
-from agattn.geometry.learning_coefficients.normal_form import joint_ranks, normal_form
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.task import Task
 
@@ -26,7 +27,7 @@ MOST_COORDINATES = 60
 MOST_CHECKED = 200
 
 
-class Coefficient(NamedTuple):
+class CoefficientAtRanks(NamedTuple):
     """λ and m at weights of these ranks."""
 
     stratum: Stratum
@@ -43,7 +44,7 @@ class Coefficient(NamedTuple):
 def _orbits(
     layer: SingleLayer, softmax: bool
 ) -> Iterator[tuple[Stratum, int, int, int, LearningCoefficient]]:
-    """The orbits of weights at which the formula is checked, by their ranks, and what the formula says."""
+    """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
     kinds = points(layer, softmax) if everything else (
         point for _, point in learning_coefficients(layer, softmax).least
@@ -53,7 +54,7 @@ def _orbits(
             yield point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient
 
 
-def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...]:
+def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
     """λ and m of the normal form at each kind of weights.
 
     Raises:
@@ -64,7 +65,7 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...
         form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
         if flaw := form.flaw():
             raise DisagreementError(f"{layer}: the normal form at {form.expected}: {flaw}")
-        found.append(Coefficient(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
+        found.append(CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
     return tuple(found)
 
 
@@ -83,9 +84,9 @@ SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softm
 
 
 @lru_cache(maxsize=2)
-def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[Coefficient, ...]:
+def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
     return tuple(
-        Coefficient(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
+        CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
         for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
     )
 
@@ -109,7 +110,46 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
     return judge
 
 
-CLAIMS = tuple(
+def germs(layer: SingleLayer, softmax: bool) -> list[dict[str, Any]]:
+    """The normal forms at all orbits of weights as JSON, for a certificate of learning coefficients."""
+    return [
+        _germ(normal_form(layer, p.orbit, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
+        for p in points(layer, softmax)
+        for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
+    ]
+
+
+def _germ(form: NormalForm) -> dict[str, Any]:
+    """A normal form, with the multipliers that prove it."""
+    value, multiplicity = form.coefficient()
+    p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
+    return {
+        "ranks": list(form.expected),
+        "variables": len(form.ring),
+        **{name: [[_terms(x) for x in row] for row in getattr(form, name).tolist()] for name in "KQV"},
+        "free": list(form.free),
+        "T": [list(row) for row in form.T],
+        "N": [list(row) for row in form.N],
+        "squares": list(form.squares),
+        "multipliers": [
+            [i, j, _terms(m)] for i, row in enumerate(form.multipliers) for j, m in sorted(row.items())
+        ],
+        "lambda": [value.numerator, value.denominator],
+        "multiplicity": multiplicity,
+        "competitors": [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)],
+    }
+
+
+def _terms(polynomial: Polynomial) -> list[list[int]]:
+    """The terms of a polynomial over ℤ: the coefficient, and the numbers of its variables, repeated."""
+    named = {
+        tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c)
+        for exponents, c in polynomial.terms.items()
+    }
+    return [[c, *name] for name, c in sorted(named.items())]
+
+
+CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
     Claim(
         name,
         f"The learning coefficient of {words} depends on rk K, rk Q and the stratum alone: a closed formula",
@@ -119,6 +159,7 @@ CLAIMS = tuple(
         (task,),
         partial(_predicted, softmax=softmax),
         _judge(task, softmax),
+        certificate="learning coefficients have a certificate of their own: agattn rlct --certificate FILE",
     )
     for name, words, latex, task, softmax in (
         (

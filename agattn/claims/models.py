@@ -33,8 +33,9 @@ class Extent(NamedTuple):
 
     Attributes:
         dimension: with its proof from both sides, where the two meet.
-        by_symmetries: the parameters, minus the orbits of the linear symmetries; proved. All linear
-            symmetries are searched for where those that the model names do not explain the dimension.
+        by_symmetries: the number of parameters, minus the dimension of the orbits of the linear symmetries;
+            proved. Where the symmetries that the model names do not explain the dimension, all linear
+            symmetries are computed.
     """
 
     dimension: Dimension
@@ -45,7 +46,7 @@ def _extent(model: Architecture, seed: int) -> Extent:
     found, bound = dimension(model, seed, force=True), symmetry_bound(model, seed)
     if found.lower_bound < bound.value and model.degree is not None:
         with suppress(TooLargeError):
-            orbits = linear_symmetries(model, seed).orbit_dimension
+            orbits = linear_symmetries(model, seed=seed).orbit_dimension
             reason = "the parameters, minus the dimension of the orbits of all linear symmetries"
             bound = Bound(model.parameters - orbits, reason)
     return Extent(found, bound)
@@ -97,10 +98,13 @@ def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
 
 
 def _found_by_judging(model: Architecture) -> None:
-    """The bounds, which take the most time, are computed once, by the task."""
+    """Nothing: the task computes the bounds, which take the most time, once, and the judge names them."""
 
 
-CLAIMS = (
+#: Why no claim about a model has a certificate.
+NO_MODELS = "the checker knows single layers and networks of attention, and no other model"
+
+CLAIMS: tuple[Claim[Architecture], ...] = (
     Claim[Architecture](
         "agattn.model-dimension",
         "The dimension of a model is the least of its known upper bounds: the parameters minus the orbits of "
@@ -112,6 +116,7 @@ CLAIMS = (
         (EXTENT,),
         _found_by_judging,
         _judge_dimension,
+        certificate=NO_MODELS,
     ),
     Claim[Architecture](
         "agattn.model-symmetries",
@@ -123,5 +128,6 @@ CLAIMS = (
         (EXTENT,),
         _found_by_judging,
         _judge_symmetries,
+        certificate=NO_MODELS,
     ),
 )

@@ -1,8 +1,8 @@
 """What is claimed about the dimension of networks.
 
-A claim about a dimension is judged by the proved interval: confirmed if it is the one number predicted,
-refuted if the prediction lies outside, undecided otherwise; an observed rank inside an open interval is shown
-as what it is, and decides nothing.
+A claim about a dimension is judged by the proved interval: confirmed if the interval is the predicted number
+alone, refuted if the prediction lies outside, undecided otherwise. An observed rank inside an open interval
+is shown, and decides nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
+from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.patience import Progress, silent
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
@@ -30,7 +32,7 @@ SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
 
 
 def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
-    """What is assumed of several layers, or of one; it holds where there are not so many."""
+    """A hypothesis about networks of several layers, or of one; it holds for all other networks."""
     return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
 
 
@@ -50,7 +52,7 @@ NOT_A_PRODUCT = _of(
 
 
 def equation_14(network: DeepNetwork) -> int:
-    """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
+    """HMK's equation 14, or equation 16 for a normalized network, also where the hypotheses fail.
 
     Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
     Where the inner widths differ their common value δ is replaced by the count of the parameters in V
@@ -100,6 +102,15 @@ class DimensionByPaper(Dimension, name="dimension"):
         hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
         return [*super()._formulas(), (f"HMK, {paper.equation}", paper.value, "", hypotheses)]
 
+    def _lines(self) -> list[str]:
+        *lines, last = super()._lines()
+        if (paper := self.paper) is not None:
+            name = "equation 14" if self.architecture.degree else "equation 16"
+            failing = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
+            agreement = f"would give {paper.value}" if paper.defect else "agrees"
+            lines.append(f"the paper's {name} {failing}; it {agreement}")
+        return [*lines, last]
+
 
 def by_paper(found: Dimension) -> ByPaper | None:
     """What HMK say beside a dimension found; ``None`` where the architecture is no network of theirs.
@@ -120,6 +131,40 @@ def by_paper(found: Dimension) -> ByPaper | None:
 def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
     return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
+
+
+def dimension(
+    architecture: Architecture,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Progress = silent,
+) -> DimensionByPaper:
+    """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
+
+    Args:
+        architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
+            members of :class:`agattn.architectures.protocol.Architecture`.
+        seed: of all random choices.
+        force: take the rank of a Jacobian of any size, also where a theorem knows it.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: if it is no architecture, or is beyond the limits and known by no theorem.
+
+    See Also:
+        :func:`agattn.symmetries`, :func:`agattn.ideal`, :func:`agattn.fiber`, :func:`agattn.degree`; ``agattn
+        dimension`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.dimension(ag.DeepNetwork(dims=(3, 3, 3), ranks=(1, 2), t=3))
+    M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
+    >>> layer = ag.dimension(ag.SingleLayer(768, 64, 64))
+    >>> layer.dimension, layer.theorem
+    (143359, 'theorem-3.2')
+    """
+    known = as_attention(architecture)
+    return with_paper(room.dimension(known, seed, force=force, progress=progress))
 
 
 def _judge(
@@ -174,6 +219,9 @@ COUNTED = (
     "which the bound is the outcome"
 )
 
+#: Why no dimension of a network has a certificate.
+NO_RANKS = "the checker computes no rank of a differential in the weights of a network"
+
 COROLLARY_3_8 = Claim(
     "corollary-3.8",
     "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
@@ -184,6 +232,7 @@ COROLLARY_3_8 = Claim(
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8),
+    certificate=NO_RANKS,
 )
 CONJECTURE_3_10 = Claim(
     "conjecture-3.10",
@@ -195,9 +244,10 @@ CONJECTURE_3_10 = Claim(
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
+    certificate=NO_RANKS,
 )
 
-CLAIMS = (
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     COROLLARY_3_8,
     CONJECTURE_3_10,
     Claim(
@@ -213,6 +263,7 @@ CLAIMS = (
         (DIMENSION,),
         _predict_general,
         _judge(_predict_general),
+        certificate=NO_RANKS,
     ),
     Claim(
         "agattn.multi-head-dimension",
@@ -225,6 +276,7 @@ CLAIMS = (
         (DIMENSION,),
         _predict_at_most,
         _judge(_predict_at_most, COUNTED),
+        certificate=NO_RANKS,
     ),
     Claim(
         "agattn.skip-dimension",
@@ -235,5 +287,6 @@ CLAIMS = (
         (DIMENSION,),
         _predict_general,
         _judge(_predict_general),
+        certificate=NO_RANKS,
     ),
 )

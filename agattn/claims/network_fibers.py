@@ -59,7 +59,7 @@ def _judge_recovery(network: DeepNetwork, findings: Findings) -> Outcome:
     return Outcome(not failed, computed, witness, details={"scope": "random weights over ℚ"})
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "theorem-3.7",
         "If t ≥ 3, L ≠ 0, rk M_i ≥ 2 and no M_i is skew-symmetric, the virtual weights with the same "
@@ -71,6 +71,7 @@ CLAIMS = (
         (LOCAL_FIBER, COMPONENTS),
         _predict_fiber,
         _judge_fiber,
+        certificate="the checker finds no fibers of networks, which takes an elimination",
         beyond=False,
     ),
     Claim(
@@ -82,6 +83,7 @@ CLAIMS = (
         (RECOVERY,),
         lambda network: "(A, V)",
         _judge_recovery,
+        certificate="the checker has no exponential functions",
         beyond=False,
     ),
 )

@@ -1,8 +1,8 @@
 """HMK's identities for deep lightning networks, checked exactly: Lemmas 3.5 and 3.6, and equation 12.
 
-An identity between polynomials is checked symbolically where the network is small, which proves it for that
-size, and otherwise by evaluation at random points modulo random primes. Written out, an entry of either side
-is one of a product of at most n matrices, each A_i, V_i, X, C_i or the transpose of one, with at most w rows
+An identity between polynomials is expanded symbolically where the network is small, which proves the identity
+for that size; otherwise both sides are evaluated at random points modulo random primes. An entry of either
+side is an entry of a product of at most n matrices, each A_i, V_i, X, C_i or a transpose, with at most w rows
 and columns: a sum of at most w^(n−1) monomials, of degree at most n. If the sides differ, their difference
 has a coefficient of absolute value from 1 to 2w^(n−1), which few primes divide
 (:func:`agattn.algebra.residues.chance_of_dividing`); and modulo a prime p that does not divide it, the
@@ -45,7 +45,7 @@ LARGEST_ERROR = 2.0**-40
 
 
 class IdentityCheck(NamedTuple):
-    """Whether a polynomial identity holds: both sides agree, or differ at the witness.
+    """Whether a polynomial identity holds; the witness is a place where the sides differ.
 
     The error bounds the probability that a false identity passed by evaluation, which is ``modular``; it is 0
     where the identity was expanded symbolically or fails, either of which is ``proved``, and 1 where nothing
@@ -240,7 +240,10 @@ def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
 
 BOTTLENECK = Hypothesis[DeepNetwork]("d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None)
 
-CLAIMS = (
+#: Why an identity has no certificate.
+EXPANDED = "an identity is proved by expanding both sides, and no integers make that shorter"
+
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "lemma-3.5",
         "If d_i = δ ≤ d_0, d_l for 0 < i < l, the weights with given virtual weights, L of rank δ, are one "
@@ -251,6 +254,7 @@ CLAIMS = (
         (BASIS_CHANGE, BASIS_FIBER),
         _predict_basis,
         _judge_basis,
+        certificate=EXPANDED,
         beyond=False,
     ),
     Claim(
@@ -262,6 +266,7 @@ CLAIMS = (
         (RECURSION,),
         lambda network: "identity",
         _judge_identity(RECURSION),
+        certificate=EXPANDED,
         beyond=False,
     ),
     Claim(
@@ -273,6 +278,7 @@ CLAIMS = (
         (UNROLLED,),
         lambda network: "identity",
         _judge_identity(UNROLLED),
+        certificate=EXPANDED,
         beyond=False,
     ),
 )

@@ -12,10 +12,15 @@ inapplicable proved closed
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, ONE_LAYER, TWO_TOKENS
-from agattn.errors import UndecidedError
+from agattn.claims.proof import Proof
+from agattn.errors import InputError, UndecidedError
 from agattn.geometry.closedness.several_heads import Closedness, closedness, is_one_layer
 from agattn.systems.task import Task
 
@@ -50,7 +55,14 @@ def _is_small(network: DeepNetwork) -> bool:
     return d_out >= 2 or (a <= d - 2 and (a == 1 or h == 2))
 
 
-CLAIMS = (
+def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
+    found = closedness(network)
+    if found.limit is None:
+        raise InputError(f"{found}; a certificate shows a limit outside M, and there is none to show")
+    return found.limit.as_json()
+
+
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "agattn.heads-not-closed",
         "M of one layer with h heads, 2 ≤ h ≤ d, is not closed if d' ≥ 2, or if a ≤ d − 2 and a = 1 or "
@@ -71,6 +83,6 @@ CLAIMS = (
         (CLOSEDNESS,),
         lambda network: "not closed",
         _judge,
-        certificate=(),
+        certificate=Proof(_limit_proof),
     ),
 )

@@ -22,6 +22,7 @@ from agattn.claims.boundary import listed
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.dimension import dimension, predicted_dimension
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
+from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import (
     ZERO,
@@ -232,7 +233,7 @@ def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
 
 FACTS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "theorem-3.4.singular",
         "The singular points of M are those with rk A ≤ 1 and rk V ≤ 1",
@@ -242,7 +243,7 @@ CLAIMS = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "corollary-A.4",
@@ -253,7 +254,7 @@ CLAIMS = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.singular-locus",
@@ -266,7 +267,7 @@ CLAIMS = (
         FACTS,
         lambda layer: singular_locus(layer, _those(layer, singular_by_ranks)),
         _judge_singular_locus,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.tangent-dimension",
@@ -279,7 +280,7 @@ CLAIMS = (
         FACTS,
         _predict_tangents,
         _judge_tangents,
-        certificate=("spaces",),
+        certificate=Proof(spaces=True),
     ),
     Claim(
         "agattn.rank-one-locus",
@@ -292,5 +293,6 @@ CLAIMS = (
         (RANK_ONE_LOCUS,),
         lambda layer: Cone(closure_dimension(layer), predicted_degree(layer)),
         _judge_closure,
+        certificate="the checker computes no degree of the closure of a stratum",
     ),
 )

@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
+from agattn.engines.catalogue import ENGINES, engine_name, engine_named
+from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
 
 Command = Callable[..., Any]
@@ -209,7 +210,7 @@ def engine(
 def engine_for(script: Path | None, given: str | None) -> Engine:
     """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
     ending = "" if script is None else script.suffix.lower()
-    by_ending = next((engine for engine in ENGINES.values() if ending == f".{engine.suffix}"), None)
+    by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and given not in (None, by_ending.name):
         raise InputError(f"{script} is a script for {by_ending.title}, and --engine is {given}; leave it out")
     return by_ending or engine_named(given or "macaulay2")
@@ -314,13 +315,20 @@ def characteristic(field_name: str | None) -> int:
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
 
+DATA = file_option("--data", "A file with arrays X, n × d × t, and Y, n × d' × t.", read=True)
+SAMPLES = click.option(
+    "--samples", type=click.IntRange(min=1), metavar="N",
+    help="That many random samples.  [default: enough to be generic]",
+)  # fmt: skip
+METRIC = click.option(
+    "--metric", type=click.Choice(METRICS, case_sensitive=False),
+    help="The metric, with a random target; generic is that of random samples.  [default: generic]",
+)  # fmt: skip
+
+
 def loss(command: Command) -> Command:
     """Add what names a squared loss: ``--metric``, ``--samples`` and ``--data``."""
-    command = file_option("--data", "A file with arrays X, n × d × t, and Y, n × d' × t.", read=True)(command)
-    positive, text = click.IntRange(min=1), "That many random samples.  [default: enough to be generic]"
-    command = click.option("--samples", type=positive, metavar="N", help=text)(command)
-    text = "The metric, with a random target; generic is that of random samples.  [default: generic]"
-    return click.option("--metric", type=click.Choice(METRICS, case_sensitive=False), help=text)(command)
+    return METRIC(SAMPLES(DATA(command)))
 
 
 def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:
@@ -339,100 +347,99 @@ def read_data(path: Path | None, metric: str | None, samples: int | None) -> tup
     return file["X"], file["Y"]
 
 
-def _loss(
-    architecture: SingleLayer, metric: str | None, samples: int | None, data: Path | None, seed: int
-) -> Any:
-    """The loss that options name; ``None`` if they do not."""
-    from agattn.geometry.critical_points.loss import loss, loss_of_data
-
-    if (given := read_data(data, metric, samples)) is not None:
-        return loss_of_data(architecture, *given)
-    return loss(architecture, metric or "generic", None, seed, samples) if metric or samples else None
-
-
 #: The options that go with a script as well as with a task.
 SCRIPT = ("engine_name", "timeout", "memory")
 
 
 def is_script(name: str) -> bool:
     """Whether a word names a script to be run, rather than a task: by its ending, or ``-`` for stdin."""
-    return name == "-" or Path(name).suffix.lower() in {f".{engine.suffix}" for engine in ENGINES.values()}
+    return name == "-" or Path(name).suffix.lower() in {engine.ending for engine in ENGINES.values()}
 
 
 def problem(command: Command, run_script: Command | None = None) -> Command:
-    """Add what names a task's problem, and pass the command a ``problem``.
+    """Add what names a task's problem, and pass the command ``architecture``, ``task`` and ``asked``.
 
-    Where the word in place of the task is the name of a script, ``run_script`` gets its path.
+    ``asked`` is what the verb of the command takes besides the architecture and the task. Where the word in
+    place of the task is the name of a script, ``run_script`` gets its path.
     """
 
-    def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-        if wanted:
-            from agattn.systems.catalogue import MODEL_TASKS, TASKS
+    @wraps(command)
+    def asks(task: str, architecture: Any, **given: Any) -> Any:
+        asked = {name: given.pop(name) for name in _ASKED}
+        if run_script is not None and architecture is None:
+            return _run_instead(run_script, task, given)
+        return command(architecture=architecture, task=task, asked=_read(task, architecture, asked), **given)
 
-            width = max(map(len, TASKS))
-            for name, task in TASKS.items():
-                more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
-                click.echo(f"{name:{width}}  {task.summary}{more}")
-            ctx.exit()
+    instead = partial(layer_or_network, instead=lambda given: bool(run_script) and is_script(given["task"]))
+    argument = click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
+    options: list[Callable[[Command], Command]] = [argument, _LIST, instead, *_ASKED.values()]
+    wrapped: Command = asks
+    for add in reversed(options):
+        wrapped = add(wrapped)
+    return wrapped
 
-    @click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
-    @click.option(
-        "--list", is_flag=True, is_eager=True, expose_value=False, callback=show_tasks, help="List the tasks."
-    )
-    @partial(layer_or_network, instead=lambda given: bool(run_script) and is_script(given["task"]))
-    @field
-    @file_option(
+
+def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.systems.catalogue import MODEL_TASKS, TASKS
+
+        width = max(map(len, TASKS))
+        for name, task in TASKS.items():
+            more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
+            click.echo(f"{name:{width}}  {task.summary}{more}")
+        ctx.exit()
+
+
+_LIST = click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_show_tasks, help="List the tasks."
+)
+#: What is asked besides the architecture and the task, by the name of the parameter, as the help lists it.
+_ASKED: dict[str, Callable[[Command], Command]] = {
+    "field_name": field,
+    "point": file_option(
         "--point",
         "JSON file with exact weights A (or K and Q) and V, or all parameters of a model.  [default: all"
         " strata; of a model random parameters]",
         read=True,
-    )
-    @click.option(
+    ),
+    "max_degree": click.option(
         "--max-degree", type=click.IntRange(min=0), metavar="N",
         help="For hilbert-function.  [default: 4]  For implicit-ideal of a model.  [default: all degrees]",
-    )  # fmt: skip
-    @file_option(
-        "--slice", "slice_file",
+    ),
+    "slice": file_option(
+        "--slice", "slice",
         "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]", read=True,
-    )  # fmt: skip
-    @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
-    @loss
-    @click.option(
+    ),
+    "prime": click.option(
+        "--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime."
+    ),
+    "metric": METRIC,
+    "samples": SAMPLES,
+    "data": DATA,
+    "components": click.option(
         "--components", is_flag=True, help="For fiber of a model: find its components over the field."
-    )
-    @seed
-    @force
-    @wraps(command)
-    def wrapped(
-        task: str, architecture: Any, field_name: str | None, point: Path | None,
-        max_degree: int | None, slice_file: Path | None, prime: bool, components: bool,
-        metric: str | None, samples: int | None, data: Path | None, seed: int, force: bool, **others: Any,
-    ) -> Any:  # fmt: skip
-        if run_script is not None and architecture is None:
-            names = {parameter.name or "" for parameter in click.get_current_context().command.params}
-            leave_out("is for a task; a script asks by itself", *names - {"task", *SCRIPT})
-            return run_script(INPUT(task, None, click.get_current_context()), **others)
-        from agattn.systems.catalogue import build, task_about
-        from agattn.systems.model_tasks import read_weights
-        from agattn.systems.points import read_point, read_slice, read_target
+    ),
+    "seed": seed,
+    "force": force,
+}  # fmt: skip
 
-        known = task_about(task, architecture)
-        given: dict[str, Any] = {
-            "max_degree": max_degree, "prime": prime or None, "components": components or None,
-            "slice": slice_file,
-        }  # fmt: skip
-        given[next((key for key in ("target", "weights") if key in known.takes), "points")] = point
-        readers: dict[str, Command] = {
-            "points": lambda *a: (read_point(*a),), "target": read_target, "weights": read_weights,
-            "slice": read_slice,
-        }  # fmt: skip
-        for key in readers.keys() & set(known.takes) & given.keys():
-            if given[key] is not None:
-                given[key] = readers[key](given[key], architecture)
-        if metric or samples or data:
-            takes = "loss" in known.takes and isinstance(architecture, known.about)
-            given["loss"] = _loss(architecture, metric, samples, data, seed) if takes else True
-        built = build(task, architecture, characteristic(field_name), seed=seed, force=force, **given)
-        return command(problem=built, **others)
 
-    return wrapped
+def _run_instead(run_script: Command, script: str, given: dict[str, Any]) -> Any:
+    """Run a script, and refuse the options of tasks."""
+    context = click.get_current_context()
+    names = {parameter.name or "" for parameter in context.command.params}
+    leave_out("is for a task; a script asks by itself", *names - {"task", *SCRIPT})
+    return run_script(INPUT(script, None, context), **given)
+
+
+def _read(task: str, architecture: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
+    """What is asked, with the field as a number and data as arrays; points and slices stay files."""
+    from agattn.systems.catalogue import task_about
+
+    known = task_about(task, architecture)
+    if "loss" in known.takes:
+        asked["data"] = read_data(asked["data"], asked["metric"], asked["samples"])
+    field_name = asked.pop("field_name")
+    return {name: value for name, value in asked.items() if value is not None} | {
+        "characteristic": characteristic(field_name)
+    }

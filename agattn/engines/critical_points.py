@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import Stratum
-from agattn.systems.catalogue import build, task_named
+from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
+from agattn.systems.task import Task
 
 #: The primes, each with whether the chart is the opposite one; the third decides where two disagree.
 PRIMES = ((32003, False), (32009, True), (31991, False))
@@ -50,9 +52,7 @@ def count_critical_points(
         EngineError: if the engine does not finish or fails.
         UndecidedError: if three primes give three answers.
     """
-    task = task_named("critical-points" if method == "weights" else "critical-equations")
-    if not force and (reason := task.infeasible(loss.layer)):
-        raise TooLargeError(f"{loss.layer.name}: {reason}. Use --force to start all the same")
+    task = countable(loss.layer, method, characteristic, force)
     ask = partial(_ask, loss, installation, task.name, limits, force, smooth)
     answers: dict[int, Found] = {}
     for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
@@ -67,6 +67,22 @@ def count_critical_points(
             )
     said = "; ".join(f"modulo {p}: {', '.join(map(str, found.values()))}" for p, found in answers.items())
     raise UndecidedError(f"the numbers of critical points differ, {said}; try --field QQ")
+
+
+def countable(layer: SingleLayer, method: str, characteristic: int | None, force: bool) -> Task[SingleLayer]:
+    """The task that counts the critical points on a layer by this method, over this field.
+
+    Raises:
+        InputError: if the characteristic is no prime that engines take, or t = 1.
+        TooLargeError: for layers beyond what engines finish.
+    """
+    task = task_named("critical-points" if method == "weights" else "critical-equations")
+    if not force and (reason := task.infeasible(layer)):
+        raise TooLargeError(f"{layer.name}: {reason}. Use --force to start all the same")
+    if not layer.has_orbits:
+        build(task.name, layer, force=force)  # which refuses one token
+    check_field(characteristic or 0)
+    return task
 
 
 def _ask(

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import flint
 from msgspec import UNSET, UnsetType
 
-from agattn.engines.engine import ENGINES, Engine, Name
+from agattn.engines.catalogue import ENGINES
+from agattn.engines.engine import Engine
 from agattn.engines.locate import locate
 from agattn.errors import EngineNotFoundError
+from agattn.evidence import EngineName
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Result, Written
 
@@ -23,7 +25,7 @@ class Examined(Result, extensible=True):
     msolve 0.9: works (/usr/bin/msolve, by PATH)
     """
 
-    name: Key[str, "The engine.", Written(Name, str)]
+    name: Key[str, "The engine.", Written(EngineName, str)]
     version: Key[str | None, "Its version; null where it is not known."]
     path: Key[str | None, "The program; null where there is none."]
     ok: Key[bool, "Whether it computed one line correctly."]
@@ -67,7 +69,18 @@ class Doctor(Result, name="doctor", extensible=True):
 
 
 def examine() -> Doctor:
-    """Look for all engines, and let each compute one line."""
+    """Which engines are found, and whether each computes one line correctly.
+
+    They are looked for by the environment variables AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and
+    in the wheels. ``ok`` says whether all work.
+
+    See Also:
+        :func:`agattn.run`, :func:`agattn.emit`; ``agattn doctor`` in a shell.
+
+    >>> import agattn as ag
+    >>> [one.name for one in ag.doctor().engines]
+    ['macaulay2', 'singular', 'msolve']
+    """
     engines = tuple(map(_examined, ENGINES.values()))
     return Doctor(engines, platform.python_version(), str(flint.__FLINT_VERSION__))
 

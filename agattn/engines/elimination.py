@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from agattn.architectures import Architecture, as_layer
-from agattn.engines.emit import marks
+from agattn.engines.catalogue import able
+from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import (
@@ -24,14 +25,14 @@ from agattn.errors import (
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal
-from agattn.geometry.ideal.invariants import Comparison, LieFlattening, SpannedByFamily
+from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.sheet.result import Key, key
-from agattn.sheet.result import Result as DescribedResult
+from agattn.sheet.result import Key, Result, key
 from agattn.systems.catalogue import build
+from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
-from agattn.systems.problem import Problem, Result
+from agattn.systems.problem import Printed, Problem
 
 
 def eliminate(
@@ -81,7 +82,7 @@ def eliminate(
 
 
 @dataclass(frozen=True, repr=False)
-class Completeness(DescribedResult, extensible=True):
+class Completeness(Result, extensible=True):
     """Whether the equations found generate the whole ideal; None where that stayed open.
 
     The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). Native facts come first: if
@@ -232,7 +233,7 @@ class ExaminedIdeal(Ideal, name="ideal"):
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
 
-def examined(ideal: Ideal, compared: Comparison | None, complete: Completeness | None) -> ExaminedIdeal:
+def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
     known = vars(ideal)
     found = ExaminedIdeal(
@@ -259,10 +260,10 @@ def check_generators(
         EngineError: if the engine crashes; running out of time or memory is an answer.
         DisagreementError: if what it says contradicts what is known natively.
     """
-    if installation.engine.name not in DECIDE_PRIMALITY:
-        able = " or ".join(f"--engine {name}" for name in DECIDE_PRIMALITY)
+    if not installation.engine.has_script("complete-ideal"):
+        others = " or ".join(f"--engine {engine.name}" for engine in able("complete-ideal"))
         raise InputError(
-            f"{installation.engine.title} cannot decide whether an ideal is prime; --complete needs {able}"
+            f"{installation.engine.title} cannot decide whether an ideal is prime; --complete needs {others}"
         )
     layer = ideal.layer
     if layer.expected_dimension == layer.ambient_dimension:
@@ -316,52 +317,23 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
 
 _DEGREES = range(9)  # in which Hilbert functions are compared
 
-# Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one. The coordinate
-# ring of M̄ is nonzero in every degree, so that no basis of it is empty.
-_SINGULAR = """LIB "primdec.lib";
-ideal G = std(I);
-proc isPrime(ideal I)
-{
-  list primes = minAssGTZ(I);
-  if (size(primes) != 1) { return(0); }
-  ideal P = primes[1];
-  return(size(reduce(P, std(I))) == 0);
-}"""
-
-#: For each engine: what is needed before, and how an integer is printed.
-_SCRIPTS = {
-    "macaulay2": ('needsPackage "PrimaryDecomposition"', 'sayInteger("{}", {})'),
-    "singular": (_SINGULAR, 'sayInteger("{}", {});'),
-}
-#: The engines that can be asked whether equations are all.
-DECIDE_PRIMALITY = tuple(_SCRIPTS)
-_QUESTIONS = {
-    "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"}
-    | {f"hilbert-{n}": f"hilbertFunction({n}, I)" for n in _DEGREES},
-    "singular": {"dimension": "dim(G)", "degree": "mult(G)", "prime": "isPrime(I)"}
-    | {f"hilbert-{n}": f"size(kbase(G,{n}))" for n in _DEGREES},
-}
-
 
 def _ask(
     ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str]
 ) -> list[int]:
     problem = Problem(
-        "complete-ideal",
-        "Do the equations found generate the whole ideal?",
-        "Proposition A.5",
+        COMPLETE_IDEAL,
+        COMPLETE_IDEAL.title,
+        COMPLETE_IDEAL.reference,
         ideal.layer,
-        tuple(Result(name, name) for name in questions),
+        tuple(Printed(name, name) for name in questions),
         data={
             "max_degree": ideal.max_degree,
             "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
         },
         characteristic=characteristic,
     )
-    name = installation.engine.name
-    before, say = _SCRIPTS[name]
-    begin, end = marks(problem, installation.engine)
-    asked = (say.format(question, _QUESTIONS[name][question]) for question in questions)
-    text = export(ideal, name, characteristic) + "\n".join([before, begin, *asked, end]) + "\n"
+    engine = installation.engine
+    text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
     found = run(problem, installation, limits, script=text)
     return [found.answer.integers[question] for question in questions]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import Architecture, SingleLayer
-from agattn.engines.engine import Engine, Name
+from agattn.architectures import SingleLayer
+from agattn.engines.catalogue import check_can
+from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.geometry.variety.coordinates import coordinate_ring
-from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -28,29 +26,12 @@ if TYPE_CHECKING:
     from agattn.systems.model_tasks import Parameter
 
 
-@dataclass(frozen=True, repr=False)
-class Emitted(Result, name="emit", extensible=True):
-    """A script with what it computes."""
-
-    task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(Name, str)]
-    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
-    script: Key[str, "The script itself."]
-
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return f"{self.task} of {self.architecture.name}, for {self.engine}"
-
-    def __str__(self) -> str:
-        return self.script
-
-
 @lru_cache(maxsize=4)
 def _environment(engine: Engine) -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([engine.templates, engine.templates.parent]),
+        loader=jinja2.FileSystemLoader([engine.templates, TEMPLATES]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -59,7 +40,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
     environment.globals |= {"systems": systems, "coordinate_ring": coordinate_ring}
-    written = _WRITTEN[engine.name]
+    written = engine.written
     environment.filters |= {
         "written": written,
         "long": partial(_long, written),
@@ -78,12 +59,6 @@ def _environment(engine: Engine) -> jinja2.Environment:
 
 
 Writer = Callable[[Any], str]
-#: How each engine writes a polynomial and a variable.
-_WRITTEN: Mapping[str, Writer] = {
-    "macaulay2": methodcaller("macaulay2"),
-    "singular": methodcaller("singular"),
-    "msolve": attrgetter("name"),
-}
 
 
 def _braces(entries: Iterable[object]) -> str:
@@ -129,7 +104,7 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     added that prints the answer once more, as :func:`agattn.engines.transcript.read` reads it.
 
     >>> from agattn import SingleLayer
-    >>> from agattn.engines.engine import MACAULAY2
+    >>> from agattn.engines.catalogue import MACAULAY2
     >>> from agattn.systems.catalogue import build
     >>> problem = build("implicit-ideal", SingleLayer(2, 1))
     >>> print(emit(problem, MACAULAY2).splitlines()[0])
@@ -140,9 +115,9 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     Raises:
         InputError: if the engine cannot solve it.
     """
-    engine.check_can(problem)
-    task = f"{problem.form}.{engine.suffix}.j2"
+    check_can(engine, problem)
     template = _environment(engine).get_template("script.j2")
+    task = engine.template(problem.form)
     text = template.render(_names(problem, engine), task=task, for_agattn=machine)
     lines = [line.rstrip() for line in text.replace("ENGINE", engine.name).strip().splitlines()]
     # At most one empty line in a row, wherever optional parts were left out.
@@ -166,7 +141,12 @@ def _names(problem: Problem, engine: Engine) -> dict[str, Any]:
     return names | vars(_environment(engine).get_template("common.j2").make_module(names))
 
 
-def marks(problem: Problem, engine: Engine) -> tuple[str, str]:
-    """What a script says before and after its results, ``sayInteger`` of which it is to call between."""
-    names = _names(problem, engine)
-    return str(names["report"]()), str(names["end"]())
+def ask_of(equations: str, problem: Problem, engine: Engine) -> str:
+    """A script that is the template of the problem alone, after a script that defines an ideal I.
+
+    Raises:
+        InputError: if the engine has no such template.
+    """
+    check_can(engine, problem)
+    template = _environment(engine).get_template(engine.template(problem.form))
+    return f"{equations}{template.render(_names(problem, engine))}"

@@ -1,54 +1,135 @@
-"""The engines agattn knows: where to look for them, how to start them, how they report trouble.
+"""What an engine is: one declaration, which is checked when the file of the engine is imported.
 
-Adding an engine is one :class:`Engine` here and one template for each task.
+The engines that there are stand in :mod:`agattn.engines.programs`, one file each, and together in
+:mod:`agattn.engines.catalogue`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from agattn.errors import InputError, nearest
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agattn.systems.problem import Answer, Problem
 
+#: The folder with a folder of templates for every engine, and the template that begins every script.
+TEMPLATES = Path(__file__).with_name("templates")
+#: The macros of an engine's ``common.j2``: how a script begins, what people read of the results, what agattn
+#: reads of them, and how a script ends that agattn does not read.
+MACROS = ("start", "show", "machine", "close")
+#: The version in what most programs print about themselves.
+VERSION = r"\d+\.\d+(\.\d+)*"
+#: What the dynamic loader says when the memory is too small for the program to start.
+LOADER = ("cannot allocate memory", "failed to map segment from shared object")
 
-def _block(text: str, problem: Problem) -> Answer:
+
+def read_block(text: str, problem: Problem) -> Answer:
+    """The answer in a data block, which scripts of an engine with a language of its own print.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block that answers the problem.
+
+    See Also:
+        :func:`agattn.engines.transcript.read`, which is imported by the first transcript.
+    """
     from agattn.engines.transcript import read
 
     return read(text, problem)
 
 
-def _lists(text: str, problem: Problem) -> Answer:
-    from agattn.engines.msolve_lists import read
-
-    return read(text, problem)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A computer-algebra system."""
+    """A computer-algebra system: the program, its language, its transcripts, and what it can be asked.
 
-    name: str  #: as the command line knows it
-    title: str  #: as people write it
-    executable: str  #: the program's name on PATH and in the wheels
-    variable: str  #: the environment variable that overrides the search
-    suffix: str  #: of script files and templates
-    comment: str  #: what begins a comment in a script
-    arguments: tuple[str, ...]  #: what stands between the program and the script's file name
-    one_line: str  #: a script that prints ``agattn-ok`` and ends
-    out_of_memory: tuple[str, ...]  #: texts it prints when memory runs out
-    error_marks: tuple[str, ...]  #: line beginnings that mean an error, whatever the exit status says
-    own_arguments: tuple[str, ...] = ()  #: in place of ``arguments``, if any, for scripts of ours
-    #: Whether scripts are for the shell, with the program as their argument: it has no language of its own.
+    >>> Engine(name="magma", title="Magma")
+    Traceback (most recent call last):
+        ...
+    TypeError: the engine magma declares no executable, variable, version, suffix, comment, arguments,
+    one_line, out_of_memory, error_marks, written, read, templates, tasks, answers
+
+    Attributes:
+        name: as the command line knows the engine.
+        title: as people write the name.
+        executable: the name of the program on PATH and in the wheels.
+        variable: the environment variable that overrides the search for the program.
+        version: the arguments with which the program states its version.
+        version_pattern: a regular expression for the version in what the program then prints.
+        suffix: the ending of script files and templates.
+        comment: what begins a comment in a script.
+        arguments: what stands between the program and the name of the script file.
+        own_arguments: the same for scripts that agattn runs; ``arguments`` if empty.
+        by_shell: whether scripts are for the shell, with the program as their argument, as for a program
+            without a language.
+        one_line: a script that prints ``agattn-ok`` and ends.
+        out_of_memory: texts that the program prints when memory runs out, in small letters.
+        error_marks: beginnings of lines that mean an error, whatever the exit status says.
+        written: the text of a polynomial or of a variable in the language of the engine.
+        read: what a script printed, as the answer to the problem; raises ``TranscriptError``.
+        templates: the folder of its templates.
+        tasks: what the engine answers, by the names of its templates: of tasks, and ``model-TASK`` where a
+            task is about any model.
+        answers: the same in words.
+        lacks: results of these tasks that the engine does not find.
+        proves: whether answers over ℚ are proved.
+
+    Raises:
+        TypeError: if something is not declared; if ``common.j2``, one of its macros, or the template of one
+            of the ``tasks`` is missing; or if a template belongs to none of the ``tasks``.
+    """
+
+    name: str
+    title: str
+    executable: str
+    variable: str
+    version: tuple[str, ...]
+    version_pattern: str = VERSION
+    suffix: str
+    comment: str
+    arguments: tuple[str, ...]
+    own_arguments: tuple[str, ...] = ()
     by_shell: bool = False
-    answers: str = "everything"  #: what it can be asked, in words
-    lacks: tuple[str, ...] = ()  #: results of tasks that it cannot find
-    proves: bool = True  #: whether its answers over ℚ are proved
-    read: Callable[[str, Problem], Answer] = _block  #: turns what a script printed into the answer
+    one_line: str
+    out_of_memory: tuple[str, ...]
+    error_marks: tuple[str, ...]
+    written: Callable[[Any], str]
+    read: Callable[[str, Problem], Answer]
+    templates: Path
+    tasks: tuple[str, ...]
+    answers: str
+    lacks: tuple[str, ...] = ()
+    proves: bool = True
+
+    def __new__(cls, **declared: object) -> Engine:
+        """An engine whose declaration has all that an engine needs."""
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        if declared and (missing := [name for name in needed if name not in declared]):
+            raise TypeError(
+                f"the engine {declared.get('name', 'without a name')} declares no {', '.join(missing)}"
+            )
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        needed = {"common.j2", *map(self.template, self.tasks)}
+        there = {file.name for file in self.templates.glob("*.j2")}
+        if missing := sorted(needed - there):
+            raise TypeError(f"the engine {self.name} has no {', '.join(missing)} in {self.templates}")
+        if extra := sorted(there - needed):
+            raise TypeError(f"the engine {self.name} names no task of its template {', '.join(extra)}")
+        macros = re.findall(r"\bmacro (\w+)\(", (self.templates / "common.j2").read_text(encoding="utf-8"))
+        if lacking := [macro for macro in MACROS if macro not in macros]:
+            raise TypeError(f"the engine {self.name} has no macro {', '.join(lacking)} in its common.j2")
+
+    @property
+    def ending(self) -> str:
+        """How the names of scripts end, with the dot."""
+        return f".{self.suffix}"
+
+    def template(self, form: str) -> str:
+        """The name of the template of a task, or of the task ``model-TASK`` about any model."""
+        return f"{form}.{self.suffix}.j2"
 
     def command(self, program: Path, script: Path, *, own: bool = False) -> list[str]:
         """The command line that runs a script, by hand, or one of our own."""
@@ -57,114 +138,13 @@ class Engine:
         arguments = self.own_arguments if own and self.own_arguments else self.arguments
         return [str(program), *arguments, str(script)]
 
-    def check_can(self, problem: Problem) -> None:
-        """Refuse a problem that it has no script for, or one of whose results it cannot find.
-
-        >>> from agattn import SingleLayer
-        >>> from agattn.systems.catalogue import build
-        >>> MSOLVE.check_can(build("slice", SingleLayer(2, 1)))
-        Traceback (most recent call last):
-            ...
-        agattn.errors.InputError: msolve has no script for slice: it answers Groebner bases and systems with
-        finitely many solutions; use --engine macaulay2 or --engine singular
-
-        Raises:
-            InputError: that says what it can do, and who can do this.
-        """
-        lacking = [result.name for result in problem.results if result.name in self.lacks]
-        if self.has_script(problem.form) and not lacking:
-            return
-        able = (engine for engine in ENGINES.values() if engine.has_script(problem.form))
-        others = [f"--engine {engine.name}" for engine in able if engine is not self]
-        asked = f"{problem.task}{' of a model' if problem.template else ''}"
-        what = f"does not find the result {lacking[0]}" if lacking else f"has no script for {asked}"
-        raise InputError(f"{self.title} {what}: it answers {self.answers}; use {' or '.join(others)}")
-
     def has_script(self, form: str) -> bool:
-        """Whether there is a template of this name: that of a task, for most."""
-        return self.templates.joinpath(f"{form}.{self.suffix}.j2").is_file()
+        """Whether the engine answers the task, or ``model-TASK``, at least in part."""
+        return form in self.tasks
 
-    @property
-    def templates(self) -> Path:
-        """The folder of its templates."""
-        return Path(__file__).with_name("templates") / self.name
-
-
-# What the dynamic loader says when there is not even memory enough to start.
-_LOADER = ("cannot allocate memory", "failed to map segment from shared object")
-
-MACAULAY2 = Engine(
-    name="macaulay2",
-    title="Macaulay2",
-    executable="M2",
-    variable="AGATTN_M2",
-    suffix="m2",
-    comment="--",
-    arguments=("--script",),
-    # As by --script, but without a dozen packages: ours load those they need, and start in half the time.
-    own_arguments=("-q", "--silent", "--stop", "--no-debug", "--no-prompts", "--no-preload"),
-    one_line='print "agattn-ok"\n',
-    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *_LOADER),
-    error_marks=(),
-)
-
-SINGULAR = Engine(
-    name="singular",
-    title="Singular",
-    executable="Singular",
-    variable="AGATTN_SINGULAR",
-    suffix="sing",
-    comment="//",
-    arguments=("-q", "--no-rc"),
-    one_line='"agattn-ok"; quit;\n',
-    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *_LOADER),
-    error_marks=("   ? ",),
-)
-
-MSOLVE = Engine(
-    name="msolve",
-    title="msolve",
-    executable="msolve",
-    variable="AGATTN_MSOLVE",
-    suffix="sh",
-    comment="#",
-    arguments=(),
-    one_line="printf 'x\\n0\\nx-1\\n' > one.ms\n\"$1\" -f one.ms | grep -qF '[[[1, 1]]]' && echo agattn-ok\n",
-    # It does not look whether it got memory, and dies; this is what the shell says of it.
-    out_of_memory=("segmentation fault", "aborted", *_LOADER),
-    error_marks=(),
-    by_shell=True,
-    answers="Groebner bases and systems with finitely many solutions",
-    lacks=("prime", "max-degree", "components"),
-    proves=False,  # it computes modulo primes and lifts
-    read=_lists,
-)
-
-ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR, MSOLVE)}
-#: The names as JSON has them.
-Name: Any = Literal[tuple(ENGINES)]
-
-
-def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
-    """The one among ``choices`` that is meant: in any case, and by the name of the program too.
-
-    >>> engine_name("Macaulay2"), engine_name("M2"), engine_name("SINGULAR")
-    ('macaulay2', 'macaulay2', 'singular')
-
-    Raises:
-        InputError: if there is none.
-    """
-    programs = {engine.executable.lower(): engine.name for engine in ENGINES.values()}
-    name = programs.get(text.lower(), text.lower())
-    if name not in choices:
-        raise InputError(f"there is no engine {text!r}{nearest(name, choices)}; use {', '.join(choices)}")
-    return name
-
-
-def engine_named(name: str) -> Engine:
-    """The engine that a name means, as :func:`engine_name` reads it.
-
-    Raises:
-        InputError: if there is none.
-    """
-    return ENGINES[engine_name(name)]
+    def lacking(self, problem: Problem) -> str:
+        """What keeps the engine from solving a problem, in words that follow its title; empty if nothing."""
+        if not self.has_script(problem.form):
+            return f"has no script for {problem.task}{' of a model' if problem.template else ''}"
+        lacking = [result.name for result in problem.results if result.name in self.lacks]
+        return f"does not find the result {lacking[0]}" if lacking else ""

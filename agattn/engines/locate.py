@@ -30,7 +30,7 @@ class Installation:
     @property
     def version(self) -> str:
         """The version the program states, such as ``"4.4.1"``; ``"unknown"`` if it states none."""
-        return _version(self.path)
+        return _version(self.engine, self.path)
 
     def __str__(self) -> str:
         return f"{self.engine.name} {self.version}"
@@ -93,11 +93,11 @@ def locate(engine: Engine) -> Installation:
 
 
 @lru_cache(maxsize=32)
-def _version(path: Path) -> str:
+def _version(engine: Engine, path: Path) -> str:
     try:
         with work_folder() as folder:
-            ended = run_program([str(path), "--version"], folder, timeout=20, memory=8192)
+            ended = run_program([str(path), *engine.version], folder, timeout=20, memory=8192)
     except EngineError:
         return "unknown"
-    match = re.search(r"\d+\.\d+(\.\d+)*", ended.output)
+    match = re.search(engine.version_pattern, ended.output)
     return match.group() if match else "unknown"

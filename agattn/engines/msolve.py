@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve_lists import (
     Box,
@@ -32,6 +31,7 @@ from agattn.engines.msolve_lists import (
     read_solutions,
     write_system,
 )
+from agattn.engines.programs.msolve import MSOLVE
 from agattn.engines.run import DEFAULT_LIMITS, Limits, check_end
 from agattn.errors import EngineError, InputError, TranscriptError
 from agattn.evidence import Evidence

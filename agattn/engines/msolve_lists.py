@@ -19,7 +19,7 @@ import json
 import operator
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,12 +28,12 @@ from typing import Any
 import flint
 
 from agattn.algebra.echelon import fraction, rational
-from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series, minimal_generators
+from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
 from agattn.engines.transcript import END, framed
-from agattn.errors import EngineError, TranscriptError
+from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import System, systems
+from agattn.systems.explicit import ExplicitSystem, explicit, systems
 from agattn.systems.problem import Answer, Problem
 
 Interval = tuple[Fraction, Fraction]
@@ -448,7 +448,7 @@ def read(text: str, problem: Problem) -> Answer:
     """
     answers = _answers(text, problem)
     found = {name: _result(answers, system) for name, system in systems(problem).items()}
-    return Answer(problem, *_READERS[problem.form](found, problem))
+    return Answer(problem, *explicit(problem).values(found, problem))
 
 
 def cksum(data: bytes) -> int:
@@ -493,12 +493,7 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     return answers
 
 
-Results = Mapping[str, Any]
-"""Of each system by name: its Gröbner basis, or the numbers of its zeros."""
-Found = tuple[dict[str, int], dict[str, tuple[Polynomial, ...]]]
-
-
-def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: ExplicitSystem) -> GroebnerBasis | tuple[int, int]:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring
@@ -506,79 +501,6 @@ def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple
         return read_numbers(text, ring, names_of(ring))
     basis = read_basis(text, ring, system.eliminated, names_of(ring))
     return GroebnerBasis(PolynomialRing(ring.variables[system.eliminated :], ring.characteristic), basis)
-
-
-def _read_ideal(found: Results, problem: Problem) -> Found:
-    basis: GroebnerBasis = found["graph"]
-    integers = {"dimension": basis.dimension, "degree": basis.degree}
-    return integers, {"generators": minimal_generators(basis.polynomials)}
-
-
-def _read_hilbert_function(found: Results, problem: Problem) -> Found:
-    last = problem.data["max_degree"]
-    values = found["graph"].hilbert_series.values(last)
-    if not problem.data.get("cone", True):
-        values = tuple(itertools.accumulate(values))
-    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
-
-
-def _read_membership(found: Results, problem: Problem) -> Found:
-    return {"member": int(found["fiber"].has_zeros)}, {}
-
-
-def _read_fibers(found: Results, problem: Problem) -> Found:
-    integers = {}
-    for point in problem.points:
-        integers[f"escapes@{point.label}"] = int(found[f"infinity@{point.label}"].has_zeros)
-        length, number = found[f"fiber@{point.label}"]
-        integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
-    return integers, {}
-
-
-def _finite(basis: GroebnerBasis) -> tuple[int, int]:
-    """The dimension of the zeros, 0 or −1, and their number with multiplicity."""
-    if basis.dimension > 0:
-        raise EngineError(
-            f"the critical points have dimension {basis.dimension}, and msolve's script finds no degree in "
-            "the coordinates; use macaulay2 or singular"
-        )
-    return basis.dimension, basis.degree
-
-
-def _read_critical_points(found: Results, problem: Problem) -> Found:
-    integers = {"strata": len(problem.data["parts"])}
-    for name, basis in found.items():
-        kind, _, label = name.partition("@")
-        i = label.partition(".")[0]
-        if kind == "lower":
-            integers[f"lower@{i}"] += basis.has_zeros
-        else:
-            dimension, degree = _finite(basis)
-            integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
-    return integers, {}
-
-
-def _read_critical_equations(found: Results, problem: Problem) -> Found:
-    return dict(zip(("dimension", "degree"), _finite(found["critical"]), strict=True)), {}
-
-
-def _read_model_fiber(found: Results, problem: Problem) -> Found:
-    fiber, tangent = found["fiber"], found["tangent"]
-    numbers = {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
-    return numbers, {}
-
-
-_READERS: Mapping[str, Callable[[Results, Problem], Found]] = {
-    "critical-equations": _read_critical_equations,
-    "critical-points": _read_critical_points,
-    "fiber": _read_fibers,
-    "hilbert-function": _read_hilbert_function,
-    "implicit-ideal": _read_ideal,
-    "membership": _read_membership,
-    "model-fiber": _read_model_fiber,
-    "model-hilbert-function": _read_hilbert_function,
-    "model-implicit-ideal": _read_ideal,
-}
 
 
 # Polynomials in one variable -------------------------------------------------------------------------------

@@ -10,16 +10,13 @@ from typing import Literal
 
 from msgspec import Meta
 
-from agattn.architectures import Architecture
-from agattn.engines.emit import emit
-from agattn.engines.engine import Name
+from agattn.architectures.forms import Studied
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
-from agattn.evidence import SECONDS, Evidence
-from agattn.records import Sha256
+from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Result, Written, key
+from agattn.sheet.result import Key, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -59,7 +56,7 @@ _MOST_LINES = 20
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "Its name.", Written(Name, str)]
+    name: Key[str, "Its name.", Written(EngineName, str)]
     version: Key[str, "Its version."]
 
     def summary(self) -> str:
@@ -98,7 +95,7 @@ class Run(Result, name="run", extensible=True):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return self.problem.architecture
 
@@ -165,7 +162,8 @@ def run(
         EngineCrashedError: if it ended with an error.
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
-    from agattn.systems.consistency import check_answer  # commands that run no engine do without its imports
+    from agattn.engines.emit import emit  # commands that run no engine do without these imports
+    from agattn.systems.consistency import check_answer
 
     engine = installation.engine
     script = emit(problem, engine, machine=True) if script is None else script

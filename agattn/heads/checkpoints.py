@@ -96,7 +96,7 @@ class Checkpoint:
         """One head of a checkpoint that is not plain.
 
         Raises:
-            InputError: if it is not said which, or there is none.
+            InputError: if the layer or the head is not given, or does not exist.
         """
         layers = list(self._sizes)
         here = f"layers {layers[0]} to {layers[-1]} with heads 0 to {self._heads - 1}"
@@ -185,7 +185,7 @@ def read_weights(
 
 
 def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, dict[str, str]]]:
-    """The layout, and for each layer the names of its tensors "q", "k", "v", or of one that is "fused"."""
+    """The layout, and for each layer the names of the tensors "q", "k", "v", or of one tensor "fused"."""
     found: dict[str, dict[int, dict[str, str]]] = {layout: {} for layout in _LAYOUTS}
     for name in (name for name in file if len(name) < _LONGEST_NAME):
         for layout, pattern in _LAYOUTS.items():

@@ -1,8 +1,8 @@
 r"""Where a head lies on the neuromanifold, in floating point: ranks, stable ranks, distances.
 
-All norms of functions are the invariant one of :mod:`agattn.geometry.variety.coefficient_norm`, relative
-to ‖φ‖. Two
-distances are exact, because a lower bound by Eckart and Young on a flattening of the tensor is attained:
+All norms of functions are the invariant norm of :mod:`agattn.geometry.variety.coefficient_norm`, relative
+to ‖φ‖. Two distances are exact, because a flattening of the tensor attains its lower bound by Eckart and
+Young:
 
 - for 2 ≤ a < d the singular locus is {rk A < a}, and φ is at the distance σ_a(G^{1/2}A) from it, where
   G = (‖V‖²·1 + VᵀV)/2: the flattening with rows b has the singular values of G^{1/2}A;
@@ -116,15 +116,11 @@ class HeadGeometry(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class PlacedHead(HeadGeometry):
-    """One head with its place."""
+class PlacedHead(HeadGeometry, name="classify"):
+    """One head with its place, which is also a JSON document of its own."""
 
     layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
     head: Key[Count, "The head, counted from 0."]
-
-
-class HeadLine(PlacedHead, name="classify"):
-    """One head as a JSON document of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,11 +150,6 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
             PlacedHead(**vars(head), layer=layer, head=number)
             for (layer, number), head in zip(self.places, self, strict=True)
         ]
-
-    @property
-    def lines(self) -> list[HeadLine]:
-        """One document for each head."""
-        return [HeadLine(**vars(row)) for row in self.rows]
 
     @overload
     def __getitem__(self, n: int) -> HeadGeometry: ...

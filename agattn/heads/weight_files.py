@@ -1,6 +1,6 @@
 """Arrays from files of weights: .npz, .npy, .safetensors and .json, or from the folder of a model.
 
-They are read lazily and never unpickled.
+Arrays are read when they are asked for, and never unpickled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OBJECTS = "holds Python objects, which are never loaded; save numbers only"
 
 
 class WeightFile(Mapping[str, Any]):
-    """Named arrays of one or several files. An array is read when it is asked for, and not kept.
+    """Named arrays of one or several files. An array is read when it is asked for, and is not kept.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

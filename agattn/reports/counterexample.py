@@ -171,7 +171,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
 
 
 def _entries(vector: TangentVector) -> Math:
-    """The coordinates of a vector, its own first."""
+    """The coordinates of a tangent vector; first ``own``, in which all later vectors are 0."""
     ordered = sorted(vector.entries, key=lambda name: (name != vector.own, name))
     power = "" if vector.power == 1 else rf" \quad (\varepsilon^{vector.power})"
     return Math(", \\ ".join(f"{_name(name)} = {vector.entries[name]}" for name in ordered) + power)

@@ -31,12 +31,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
+from msgspec import UNSET, UnsetType
 
+from agattn.architectures.forms import Studied
 from agattn.errors import InputError
+from agattn.evidence import Verdict
 from agattn.sheet.data import Cell, Lines, Math, Table, Word
 from agattn.sheet.html import cell_html, running
 from agattn.sheet.markdown import cell_markdown, text_markdown
 from agattn.sheet.mathml import FONT, mathml
+from agattn.sheet.result import Key, Named, Positive, Result
 
 if TYPE_CHECKING:
     import jinja2
@@ -127,6 +131,35 @@ class Document:
         for name, content in files.items():
             write(folder / name, content)
         return [folder / name for name in files]
+
+
+@dataclass(frozen=True, repr=False)
+class Found(Result):
+    """What a report of a model says."""
+
+    said: Key[str, "What came out, in a sentence.", Named("summary")]
+
+
+@dataclass(frozen=True, repr=False)
+class FoundOfStudy(Found):
+    """What a report of a study says."""
+
+    jobs: Key[Positive, "How many results the study has."]
+
+
+@dataclass(frozen=True, repr=False)
+class SavedReport(Result, name="report", one_of=("claims", "model", "study")):
+    """A report that was written, and what it is about."""
+
+    files: Key[tuple[str, ...], "What was written: report.html, report.md, pictures, scripts, transcripts."]
+    architecture: Key[Studied | UnsetType, "The layer, network or model."] = UNSET
+    claims: Key[tuple[Verdict, ...] | UnsetType, "As in agattn verify --json."] = UNSET
+    model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
+    study: Key[FoundOfStudy | UnsetType, "With --study, instead of architecture and claims."] = UNSET
+
+    def summary(self) -> str:
+        """Where the report is."""
+        return f"wrote {self.files[0]} and {len(self.files) - 1} more"
 
 
 def write(path: Path, content: str | bytes) -> None:

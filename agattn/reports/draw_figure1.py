@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import base64
+import contextlib
+from abc import abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
+from html import escape
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agattn.reports.drawing import empty, page, save
+from agattn.errors import InputError
+from agattn.reports.drawing import FigureResult, empty, page
 from agattn.reports.surface import Array, grid_triangles
 
 if TYPE_CHECKING:
@@ -86,8 +90,9 @@ class Scene:
         return [(in_m, points) for in_m, points in shown if len(points)]
 
 
-class SurfaceFigure(ABC):
-    """A figure that is a scene: to be drawn, to be turned on a page, and to be said in words."""
+@dataclass(frozen=True, repr=False)
+class SurfaceFigure(FigureResult):
+    """A figure that is a scene, with a surface to turn on its page."""
 
     @property
     @abstractmethod
@@ -99,18 +104,12 @@ class SurfaceFigure(ABC):
     def title(self) -> str:
         """What is drawn, in a line."""
 
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """The figure in words, for those who cannot see it."""
-
-    @property
-    @abstractmethod
-    def found_by(self) -> str:
-        """Who found what is drawn, and how it is known."""
+    def summary(self) -> str:
+        """What is drawn, in a line."""
+        return self.title
 
     def page(self) -> str:
-        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+        """The figure as one HTML page, which holds plotly.js and asks the network for nothing.
 
         Raises:
             InputError: if plotly is missing.
@@ -119,14 +118,28 @@ class SurfaceFigure(ABC):
         note = f"Drag to turn, scroll to zoom. {self.found_by}"
         return page(self.title, self.words, note, figure["data"], figure["layout"])
 
-    def save(self, path: Path) -> None:
-        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
+    def drawing(self) -> Figure:
+        """The figure on paper.
 
         Raises:
-            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
-                file cannot be written.
+            InputError: if matplotlib is missing.
         """
-        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
+        return draw(self.scene)
+
+    def _repr_html_(self) -> str:
+        """The picture, and what it shows in words; only the words where matplotlib is missing."""
+        picture = ""
+        with contextlib.suppress(InputError):
+            data = BytesIO()
+            self.drawing().savefig(data, format="png", dpi=110)
+            source = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+            picture = f'<img src="{source}" alt="{escape(self.words)}" style="background:#fff">'
+        return f"<figure>{picture}<figcaption>{escape(self.caption)}</figcaption></figure>"
+
+    @property
+    def caption(self) -> str:
+        """What stands below the picture in a notebook."""
+        return self.note
 
 
 def draw(scene: Scene) -> Figure:
@@ -136,12 +149,24 @@ def draw(scene: Scene) -> Figure:
         InputError: if matplotlib is missing.
     """
     canvas, flat = empty(5.4, 5.2)
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
     flat.remove()
     axes: Any = canvas.add_axes((0.0, 0.02, 1.0, 0.98), projection="3d", computed_zorder=False)
+    _draw_surface(axes, scene)
+    _draw_points(axes, scene)
+    _draw_axes(axes, scene)
+    handles = _legend(scene)
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
+    return canvas
+
+
+_SOLID: dict[str, Any] = {"color": _RED, "linewidth": 2.4}
+_DOTTED = _SOLID | {"linestyle": (0, (0.6, 1.6)), "dash_capstyle": "round"}
+
+
+def _draw_surface(axes: Any, scene: Scene) -> None:
+    """The triangles, those outside M pale, and the lines on them."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
     for triangles, colour, alpha in zip(scene.surface, (_SURFACE, _PALE), (1.0, 0.35), strict=True):
         if len(triangles):
             colours = _shaded(triangles, colour, alpha)
@@ -154,10 +179,12 @@ def draw(scene: Scene) -> Figure:
             axes.add_collection3d(Poly3DCollection(triangles, zorder=1, rasterized=True, **drawn))
     for line in scene.rulings:
         axes.plot(*line.T, color=_LINE, linewidth=0.35, alpha=0.55, zorder=2)
-    solid: dict[str, Any] = {"color": _RED, "linewidth": 2.4}
-    dotted = solid | {"linestyle": (0, (0.6, 1.6)), "dash_capstyle": "round"}
+
+
+def _draw_points(axes: Any, scene: Scene) -> None:
+    """The singular points, the pinch points, and the marks."""
     for in_m, ends in scene.segments:
-        axes.plot(*ends.T, zorder=3, **(solid if in_m else dotted))
+        axes.plot(*ends.T, zorder=3, **(_SOLID if in_m else _DOTTED))
     for in_m, points in scene.singular():
         axes.scatter(*points.T, s=5, c=_RED if in_m else "white", edgecolors=_RED, linewidths=0.6,
                      depthshade=False, zorder=3)  # fmt: skip
@@ -167,6 +194,10 @@ def draw(scene: Scene) -> Figure:
         inner, edge = (mark.colour, "white") if mark.filled else ("white", mark.colour)
         axes.scatter(*mark.points.T, s=34, marker=_SYMBOLS[mark.symbol], c=inner, edgecolors=edge,
                      linewidths=0.9, depthshade=False, zorder=5)  # fmt: skip
+
+
+def _draw_axes(axes: Any, scene: Scene) -> None:
+    """The names and ends of the axes, and from where all is seen."""
     radius = scene.radius
     for axis, name in zip("xyz", scene.names, strict=True):
         getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=-6, fontsize=12)
@@ -178,15 +209,22 @@ def draw(scene: Scene) -> Figure:
     axes.tick_params(labelsize=8, pad=-2, colors="#555555")
     axes.set_box_aspect((1, 1, 1), zoom=0.93)
     axes.view_init(elev=scene.elevation, azim=-56)
+
+
+def _legend(scene: Scene) -> list[Any]:
+    """The entries of the legend."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     handles: list[Any] = [Patch(facecolor=_SURFACE, label=f"${scene.formula} = 0$")]
     words = scene.words
     if words.lines:
         handles.append(Line2D([], [], label=words.lines, color=_LINE, linewidth=0.7))
     states = {in_m for in_m, _ in (*scene.segments, *scene.singular())}
     if True in states:
-        handles.append(Line2D([], [], label=words.solid.replace("M", r"$\mathcal{M}$"), **solid))
+        handles.append(Line2D([], [], label=words.solid.replace("M", r"$\mathcal{M}$"), **_SOLID))
     if False in states:
-        handles.append(Line2D([], [], label=words.dotted.removeprefix("singular, "), **dotted))
+        handles.append(Line2D([], [], label=words.dotted.removeprefix("singular, "), **_DOTTED))
     if len(scene.pinches):
         dot: dict[str, Any] = {"color": _INK, "marker": "o", "linestyle": "", "markersize": 6}
         handles.append(Line2D([], [], label=words.point, **dot))
@@ -194,8 +232,7 @@ def draw(scene: Scene) -> Figure:
         dot = {"color": mark.colour, "marker": _SYMBOLS[mark.symbol], "linestyle": "", "markersize": 6}
         dot |= {} if mark.filled else {"markerfacecolor": "white"}
         handles.append(Line2D([], [], label=mark.name, **dot))
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
-    return canvas
+    return handles
 
 
 def _shaded(triangles: Array, colour: str, alpha: float) -> Array:

@@ -4,17 +4,84 @@ from __future__ import annotations
 
 import json
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.errors import InputError
 from agattn.reports.document import environment, write
+from agattn.sheet.data import Note, Sheet
+from agattn.sheet.result import Key, Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True, repr=False)
+class FigureResult(Result, ABC):
+    """What a figure states: to be drawn, to be turned on a page, and to be said in words.
+
+    Attributes:
+        file: of the drawing.
+    """
+
+    file: Key[str | None, "Where the figure was drawn."] = field(
+        default=None, kw_only=True, repr=False, compare=False
+    )
+
+    @property
+    @abstractmethod
+    def lines(self) -> list[str]:
+        """What the figure states, line by line."""
+
+    @property
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it; empty where the lines say all of it."""
+        return ""
+
+    @property
+    def found_by(self) -> str:
+        """Who found what is drawn, and how it is known; empty where the lines say so."""
+        return ""
+
+    @property
+    def note(self) -> str:
+        """What is said of the figure beside its lines."""
+        return f"{self.words} {self.found_by}".strip()
+
+    @abstractmethod
+    def page(self) -> str:
+        """The figure as one HTML page, which holds plotly.js and asks the network for nothing.
+
+        Raises:
+            InputError: if plotly is missing.
+        """
+
+    @abstractmethod
+    def drawing(self) -> Figure:
+        """The figure on paper.
+
+        Raises:
+            InputError: if matplotlib is missing.
+        """
+
+    def save(self, path: Path) -> None:
+        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
+
+        Raises:
+            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
+                file cannot be written.
+        """
+        save(self.page() if path.suffix == ".html" else self.drawing(), path)
+
+    def sheet(self) -> Sheet:
+        """What the figure states, in lines."""
+        first, *others = self.lines
+        return Sheet(first, (Note("\n".join(others), apart=False),) if others else ())
 
 
 def save(figure: Figure | str, path: Path) -> None:

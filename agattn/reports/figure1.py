@@ -10,35 +10,39 @@ r"""Figure 1 of HMK, and any other surface in a slice of M̄: computed, with evi
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import ENGINES, engine_name, engine_named
+from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
-from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_section, standard_slice
+from agattn.geometry.sections.slices import (
+    Slice,
+    SurfaceSection,
+    Vector,
+    block_of,
+    resultant_section,
+    standard_slice,
+)
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.draw_figure1 import Scene, SurfaceFigure, draw
+from agattn.reports.draw_figure1 import Scene, SurfaceFigure
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
+from agattn.sheet.result import Key, Named, Place, Result, Sha256, Written, key
 from agattn.systems.catalogue import build
 
-_ENGINES = tuple(engine.name for engine in ENGINES.values() if engine.has_script("slice"))
+_ENGINES = tuple(engine.name for engine in able("slice"))
 CHOICES = ("auto", *_ENGINES, "native")
 
 #: With more coordinates, or for a < d, elimination takes from a minute to days. Where the section is known
@@ -46,25 +50,63 @@ CHOICES = ("auto", *_ENGINES, "native")
 MAX_AUTO_COORDINATES = 18
 
 
-@dataclass(frozen=True)
-class Figure1(SurfaceFigure):
-    """A surface in a slice of M̄, and which of its points are in M.
+@dataclass(frozen=True, repr=False)
+class SingularLine(Result):
+    """The singular points of a surface, where they form a line."""
+
+    point: Key[Vector, "A point of the line."]
+    direction: Key[Vector, "Its direction."]
+
+
+@dataclass(frozen=True, repr=False)
+class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
+    """Figure 1: a surface in a slice of M̄, and which of its points are in M.
+
+    All that is stated is exact; where the singular locus is no line, its picture is numerical.
 
     Attributes:
-        engine: who found equation and singular points: an engine with its version, or ``"native"`` and why.
         radius: coordinates run from −radius to radius.
-        pieces: of the singular line, if it is one: where it is in M, decided exactly.
         run: the engine's run, if an engine was used.
-        evidence: everything stated is exact; where the singular locus is no line, its picture is numerical.
     """
 
-    layer: SingleLayer
-    section: Section
-    engine: str
+    layer: Key[SingleLayer, "The layer.", Named("architecture")]
+    section: SurfaceSection
+    engine: Key[str, "What computed the equation: an engine with its version, or `native` and why."]
     radius: int
-    pieces: tuple[Piece, ...]
+    pieces: Key[tuple[Piece, ...], "Of the singular line, by the parameter: where it is in M."]
     run: Run | None
-    evidence: Evidence = Evidence.PROVED
+    evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
+
+    @property
+    @key
+    def slice(self) -> Slice:
+        """The affine map from three coordinates to the N coordinates y, with exact entries."""
+        return self.section.slice
+
+    @property
+    @key
+    def equation(self) -> str:
+        """The surface, squarefree."""
+        return str(self.section.equation)
+
+    @property
+    @key
+    def singular(self) -> list[str]:
+        """Polynomials whose zeros are its singular points."""
+        return list(map(str, self.section.singular))
+
+    @property
+    @key
+    def line(self) -> SingularLine | None:
+        """The singular points, if they form a line."""
+        line = self.section.line()
+        return None if line is None else SingularLine(*line)
+
+    @property
+    @key
+    def script_sha256(self) -> Sha256 | None:
+        """The SHA-256 of the script that ran; null for a native computation."""
+        return None if self.run is None else self.run.script_sha256
 
     @property
     def source(self) -> str:
@@ -79,8 +121,9 @@ class Figure1(SurfaceFigure):
         return x, y, w
 
     @property
+    @key(Written(list[Place], lambda points: list(map(list, points))))
     def pinch_points(self) -> list[tuple[float, float, float]]:
-        """Where, on the singular line, the two preimages come together; membership changes only there."""
+        """Where the two preimages come together: ends that two pieces share."""
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
 
     @cached_property
@@ -178,35 +221,28 @@ class Figure1(SurfaceFigure):
         """Who found what is drawn, and how it is known."""
         return f"Equation and singular points by {self.source}; evidence: {self.evidence}."
 
-    def _repr_html_(self) -> str:
-        """The picture, and what it shows in words; only the words where matplotlib is missing."""
-        picture = ""
-        with contextlib.suppress(InputError):
-            data = BytesIO()
-            draw(self.scene).savefig(data, format="png", dpi=110)
-            source = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
-            picture = f'<img src="{source}" alt="{escape(self.words)}" style="background:#fff">'
-        caption = escape(f"{self.words} Computed by {self.source}; {self.evidence}.")
-        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
+    @property
+    def caption(self) -> str:
+        """What stands below the picture in a notebook."""
+        return f"{self.words} Computed by {self.source}; {self.evidence}."
+
+    @property
+    def note(self) -> str:
+        """What is said of the figure beside its lines."""
+        return f"{self.words} Computed by {self.engine}; {self.evidence}."
+
+    @property
+    def lines(self) -> list[str]:
+        """The surface, its singular points, where these are in M, and the pinch points."""
+        lines = [f"surface:   {self.equation} = 0", f"singular:  {' = '.join([*self.singular, '0'])}"]
+        for piece in self.pieces:
+            low, high = (point_text(self.on_line(end)) for end in piece.ends)
+            word = "in M" if piece.in_m else "only in the Zariski closure of M"
+            lines.append(f"  from {low} to {high}: {word}")
+        return [*lines, *(f"pinch point: {point_text(pinch)}" for pinch in self.pinch_points)]
 
     def _repr_latex_(self) -> str | None:
         return self.section._repr_latex_()
-
-    def as_json(self) -> dict[str, object]:
-        """Everything the figure states, JSON-ready."""
-        from agattn import records
-
-        line = self.section.line()
-        pieces = [
-            records.document(records.Figure1.Piece, p, start=p.ends[0], end=p.ends[1]) for p in self.pieces
-        ]
-        return records.document(
-            records.Figure1, self, "file",
-            architecture=self.layer, slice=self.section.slice, equation=self.section.equation,
-            singular=self.section.singular, pieces=pieces,
-            line=None if line is None else dict(zip(("point", "direction"), line, strict=True)),
-            script_sha256=None if self.run is None else self.run.script_sha256,
-        )  # fmt: skip
 
 
 def point_text(p: tuple[float, float, float]) -> str:
@@ -263,7 +299,7 @@ def compute_figure_1(
 
 def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
-) -> tuple[Section, str, Run | None]:
+) -> tuple[SurfaceSection, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
@@ -291,7 +327,7 @@ def _section(
     return section, f"native (because {'; '.join(reasons)})" if reasons else "native", None
 
 
-def section_of_run(done: Run, chosen: Slice) -> Section:
+def section_of_run(done: Run, chosen: Slice) -> SurfaceSection:
     """The section that an engine computed.
 
     Raises:
@@ -308,4 +344,4 @@ def section_of_run(done: Run, chosen: Slice) -> Section:
     ordered = sorted(
         (f.primitive() for f in singular), key=lambda f: (f.degree(), [-e for e in max(f.terms)])
     )
-    return Section(chosen, equation[0].primitive(), tuple(ordered))
+    return SurfaceSection(chosen, equation[0].primitive(), tuple(ordered))

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agattn.errors import InputError
-from agattn.reports.drawing import empty, page
+from agattn.geometry.identifiability.virtual_weights import unrolled_factors
+from agattn.reports.drawing import FigureResult, empty, page
+from agattn.sheet.result import Key, Positive, Result, key
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,6 +93,46 @@ def reading(l: int) -> str:
 
 def _product(nodes: Iterable[Node]) -> str:
     return " ".join(node.matrix if node.level else str(node) for node in nodes)
+
+
+@dataclass(frozen=True, repr=False)
+class Factor(Result):
+    """A factor of equation 12."""
+
+    i: Key[Positive, "The index of the virtual weight M_i."]
+    transposed: Key[bool, "Whether it is transposed."]
+
+
+@dataclass(frozen=True, repr=False)
+class Figure2(FigureResult, name="figure", tag=("figure", 2)):
+    """Figure 2: the unrolled network as a tree."""
+
+    layers: Key[Positive, "The number of layers l."]
+
+    @property
+    @key
+    def factors(self) -> list[Factor]:
+        """Equation 12, from left to right."""
+        return [Factor(*factor) for factor in unrolled_factors(self.layers)]
+
+    @property
+    @key
+    def product(self) -> str:
+        """The same in a formula."""
+        return f"L {reading(self.layers)}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The product."""
+        return [f"φ(X) = {self.product}"]
+
+    def page(self) -> str:
+        """The tree as an interactive page."""
+        return page_2(self.layers)
+
+    def drawing(self) -> Figure:
+        """The tree on paper."""
+        return draw_figure_2(self.layers)
 
 
 class _Placed(NamedTuple):

@@ -11,7 +11,8 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.claims.network_dimension import equation_14
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.reports.drawing import empty, page
+from agattn.reports.drawing import FigureResult, empty, page
+from agattn.sheet.result import Count, Key, Result, key
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,20 +36,67 @@ _INPUTS = 250
 _INK, _BLUE, _RED = "#222222", "#2b6cb0", "#c05621"
 
 
-class Figure3Row(NamedTuple):
-    """One δ of Figure 3.
+@dataclass(frozen=True, repr=False)
+class Figure3Row(Result):
+    """One δ of Figure 3: all widths are d_0 = d_1 = d_2 = δ, a_1 = a_2 = 2 and t = 3."""
 
-    Attributes:
-        delta: all widths, d_0 = d_1 = d_2 = δ; a_1 = a_2 = 2, t = 3.
-        computed: the dimension with its evidence.
-        expected: equation 16, δ² + 8δ − 8.
-        float32: the rank of the Jacobian of one trial in float32, as numpy judges it.
-    """
-
-    delta: int
+    delta: Key[Count, "The width δ."]
     computed: Dimension
-    expected: int
-    float32: int
+    expected: Key[Count, "Equation 16, δ² + 8δ − 8."]
+    float32: Key[Count, "The numerical rank in one trial in float32."]
+
+    @property
+    @key
+    def dimension(self) -> Count:
+        """The dimension computed."""
+        return self.computed.dimension
+
+    @property
+    @key
+    def evidence(self) -> Evidence:
+        """How the result is known."""
+        return self.computed.evidence
+
+    @property
+    @key
+    def lower_bound(self) -> Count:
+        """The proved lower bound."""
+        return self.computed.lower_bound
+
+    @property
+    @key
+    def upper_bound(self) -> Count:
+        """The proved upper bound."""
+        return self.computed.upper_bound
+
+    def summary(self) -> str:
+        """The numbers in columns."""
+        known = f"{self.delta:2}  {self.dimension:9}  {self.evidence!s:9}"
+        return f"{known}  {self.expected:6}  {self.float32:17}"
+
+
+@dataclass(frozen=True, repr=False)
+class Figure3(FigureResult, name="figure", tag=("figure", 3)):
+    """Figure 3: dimensions of normalized networks."""
+
+    rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each δ, and what the last column is."""
+        head = " δ  dimension  evidence   eq. 16  one float32 trial"
+        foot = (
+            "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."
+        )
+        return [head, *map(str, self.rows), foot]
+
+    def page(self) -> str:
+        """The dimensions as an interactive page."""
+        return page_3(self.rows)
+
+    def drawing(self) -> Figure:
+        """The dimensions on paper."""
+        return draw_figure_3(self.rows)
 
 
 def network(delta: int) -> DeepNetwork:

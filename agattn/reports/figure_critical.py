@@ -33,6 +33,7 @@ from agattn.geometry.sections.slices import standard_slice
 from agattn.reports.draw_figure1 import Mark, Scene, SurfaceFigure
 from agattn.reports.figure1 import Figure1, compute_figure_1
 from agattn.reports.surface import Array
+from agattn.sheet.result import Key, key
 
 #: In the slice, of the target of the loss that is drawn by default.
 TARGET = (Fraction(-3, 4), Fraction(-1, 4), Fraction(-3, 10))
@@ -45,28 +46,47 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True)
-class FigureCritical(SurfaceFigure):
-    """The surface of Figure 1, a loss on it, and its critical points.
+@dataclass(frozen=True, repr=False)
+class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
+    """Critical points of a loss on the surface of Figure 1: figure critical.
 
-    Attributes:
-        surface: Figure 1.
-        loss: of M(2, 1, 2).
-        target: the coordinates in the slice of the function that the loss is the distance from; ``None`` for
-            a loss of data.
-        points: all critical points on the surface, and of the restriction to its singular line.
-        evidence: of the points; level sets are drawn in floating point.
+    The loss is one of M(2, 1, 2). The evidence is that of the points; level sets are drawn in floating point.
     """
 
     surface: Figure1
     loss: Loss
-    target: tuple[Fraction, ...] | None
-    points: tuple[SurfacePoint, ...]
-    evidence: Evidence = Evidence.PROVED
+    target: Key[
+        tuple[Fraction, ...] | None,
+        "In the slice, the point from which it is; null for a loss of data.",
+    ]
+    points: Key[
+        tuple[SurfacePoint, ...], "All critical points on the surface, and the one on its singular line."
+    ]
+    evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
     @property
+    @key
+    def architecture(self) -> SingleLayer:
+        """The layer."""
+        return self.surface.layer
+
+    @property
+    @key
+    def metric(self) -> str:
+        """The metric of the distance, or `data`."""
+        return self.loss.metric
+
+    @property
+    @key
+    def equation(self) -> str:
+        """The surface."""
+        return self.surface.equation
+
+    @property
+    @key(name="levels")
     def values(self) -> tuple[float, ...]:
-        """The losses whose level sets are drawn: those of the critical points, and some between."""
+        """The losses whose level sets are drawn."""
+        # Those of the critical points, and some between.
         radius = self.surface.radius
         x, s = np.meshgrid(np.linspace(-radius, radius, 41), np.linspace(-1, 1, 41) * radius**0.5)
         inside = np.abs(x * s) <= radius
@@ -153,15 +173,10 @@ class FigureCritical(SurfaceFigure):
         """How it is known."""
         return f"Critical points: {self.evidence}, in balls. Level sets: numerical."
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything the figure states, JSON-ready."""
-        from agattn import records
-
-        return records.document(
-            records.FigureCritical, self, "file",
-            figure="critical", architecture=self.surface.layer, metric=self.loss.metric, levels=self.values,
-            equation=self.surface.section.equation,
-        )  # fmt: skip
+    @property
+    def lines(self) -> list[str]:
+        """The surface, and the critical points."""
+        return [f"surface:   {self.equation} = 0", *map(str, self.points)]
 
 
 def _place(point: SurfacePoint) -> Array:

@@ -11,33 +11,74 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from msgspec import Meta
 
+from agattn.architectures import DeepNetwork
 from agattn.evidence import Evidence
 from agattn.geometry.sections.head_slice import DRAWN, HeadSlice, head_slice
 from agattn.reports.draw_figure1 import Scene, SurfaceFigure, Words
 from agattn.reports.figure1 import pretty
 from agattn.reports.surface import Array, grid_triangles
+from agattn.sheet.result import Count, Matrix, key
 
 #: The weights c for which the functions with this skew part are drawn, from x = −1 to 1 or to y = ±1.
 _SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)
 
 
-@dataclass(frozen=True)
-class FigureDeep(SurfaceFigure):
-    """The slice, to be drawn and to be said.
-
-    Attributes:
-        slice: what was computed.
-    """
+@dataclass(frozen=True, repr=False)
+class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
+    """A slice of a network through a head of rank one: figure deep."""
 
     slice: HeadSlice
 
     @property
+    @key
+    def architecture(self) -> DeepNetwork:
+        """The network."""
+        return self.slice.network
+
+    @property
+    @key
+    def weights(self) -> dict[str, Matrix]:
+        """All virtual weights with a function in the slice, with unknowns e and q."""
+        return {name: [list(row) for row in rows] for name, rows in self.slice.weights.items()}
+
+    @property
+    @key
+    def dimension(self) -> Count:
+        """The dimension of the affine space that cuts."""
+        return self.slice.dimension
+
+    @property
+    @key
+    def span(self) -> list[list[Count]]:
+        """Its coordinates on the surface, as powers of x and y."""
+        return list(map(list, self.slice.span))
+
+    @property
+    @key(Meta(min_length=3, max_length=3))
+    def coordinates(self) -> list[list[Count]]:
+        """Those of them that are drawn, x, y and z."""
+        return list(map(list, DRAWN))
+
+    @property
+    @key
+    def equation(self) -> str:
+        """The surface in these three."""
+        return str(self.slice.equation)
+
+    @property
+    @key
+    def limits(self) -> str:
+        """Points of the surface that are limits of functions of the network, and none of its own."""
+        return "x = 0, y ≠ 0"
+
+    @property
+    @key
     def evidence(self) -> Evidence:
-        """That of the slice; everything stated is exact."""
+        """How the result is known."""
         return self.slice.evidence
 
     @cached_property
@@ -85,14 +126,24 @@ class FigureDeep(SurfaceFigure):
         """How it is known."""
         return f"Equation, weights and limits: {self.evidence}."
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything the figure states, JSON-ready."""
-        from agattn import records
+    @property
+    def note(self) -> str:
+        """What is said of the figure beside its lines."""
+        return f"{self.words} {str(self.evidence).capitalize()}."
 
-        return records.document(
-            records.FigureDeep, self.slice, "file",
-            figure="deep", architecture=self.slice.network, coordinates=DRAWN, limits="x = 0, y ≠ 0",
-        )  # fmt: skip
+    @property
+    def lines(self) -> list[str]:
+        """The network, the surface, all weights, and the limits."""
+        matrices = ", ".join(
+            f"{name} = ({'; '.join(' '.join(row) for row in rows)})"
+            for name, rows in self.slice.weights.items()
+        )
+        return [
+            f"network:   {self.slice.network}",
+            f"surface:   {self.equation} = 0, in three of {self.dimension} coordinates",
+            f"weights:   {matrices}, with x = e and y = -e*q, up to symmetries; there are no others",
+            f"limits:    {self.limits}: no weights compute these",
+        ]
 
 
 def compute_figure_deep() -> FigureDeep:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
+
 from agattn.architectures import SingleLayer
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, closure_order, image_dimension, stratum_outside
@@ -11,6 +13,9 @@ from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.drawing import empty, save
 
 _COLOURS = {True: "#f6c6b6", False: "#dcebf7", None: "#eeeeee"}
+
+#: The real stratum outside M.
+_OUTSIDE = "Q definite"
 
 
 def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
@@ -23,17 +28,22 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
         InputError: if t = 1, if matplotlib is missing, or if the file cannot be written in the format that
             its name asks for.
     """
-    order = closure_order(layer)
+    order, outside = closure_order(layer), stratum_outside(layer)
     size = {s: image_dimension(layer, s) for s in order}
     heights = {dimension: float(height) for height, dimension in enumerate(sorted({*size.values()}))}
     # Across: r_V − r_A, and a little more for r, so that no edge runs through a third stratum.
-    at = {s: (s.r_v - s.r_a + 0.31 * (s.r - max(s.r_v, s.r_a)), heights[size[s]]) for s in order}
+    at: dict[Stratum | str, tuple[float, float]] = {
+        s: (s.r_v - s.r_a + 0.31 * (s.r - max(s.r_v, s.r_a)), heights[size[s]]) for s in order
+    }
     left, right = min(x for x, _ in at.values()), max(x for x, _ in at.values())
     figure, axes = empty(1.25 * (right - left) + 3.0, 0.6 * len(heights) + 1.0)
     import matplotlib
 
-    def line(one: tuple[float, float], other: tuple[float, float], style: str) -> None:
-        axes.plot(*zip(one, other, strict=True), color="#888888", linewidth=0.9, linestyle=style, zorder=1)
+    covers = sorted(order.edges)
+    styles = ["-" for _ in covers]
+    if outside is not None:
+        at[_OUTSIDE] = (left - 1.0, heights[size[outside]])
+        covers, styles = [*covers, (_OUTSIDE, Stratum(1, 1, 1))], [*styles, ":"]
 
     def box(place: tuple[float, float], text: str, colour: str, **outline: object) -> None:
         style = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "black", **outline}
@@ -41,21 +51,19 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
 
     with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 12}):
         axes.set_position((0.12, 0.03, 0.86, 0.87))
-        for upper, below in order.items():
-            for lower in below:
-                line(at[upper], at[lower], "-")
-        for stratum, place in at.items():
+        nx.draw_networkx_edges(
+            order, at, covers, width=0.9, edge_color="#888888", style=styles, arrows=False, ax=axes
+        )
+        for stratum in size:
+            place = at[stratum]
             text = "0" if stratum.is_zero else str(stratum)
             width = 2.2 if boundary(layer, stratum).on_boundary else 0.8
             box(place, text, _COLOURS[tangent_bounds(layer, stratum).singular], linewidth=width)
-        outside = stratum_outside(layer)
         if outside is not None:
-            place = (left - 1.0, heights[size[outside]])
-            line(place, at[Stratum(1, 1, 1)], ":")
-            box(place, "Q definite", "white", linestyle=":")
+            box(at[_OUTSIDE], _OUTSIDE, "white", linestyle=":")
         axes.set(xlim=(left - 1.5, right + 0.5), ylim=(-0.5, len(heights) - 0.5), xticks=[])
         axes.set_yticks(list(heights.values()), [f"dim {dimension}" for dimension in heights])
         axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
+        axes.tick_params(length=0, labelleft=True)
         figure.suptitle(f"{layer}\nred: singular, thick: boundary, dotted: outside M", fontsize=11, y=0.985)
         save(figure, path)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import comb
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError
@@ -28,8 +28,9 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.brackets import bracket
-from agattn.geometry.singular_points.model_points import model_kinds, model_singularities
-from agattn.geometry.singular_points.network_points import Singularities
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.point_facts import Singularities
+from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
@@ -44,6 +45,56 @@ _BOUNDS = ("quantity", "value", "evidence")
 _MOST_MONOMIALS = 5_000
 
 T = TypeVar("T")
+
+
+class _Missing:
+    """What a report leaves out, a line for each thing, and who is told what is done next."""
+
+    def __init__(self, progress: Callable[[str], None]) -> None:
+        self.lines: list[str] = []
+        self.progress = progress
+
+    def unless_found(self, what: str, find: Callable[[], T]) -> T | None:
+        """What is found; ``None``, and a line that says why, if it is too large."""
+        self.progress(what)
+        try:
+            return find()
+        except TooLargeError as error:
+            self.lines.append(f"{what[0].upper()}{what[1:]}: {error}.")
+            return None
+
+
+def _equations(
+    coordinates: CoefficientMap | None, max_degree: int, known: Dimension, missing: _Missing, *, seed: int,
+    force: bool,
+) -> ModelIdeal | None:  # fmt: skip
+    """The equations to the last degree that is not too large; ``None`` if there is no such degree."""
+    if coordinates is None:
+        return None
+    degree = _last_degree(coordinates, max_degree, force)
+    if degree < max_degree:
+        missing.lines.append(
+            f"Equations of degree {degree + 1}: there are more than {_MOST_MONOMIALS} monomials, which"
+            " is the limit of reports; agattn ideal goes further."
+        )
+    if not degree:
+        return None
+    proved = known.lower_bound if known.evidence is Evidence.PROVED else None
+    settings: Any = {"dimension": proved, "seed": seed, "force": force, "step": missing.progress}
+    return missing.unless_found("the equations", lambda: compute_model_ideal(coordinates, degree, **settings))
+
+
+def _open_questions(points: Singularities) -> list[str]:
+    """What was not decided about the points of a model."""
+    lines = [
+        f"Whether M̄ is singular at {point.name}: no more tangent vectors than its dimension were found, "
+        f"and the differential has rank {point.differential_rank} there."
+        for point in points.kinds
+        if point.singular == "undecided"
+    ]
+    if points.closed is None:
+        lines.append("Whether M is closed: no theorem says so for models in general.")
+    return lines
 
 
 def model_report(
@@ -74,77 +125,44 @@ def model_report(
     """
     if model.degree is None:
         raise InputError(f"{model} is normalized; reports of models are those of polynomial ones")
-    missing: list[str] = []
-
-    def found_or_left_out(what: str, find: Callable[[], T]) -> T | None:
-        progress(what)
-        try:
-            return find()
-        except TooLargeError as error:
-            missing.append(f"{what[0].upper()}{what[1:]}: {error}.")
-            return None
-
+    missing = _Missing(progress)
+    find = missing.unless_found
     progress("the dimension")
     known = dimension(model, seed, force=force)
-    coordinates = found_or_left_out("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
-    ideal: ModelIdeal | None = None
-    if coordinates is not None:
-        degree = _last_degree(coordinates, max_degree, force)
-        if degree < max_degree:
-            missing.append(
-                f"Equations of degree {degree + 1}: there are more than {_MOST_MONOMIALS} monomials, which"
-                " is the limit of reports; agattn ideal goes further."
-            )
-        proved = known.lower_bound if known.evidence is Evidence.PROVED else None
-        ideal = (
-            degree
-            and found_or_left_out(
-                "the equations",
-                lambda: compute_model_ideal(
-                    coordinates, degree, dimension=proved, seed=seed, force=force, step=progress
-                ),
-            )
-        ) or None
-    symmetries = found_or_left_out("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
-    points = found_or_left_out(
-        "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
+    coordinates = find("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
+    ideal = _equations(coordinates, max_degree, known, missing, seed=seed, force=force)
+    symmetries = find(
+        "the symmetries", lambda: linear_symmetries(model, seed=seed, force=force, progress=progress)
     )
-    general = model_kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
-    fiber = found_or_left_out("the fiber", lambda: network_fiber(model, general, seed))
-    coefficient = found_or_left_out("the learning coefficient", lambda: bracket(model, general, seed))
+    points = find(
+        "the kinds of points", lambda: singularities(model, seed=seed, force=force, progress=progress)
+    )
+    general = kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
+    fiber = find("the fiber", lambda: network_fiber(model, general, seed))
+    coefficient = find("the learning coefficient", lambda: bracket(model, general, seed))
     if points is not None:
         known = points.dimension
-        missing += [
-            f"Whether M̄ is singular at {point.name}: no more tangent vectors than its dimension were found, "
-            f"and the differential has rank {point.differential_rank} there."
-            for point in points.kinds
-            if point.singular == "undecided"
-        ]
-        if points.closed is None:
-            missing.append("Whether M is closed: no theorem says so for models in general.")
+        missing.lines += _open_questions(points)
     if known.evidence is not Evidence.PROVED:
-        missing.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
+        missing.lines.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
     body = sections(
         "model",
-        architecture=replace(_described(model), caption="The model"),
-        ambient=_ambient(coordinates),
-        coordinates=_coordinates(coordinates),
-        dimension=known.sheet().tables,
-        symmetries=() if symmetries is None else symmetries.sheet().tables,
-        equations=() if ideal is None else ideal.sheet().tables,
-        degree=0 if ideal is None else len(ideal.degrees),
-        points=() if points is None else points.sheet().tables,
-        closedness="" if points is None else points.closedness,
-        fiber=() if fiber is None else fiber.sheet().tables,
+        architecture=replace(_described(model), caption="The model"), ambient=_ambient(coordinates),
+        coordinates=_coordinates(coordinates), dimension=_tables(known), symmetries=_tables(symmetries),
+        equations=_tables(ideal), degree=0 if ideal is None else len(ideal.degrees), points=_tables(points),
+        closedness="" if points is None else points.closedness, fiber=_tables(fiber),
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
-        coefficient=()
-        if coefficient is None
-        else tuple(replace(t, headings=_BOUNDS) for t in coefficient.sheet().tables),
-        missing=missing, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
+        coefficient=tuple(replace(table, headings=_BOUNDS) for table in _tables(coefficient)),
+        missing=missing.lines, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
     )  # fmt: skip
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
     return Document(title(model), _summary(known, coordinates, points), body, clock, exit_status=status)
+
+
+def _tables(found: Result | None) -> tuple[Table, ...]:
+    """The tables of a result; none where it was left out."""
+    return () if found is None else found.sheet().tables
 
 
 def _last_degree(coordinates: CoefficientMap, max_degree: int, force: bool) -> int:

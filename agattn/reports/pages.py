@@ -14,8 +14,8 @@ from agattn.experiments.studies.audit import Audit, cells, words
 from agattn.experiments.studies.lines import Entry
 from agattn.geometry.closedness.limits import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths
-from agattn.geometry.singular_points.network_points import PointFacts, Singularities
-from agattn.geometry.singular_points.virtual_points import VirtualPoint, facts
+from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+from agattn.geometry.singular_points.virtual_points import VirtualPoint, ranks_at
 from agattn.reports.document import environment
 
 
@@ -99,7 +99,7 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         proved=sum(p.singular == "singular" and p.evidence is Evidence.PROVED for p in points),
         applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
         met=len(theorem) - len(others),
-        met_by_virtual=sum(facts(at, t).is_critical == said.critical for at, said, t in others),
+        met_by_virtual=sum(ranks_at(at, t).is_critical == said.critical for at, said, t in others),
         named=_named, rank_one=_rank_one,
     )  # fmt: skip
 

@@ -80,10 +80,12 @@ class Note:
     Attributes:
         text: the paragraph; each of its lines begins a new line.
         folded: whether a terminal folds lines at its width. Lines that are not folded can be copied whole.
+        apart: whether a terminal leaves an empty line above.
     """
 
     text: str
     folded: bool = False
+    apart: bool = True
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Sheet:
     """What a result shows.
 
     Attributes:
-        title: the line above everything.
+        title: the line above everything; empty for none.
         parts: tables and paragraphs, in the order in which a terminal prints them.
     """
 

@@ -75,9 +75,12 @@ __all__ = [
     "Key",
     "Matrix",
     "Named",
+    "Number",
+    "Place",
     "Positive",
     "Probability",
     "Result",
+    "Sha256",
     "Written",
     "check",
     "check_one_of",
@@ -100,6 +103,7 @@ else:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,12 @@ PROVED_OR_MODULAR = Written(Literal["proved", "modular"], str)
 Count = Annotated[int, Meta(ge=0)]
 #: A whole number above 0.
 Positive = Annotated[int, Meta(ge=1)]
+#: A number that is not negative.
+Number = Annotated[float, Meta(ge=0)]
+#: A SHA-256 in hexadecimal digits.
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+#: A point in space.
+Place = Annotated[list[float], Meta(min_length=3, max_length=3)]
 #: A number from 0 to 1.
 Probability = Annotated[float, Meta(ge=0, le=1)]
 
@@ -195,14 +205,29 @@ class Result:
     Attributes:
         schema_name: the name in the key ``schema`` of its documents; empty for a part of another result.
         extensible: whether its documents may have further keys.
+        tag: a key and its value, by which its documents are told from those of other results.
+        one_of: keys of which exactly one is in each of its documents.
+        has_defaults: whether a document may leave out a key whose field has a default, which is meant then.
     """
 
     schema_name: ClassVar[str] = ""
     extensible: ClassVar[bool] = False
+    tag: ClassVar[tuple[str, str | int] | None] = None
+    one_of: ClassVar[tuple[str, ...]] = ()
+    has_defaults: ClassVar[bool] = False
 
-    def __init_subclass__(cls, name: str = "", extensible: bool = False, **more: Any) -> None:
+    def __init_subclass__(
+        cls,
+        name: str = "",
+        extensible: bool = False,
+        tag: tuple[str, str | int] | None = None,
+        one_of: tuple[str, ...] = (),
+        has_defaults: bool = False,
+        **more: Any,
+    ) -> None:
         super().__init_subclass__(**more)
-        cls.schema_name, cls.extensible = name, extensible
+        cls.schema_name, cls.extensible, cls.tag = name, extensible, tag
+        cls.one_of, cls.has_defaults = one_of, has_defaults
 
     def summary(self) -> str:
         """The result in a line: the title of its sheet, or the values of its fields where it has none."""
@@ -243,6 +268,23 @@ class Result:
         return type(self).sheet is not Result.sheet
 
 
+def printed_as(name: str) -> Callable[[type[T]], type[T]]:
+    """Give a class another name in schemas and in print than in the package, where each name is one class.
+
+    >>> @printed_as("Place")
+    ... class PlaceOnLine:
+    ...     pass
+    >>> PlaceOnLine.__name__
+    'Place'
+    """
+
+    def rename(cls: type[T]) -> type[T]:
+        cls.__name__ = name
+        return cls
+
+    return rename
+
+
 @cache
 def keys(cls: Any) -> tuple[Described, ...]:
     """The keys of a result, those of its base classes first, fields before properties."""
@@ -276,6 +318,7 @@ def document(result: Result) -> dict[str, Any]:
     """
     cls: Any = type(result)
     found: dict[str, Any] = {"schema": f"agattn/{cls.schema_name}/1"} if cls.schema_name else {}
+    found |= dict([cls.tag] if cls.tag else [])
     for one in keys(cls):
         value = getattr(result, one.attribute)
         if value is not UNSET and (value := written(value, one.kind)) is not UNSET:
@@ -314,36 +357,56 @@ def written(value: Any, kind: Any) -> Any:
 def record(cls: Any) -> Any:
     """The document of a result as a type of msgspec, from which schemas are made."""
     described = keys(cls)
-    fields = [(one.attribute, kind := _json_type(one.kind), _absent(kind)) for one in described]
+    fields = [(one.attribute, kind := _json_type(one.kind), _left_out(cls, one, kind)) for one in described]
     if cls.schema_name:
         name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
         meaning = Meta(description="The schema of the document, with its number.")
         fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
-    checks = {"__post_init__": cls.consistent} if hasattr(cls, "consistent") else {}
+    tag_field, tag = cls.tag or (None, None)
     return msgspec.defstruct(
         cls.__name__,
         fields,
-        namespace={"__doc__": _first_paragraph(cls), **checks},
+        module=cls.__module__,
+        namespace={"__doc__": _first_paragraph(cls), **_checks(cls)},
         rename={one.attribute: one.name for one in described if one.name != one.attribute},
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
+        tag_field=tag_field,
+        tag=tag,
     )
+
+
+def _checks(cls: Any) -> dict[str, Any]:
+    """What is checked of a document besides the types of its keys."""
+    if hasattr(cls, "consistent"):
+        return {"__post_init__": cls.consistent}
+
+    def exactly_one(found: Any) -> None:
+        if sum(getattr(found, one) is not UNSET for one in cls.one_of) != 1:
+            raise ValueError(f"exactly one of {', '.join(cls.one_of)} must be there")
+
+    return {"__post_init__": exactly_one} if cls.one_of else {}
 
 
 def _first_paragraph(cls: Any) -> str:
     return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
 
 
-def _absent(kind: Any) -> Any:
+def _left_out(cls: Any, one: Described, kind: Any) -> Any:
     """What stands for a key of this type that is not there."""
     inner = kind.__origin__ if get_origin(kind) is Annotated else kind
-    return UNSET if UnsetType in get_args(inner) else msgspec.NODEFAULT
+    if UnsetType in get_args(inner):
+        return UNSET
+    return vars(cls).get(one.attribute, msgspec.NODEFAULT) if cls.has_defaults else msgspec.NODEFAULT
 
 
 def as_record(kind: Any) -> Any:
     """The type of msgspec for a result; any other type as it is."""
     is_result = isinstance(kind, type) and issubclass(kind, Result)
-    return record(kind) if is_result else kind
+    if not is_result or not kind.one_of:
+        return record(kind) if is_result else kind
+    choices = [{"required": [name]} for name in kind.one_of]
+    return Annotated[record(kind), Meta(extra_json_schema={"oneOf": choices})]
 
 
 def _json_type(kind: Any) -> Any:
@@ -405,9 +468,11 @@ def check_one_of(results: Sequence[Any], found: object) -> None:
     """Check that a document is that of one of several results.
 
     Raises:
-        InputError: if the document is none of these; says where the last one differs.
+        InputError: if the document is none of these; says where the one with its tag differs, or the last.
     """
-    *others, last = results
+    given = found if isinstance(found, Mapping) else {}
+    tagged = [one for one in results if one.tag and given.get(one.tag[0]) == one.tag[1]]
+    *others, last = tagged or results
     for other in others:
         with suppress(InputError):
             check(other, found)

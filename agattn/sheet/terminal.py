@@ -33,15 +33,17 @@ def text(sheet: Sheet) -> str:
 def show(sheet: Sheet, console: Console) -> None:
     """Print a sheet: its title, and its parts with an empty line above each.
 
-    A table without a rule stands directly below the title.
+    A table without a rule, and a paragraph that is not apart, stand directly below what is above.
     """
-    console.print(sheet.title, style="bold", soft_wrap=True, markup=False)
-    for part in sheet.parts:
+    if sheet.title:
+        console.print(sheet.title, style="bold", soft_wrap=True, markup=False, emoji=False)
+    shown = [part for part in sheet.parts if isinstance(part, Note) or part.where != "page"]
+    for n, part in enumerate(shown):
+        if (n or sheet.title) and (part.apart if isinstance(part, Note) else part.ruled):
+            console.print()
         if isinstance(part, Note):
-            console.print(f"\n{part.text}", markup=False, soft_wrap=not part.folded)
-        elif part.where != "page":
-            if part.ruled:
-                console.print()
+            console.print(part.text, markup=False, emoji=False, soft_wrap=not part.folded)
+        else:
             print_table(part, console)
 
 

@@ -1,8 +1,8 @@
 """All tasks, and the problems that they put to engines.
 
-A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.critical_tasks`,
-:mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or :mod:`agattn.systems.model_tasks`,
-and one template for each engine.
+A task stands in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.section_tasks`,
+:mod:`agattn.systems.critical_tasks`, :mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or
+:mod:`agattn.systems.model_tasks`, and is found there by its type.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title
@@ -19,7 +19,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks
+from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -29,7 +29,7 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, critical_tasks, network_tasks, deep_tasks)
+    for module in (layer_tasks, section_tasks, critical_tasks, network_tasks, deep_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }
@@ -122,7 +122,7 @@ def build(
     more = ", t = 1" if task.template and isinstance(architecture, SingleLayer) else ""
     title = task.title.format(M=architecture.name + more, to=data.get("to", ""))
     reference = f"{PAPER}, {task.reference}" if task.reference else ""
-    problem = Problem(name, title, reference, architecture, results, "", data, characteristic, task.template)
+    problem = Problem(task, title, reference, architecture, results, "", data, characteristic)
     for entry in problem.numbers() if characteristic else ():
         if entry.denominator % characteristic == 0:
             raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -14,18 +14,22 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import independent_columns
-from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import Chart, chart_of, singular_strata
+from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet
-from agattn.geometry.critical_points.loss import Loss, loss
+from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
+from agattn.geometry.critical_points.elimination import equation
+from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.systems.problem import Answer, Result
+from agattn.systems.consistency import between, demand
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, lifted
+from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
 ONE_TOKEN = "with one token only V and A + Aᵀ matter, which have other strata"
@@ -50,7 +54,7 @@ class Part:
     preimages: int
 
     @classmethod
-    def of(cls, chart: Chart, strictly: bool) -> Part:
+    def of(cls, chart: WeightChart, strictly: bool) -> Part:
         """The chart of a stratum, where ``strictly`` without the points of lower strata."""
         avoided, lower = (chart.avoided_strictly, ()) if strictly else (chart.avoided, chart.lower)
         return cls(
@@ -112,6 +116,114 @@ def _infeasible(layer: SingleLayer) -> str:
     return ""
 
 
+def _numbers_of_critical_points(
+    answer: Answer, strata: Iterable[Stratum]
+) -> dict[Stratum, tuple[int | None, int | None]]:
+    """For strata, the open one first: how many critical points the loss has, and the most that are isolated.
+
+    Where one parameter is left they are counted natively, over the field of the problem. No loss of data has
+    more isolated ones than that of general data: they persist, with multiplicity, when data change.
+    """
+    layer, data = answer.problem.layer, answer.problem.data
+    given = loss_of_block(layer, data["block"], data["linear"][0], data["metric"])
+    of_data = given.metric in ("data", "generic", "gaussian")
+    most = numbers_by_theorem(layer, "generic") if of_data else {}
+    found = {}
+    for n, stratum in enumerate(strata):
+        bound = most[stratum][0] if stratum in most else None
+        found[stratum] = _eliminated(given, stratum if n else None, answer.problem.characteristic), bound
+    return found
+
+
+def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:
+    """The number of critical points by elimination; ``None`` where it says nothing, or infinitely many."""
+    one_parameter = (given.layer.d, given.layer.d_out) == (2, 1)
+    if not one_parameter or given.rank < given.size or not any(given.linear):
+        return None
+    try:
+        return equation(given.layer, given, stratum).number(characteristic)
+    except InputError:  # all values of the parameter are critical
+        return None
+
+
+def _check_number(stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None) -> None:
+    """The number of critical points on a stratum against what is known of it."""
+    name = f"the number of critical points on {stratum}"
+    if known is not None:
+        between(min(known, 1) - 1, f"the dimension on {stratum}", dimension, min(known, 1) - 1)
+        between(known, name, number, known)
+    if most is not None and dimension <= 0:
+        between(0, name, number, most)
+
+
+def _check_critical_points(answer: Answer) -> None:
+    """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
+    parts = answer.problem.data["parts"]
+    known = _numbers_of_critical_points(answer, [part.stratum for part in parts])
+    between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
+    for i, part in enumerate(parts, 1):
+        dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
+        between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
+        between(0, f"the value of lower@{i}", lower, len(part.lower))
+        demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
+        even = degree % part.preimages == 0
+        demand(even, f"on {part.stratum} an odd number of weights is over points with two")
+        if not lower:
+            _check_number(part.stratum, dimension, degree // part.preimages, *known[part.stratum])
+
+
+def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
+    """G y, where G has a block for each output of the layer."""
+    size, zero = len(block), y[0].ring.zero()
+    rows = ((block[n % size], y[n - n % size :][:size]) for n in range(len(y)))
+    return tuple(sum((g * w for w, g in zip(row, part, strict=True)), zero) for row, part in rows)
+
+
+def _systems_of_charts(problem: Problem) -> Iterator[ExplicitSystem]:
+    """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
+
+    ``lower@i.j``: those of them on its j-th lower strata.
+    """
+    layer, data = problem.layer, problem.data
+    for i, part in enumerate(data["parts"], 1):
+        ring = PolynomialRing(part.variables, problem.characteristic)
+        A, V = (
+            np.array([[lifted(f, ring) for f in row] for row in rows], dtype=object)
+            for rows in (part.A, part.V)
+        )
+        y = list(coefficients(layer, A, V))
+        triples = zip(y, _weighted(y, data["block"]), data["linear"][0], strict=True)
+        value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
+        *variables, s = ring.gens
+        system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided, ring) - 1)
+        yield ExplicitSystem(f"critical@{i}", system)
+        for j, ideal in enumerate(part.lower, 1):
+            yield ExplicitSystem(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
+
+
+def _finite(basis: Any) -> tuple[int, int]:
+    """The dimension of the zeros, 0 or −1, and their number with multiplicity."""
+    if basis.dimension > 0:
+        raise EngineError(
+            f"the critical points have dimension {basis.dimension}, and msolve's script finds no degree in "
+            "the coordinates; use macaulay2 or singular"
+        )
+    return basis.dimension, basis.degree
+
+
+def _points_of_bases(found: Bases, problem: Problem) -> Values:
+    integers = {"strata": len(problem.data["parts"])}
+    for name, basis in found.items():
+        kind, _, label = name.partition("@")
+        i = label.partition(".")[0]
+        if kind == "lower":
+            integers[f"lower@{i}"] += basis.has_zeros
+        else:
+            dimension, degree = _finite(basis)
+            integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
+    return integers, {}
+
+
 CRITICAL_POINTS = Task(
     "critical-points", "the critical points of the loss", SingleLayer,
     infeasible=_infeasible,
@@ -119,13 +231,14 @@ CRITICAL_POINTS = Task(
     title="Critical points of a squared loss on the neuromanifold {M}",
     reference="Theorem 3.4",
     results=(
-        Result("strata", "how many strata follow, the open one first"),
-        Result("dimension", "dimension of the set of critical points; -1 if it is empty", per_item="strata"),
-        Result("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
-        Result("lower", "lower strata on which there are critical points, too", per_item="strata"),
+        Printed("strata", "how many strata follow, the open one first"),
+        Printed("dimension", "dimension of the set of critical points; -1 if it is empty", per_item="strata"),
+        Printed("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
+        Printed("lower", "lower strata on which there are critical points, too", per_item="strata"),
     ),
     data=_data, read=_read, takes=("loss", "smooth", "strictly", "opposite", "seed"), one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
+    check=_check_critical_points, explicit=Explicit(_systems_of_charts, _points_of_bases),
 )  # fmt: skip
 
 
@@ -179,6 +292,31 @@ def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> s
     return ""
 
 
+def _check_critical_equations(answer: Answer) -> None:
+    dimension, degree = answer.integers["dimension"], answer.integers["degree"]
+    between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
+    demand((degree > 0) == (dimension >= 0), "dimension and degree do not fit")
+    stratum = open_stratum(answer.problem.layer)
+    _check_number(stratum, dimension, degree, *_numbers_of_critical_points(answer, [stratum])[stratum])
+
+
+def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:
+    """The equations of M̄, and the gradient of the loss as a combination of those of some."""
+    data = problem.data
+    ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
+    size = len(data["coordinates"])
+    y, multipliers = ring.gens[:size], ring.gens[size:]
+    pairs = [(l, lifted(h, ring)) for l, h in zip(multipliers, data["independent"], strict=True)]
+    gradients = (g - u for g, u in zip(_weighted(y, data["block"]), data["linear"][0], strict=True))
+    normals = (sum((l * h.derivative(x) for l, h in pairs), ring.zero()) for x in y)
+    critical = (gradient - normal for gradient, normal in zip(gradients, normals, strict=True))
+    yield ExplicitSystem("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
+
+
+def _points_of_basis(found: Bases, problem: Problem) -> Values:
+    return dict(zip(("dimension", "degree"), _finite(found["critical"]), strict=True)), {}
+
+
 CRITICAL_EQUATIONS = Task(
     "critical-equations", "the critical points of the loss, by equations", SingleLayer,
     infeasible=_too_many_coordinates,
@@ -186,8 +324,8 @@ CRITICAL_EQUATIONS = Task(
     title="Critical points of a squared loss on the neuromanifold {M}, by its equations",
     reference="Theorem 3.4",
     results=(
-        Result("dimension", "dimension of the set of critical points; -1 if it is empty"),
-        Result("degree", "its degree in the coordinates"),
+        Printed("dimension", "dimension of the set of critical points; -1 if it is empty"),
+        Printed("degree", "its degree in the coordinates"),
     ),
     data=_equations_data,
     read=lambda answer: {
@@ -197,4 +335,5 @@ CRITICAL_EQUATIONS = Task(
     },
     too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN), takes=("loss", "seed"), one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
+    check=_check_critical_equations, explicit=Explicit(_system_with_multipliers, _points_of_basis),
 )  # fmt: skip

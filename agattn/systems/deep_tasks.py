@@ -9,24 +9,28 @@ in φ. Scripts compute it as that; what is computed natively is a formula.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from fractions import Fraction
+from math import comb, inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.errors import InputError
 from agattn.evidence import Source
+from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
+from agattn.systems.consistency import NoChecks, between, components_of, demand
+from agattn.systems.native_facts import Fact, Facts
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
-from agattn.systems.problem import Answer, Result, matrix
+from agattn.systems.problem import Answer, Printed, Problem, matrix
 from agattn.systems.task import ENGINE, Task
 
 # What all have in common ------------------------------------------------------------------------------------
@@ -111,6 +115,11 @@ def _no_limit(network: DeepNetwork, task: str) -> str:
     return ""
 
 
+def _network(problem: Problem) -> DeepNetwork:
+    """The network that a problem is about."""
+    return cast(DeepNetwork, problem.architecture)
+
+
 # Fibers -----------------------------------------------------------------------------------------------------
 
 
@@ -141,6 +150,43 @@ def _read_fibers(answer: Answer) -> FibersModuloScaling:
 
 
 _IN_CHART = "dimension of the fiber over {} in a chart; -1 if it is empty"
+
+
+def _facts_of_fibers(problem: Problem) -> Facts:
+    """In all charts both controls have their known preimages."""
+    network, charts = _network(problem), len(problem.data["charts"])
+    size = len(weights_ring(network).gens)
+    yield "charts", Fact(charts, charts, "the number of charts")
+    # Over the second control M_l is determined up to a skew-symmetric matrix at best.
+    least = {"limit": -1, "point": 0, "rank-one": comb(network.dims[0], 2)}
+    for name, low in least.items():
+        for i in range(1, charts + 1):
+            found = f"{name}-dimension@{i}"
+            yield found, Fact(low, size - network.layers, f"the value of {found}")
+
+
+def _listed(numbers: Iterable[Fraction]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _in_field(x: Fraction, p: int) -> Fraction:
+    return Fraction(x.numerator * pow(x.denominator, -1, p) % p) if p else x
+
+
+def _check_fibers(answer: Answer) -> None:
+    """The limit against a formula; and in all charts both controls have preimages."""
+    network, data, p = _network(answer.problem), answer.problem.data, answer.problem.characteristic
+    integers, size = answer.integers, len(weights_ring(network).gens)
+    # Singular lists no zeros, which there are in finite fields.
+    values = [value for f in answer.polynomials["limit"] if (value := Fraction(f(*[0] * size)))]
+    limit = (_in_field(x, p) for x in limit_value(network, data, np.array(data["X"])).ravel())
+    expected = [value for value in limit if value]
+    demand(values == expected, f"the limit at X0 is {_listed(values)}; it must be {_listed(expected)}")
+    for name in ("point", "rank-one"):
+        for i in range(1, integers["charts"] + 1):
+            demand(integers[f"{name}-degree@{i}"] > 0, f"{name}-degree@{i} is not positive")
+
+
 DEEP_FIBER = Task(
     "deep-fiber", "the fiber of (M, L) ↦ φ over a limit of functions", DeepNetwork,
     infeasible=lambda network: _no_limit(network, "deep-fiber") or will_not_finish(network),
@@ -148,16 +194,17 @@ DEEP_FIBER = Task(
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("limit", "the value of the limit y at some tokens", ring=weights_ring),
-        Result("charts", "how many charts follow, which contain each preimage up to rescaling"),
-        Result("limit-dimension", _IN_CHART.format("the limit y"), per_item="charts"),
-        Result("point-dimension", _IN_CHART.format("a function of the network"), per_item="charts"),
-        Result("point-degree", "its degree there", per_item="charts"),
-        Result("rank-one-dimension", _IN_CHART.format("one with a head of rank 1"), per_item="charts"),
-        Result("rank-one-degree", "its degree there", per_item="charts"),
+        Printed("limit", "the value of the limit y at some tokens", ring=weights_ring),
+        Printed("charts", "how many charts follow, which contain each preimage up to rescaling"),
+        Printed("limit-dimension", _IN_CHART.format("the limit y"), per_item="charts"),
+        Printed("point-dimension", _IN_CHART.format("a function of the network"), per_item="charts"),
+        Printed("point-degree", "its degree there", per_item="charts"),
+        Printed("rank-one-dimension", _IN_CHART.format("one with a head of rank 1"), per_item="charts"),
+        Printed("rank-one-degree", "its degree there", per_item="charts"),
     ),
     data=_fiber_data, read=_read_fibers, too_large=too_many_monomials, takes=("seed",),
     parts=(Source("fibers in all charts", ENGINE), Source("integers that define the limit", "native")),
+    facts=_facts_of_fibers, check=_check_fibers,
 )  # fmt: skip
 
 
@@ -249,6 +296,45 @@ def _zeros_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any
     return {"charts": _charts(network)}
 
 
+def _facts_of_zeros(problem: Problem) -> Facts:
+    most = max(zeros.dimension for zeros in zero_sets(_network(problem), problem.characteristic))
+    yield "dimension", Fact(most, len(weights_ring(_network(problem)).gens), "the dimension")
+
+
+def _check_generates(generators: Sequence[Polynomial], zeros: ZeroSet, name: str) -> None:
+    """Generators of a prime ideal span its linear forms, and have at least its number of new quadrics."""
+    linear = [f for f in generators if f.degree() == 1]
+    rank = int(jacobian_at(linear, (0,) * len(zeros.points)).rank()) if linear else 0
+    between(zeros.linear_forms, f"the number of linear forms of {name}", rank, zeros.linear_forms)
+    quadrics = sum(f.degree() == 2 for f in generators)
+    between(zeros.quadrics, f"the number of quadrics of {name}", quadrics, inf)
+
+
+def _check_zeros(answer: Answer) -> None:
+    """All known zeros lie in components, and determine these, but for ones through none of them.
+
+    Near a point of a component its dimension is at most the number of weights minus the rank of gradients.
+    """
+    network, p = _network(answer.problem), answer.problem.characteristic
+    dims = dict(enumerate(components_of(answer, "φ = 0 where L = 0"), 1))
+    components = {i: answer.polynomials[f"component@{i}"] for i in dims}
+    size = len(weights_ring(network).gens)
+    high = dict.fromkeys(components, size)
+    random = np.random.default_rng(0)
+    for zeros in zero_sets(network, p):
+        through = [i for i, generators in components.items() if vanish_on(generators, zeros)]
+        demand(bool(through), f"φ = 0 where {zeros.name}, which lies in no component")
+        place = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
+        point = [image(*place) for image in zeros.points]
+        for i in through:
+            high[i] = min(high[i], size - int(jacobian_at(components[i], point).rank()))
+            between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
+            if dims[i] == zeros.dimension:  # both are irreducible, and one lies in the other
+                _check_generates(components[i], zeros, f"component@{i}")
+    for i, dim in dims.items():
+        between(0, f"the dimension of component@{i}", dim, high[i])
+
+
 DEEP_BASE_LOCUS = Task(
     "deep-base-locus", "the zeros of (M, L) ↦ φ", DeepNetwork,
     lambda network, seed: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
@@ -257,13 +343,14 @@ DEEP_BASE_LOCUS = Task(
     title="The virtual weights (M,L) with phi = 0, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("dimension", "dimension of the zeros"),
-        Result("components", "how many components follow"),
-        Result("component-dimension", "dimension of a component", per_item="components"),
-        Result("component", "its prime ideal", per_item="components", ring=weights_ring),
+        Printed("dimension", "dimension of the zeros"),
+        Printed("components", "how many components follow"),
+        Printed("component-dimension", "dimension of a component", per_item="components"),
+        Printed("component", "its prime ideal", per_item="components", ring=weights_ring),
     ),
     data=_zeros_data, read=_read_zeros, too_large=too_many_monomials,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
+    facts=_facts_of_zeros, check=_check_zeros,
 )  # fmt: skip
 
 
@@ -383,6 +470,19 @@ def _too_many_products(network: DeepNetwork) -> str:
     return described if products > MAX_PRODUCTS else ""
 
 
+def _facts_of_limits(problem: Problem) -> Facts:
+    """Ranks of differentials against those modulo another prime, and against the count of symmetries.
+
+    A limit does not change with the skew-symmetric part of P, if k aᵀ + b qᵀ is added to N, or if the
+    matrices are rescaled, which leaves limits one dimension less than functions.
+    """
+    network = _network(problem)
+    low = limit_ranks(network, problem.data) if problem.is_exact else (0, 0)
+    most = network_bound(network).value
+    for name, least, high in (("limit-rank", low[0], most - 1), ("network-rank", low[1], most)):
+        yield name, Fact(least, high, f"the {name}")
+
+
 DEEP_LIMIT = Task(
     "deep-limit", "the dimension of the limits of functions", DeepNetwork,
     lambda network, seed: limit_ranks(network, _limit_data(network, {"seed": seed}), seed),
@@ -391,10 +491,11 @@ DEEP_LIMIT = Task(
     title="The dimension of limits of functions, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("limit-rank", "rank of the differential of the limits: their dimension, at least"),
-        Result("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
+        Printed("limit-rank", "rank of the differential of the limits: their dimension, at least"),
+        Printed("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
     ),
     data=_limit_data, too_large=_too_many_products, takes=("seed",),
     read=lambda answer: LimitDimension(answer.integers["limit-rank"], answer.integers["network-rank"]),
     parts=(Source("ranks of differentials", ENGINE), Source("points and inputs", "native")),
+    facts=_facts_of_limits, check=NoChecks("each result is a rank, and its facts bound it from both sides"),
 )  # fmt: skip

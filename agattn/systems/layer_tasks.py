@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache, partial
-from math import comb
-from typing import Any, NamedTuple, cast
+from math import comb, inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+import numpy as np
+
+from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
+from agattn.algebra.graded_ideals import minimal_generators
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors, jacobian_at
+from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer
-from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
+from agattn.errors import EngineError, InputError, TooLargeError, TranscriptError, UndecidedError
 from agattn.evidence import Source
-from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.learning_coefficients.learning_coefficients import least_point
-from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
-from agattn.geometry.sections.slices import Slice, standard_slice
-from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.identifiability.preimages import kernel_of_differential, preimages
+from agattn.geometry.strata.critical import criticality, stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates, parametrization
+from agattn.geometry.variety.coordinates import (
+    coefficients,
+    coordinate_ring,
+    coordinates,
+    differential,
+    generic_matrices,
+    parametrization,
+)
 from agattn.geometry.variety.degree import expected_degree
+from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree
+from agattn.systems.consistency import (
+    NoChecks,
+    between,
+    check_generators,
+    check_homogeneous,
+    check_values,
+    check_variety,
+    demand,
+    rank_of_gradients,
+)
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, graph
+from agattn.systems.native_facts import (
+    DEGREES,
+    Fact,
+    Facts,
+    at_point,
+    bounds_of_dimension,
+    degree_of_closure,
+    facts_of_dimension,
+    facts_of_values,
+    hilbert_bounds,
+    known_degrees,
+)
 from agattn.systems.points import strata_points, zero_points
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Point, Printed, Problem
 from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 from agattn.systems.task import ENGINE, Task
+
+if TYPE_CHECKING:
+    from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.learning_coefficients.normal_form import NormalForm
 
 # Beyond this a script is refused unless forced: elimination in more coordinates has no hope of finishing.
 MAX_ELIMINATION_COORDINATES = 60
@@ -41,11 +79,12 @@ MAX_HILBERT_DEGREE = 1000
 Given = Mapping[str, Any]
 
 
-def _coordinates(layer: SingleLayer, data: Given) -> PolynomialRing:
+def ring_of_coordinates(layer: SingleLayer, data: Given) -> PolynomialRing:
+    """The ring of the coordinates y of the neuromanifold."""
     return coordinate_ring(layer)
 
 
-def _points(layer: SingleLayer, given: Given) -> Given:
+def points_given(layer: SingleLayer, given: Given) -> Given:
     """The points given, or one representative of each stratum."""
     return {"points": given.get("points") or strata_points(layer)}
 
@@ -56,8 +95,8 @@ def _too_large(limit: int, layer: SingleLayer) -> str:
     return f"d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is {limit}"
 
 
-_ELIMINATION = partial(_too_large, MAX_ELIMINATION_COORDINATES)
-_LINEAR = partial(_too_large, MAX_LINEAR_COORDINATES)
+ELIMINATION = partial(_too_large, MAX_ELIMINATION_COORDINATES)
+LINEAR = partial(_too_large, MAX_LINEAR_COORDINATES)
 
 
 def _needs_two_tokens(layer: SingleLayer) -> str:
@@ -73,6 +112,8 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
 def _read_ideal(answer: Answer) -> Ideal:
+    from agattn.geometry.ideal.ideal import Ideal
+
     layer, points = answer.problem.layer, {}
     for point in strata_points(layer) if layer.has_orbits else ():
         pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
@@ -94,6 +135,52 @@ def _elimination_is_hopeless(layer: SingleLayer) -> str:
     )
 
 
+def _facts_of_ideal(problem: Problem) -> Facts:
+    yield "prime", Fact(1, 1, "primality of the ideal of an image")
+    yield from facts_of_dimension(problem)
+    if (degree := degree_of_closure(problem.layer)) is not None:
+        yield "degree", Fact(degree, degree, "the degree")
+
+
+def _random_points(layer: SingleLayer) -> Iterator[list[Any]]:
+    """Three points of M with integer coordinates."""
+    random = np.random.default_rng(0)
+    rows = (layer.alpha, layer.alpha, layer.d_out)
+    for _ in range(3):
+        K, Q, V = (random.integers(-9, 10, (n, layer.d)).astype(object) for n in rows)
+        yield list(coefficients(layer, K.T @ Q, V))
+
+
+def _check_ideal(answer: Answer) -> None:
+    layer = answer.problem.layer
+    check_homogeneous(answer.polynomials["generators"])
+    check_variety(answer, rank_of_gradients(answer, _random_points(layer), layer), layer.ambient_dimension)
+    check_generators(answer, known_degrees(layer, DEGREES) if answer.problem.is_exact else ())
+
+
+def _graph(problem: Problem) -> Iterator[ExplicitSystem]:
+    """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
+
+    As (sA, V/s) has the same image as (A, V), the image of these is dense.
+    """
+    layer, p = problem.layer, problem.characteristic
+    d, r = layer.d, layer.a
+    if r >= d:
+        A, V = generic_matrices({"a": (d, d), "v": (layer.d_out, d)}, p)
+    else:
+        K, Q, V = generic_matrices({"k": (r, d), "q": (r, d), "v": (layer.d_out, d)}, p)
+        A = K.T @ Q
+    V[0, 0] = V[0, 0].ring.one()
+    yield graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
+
+
+def ideal_of_basis(found: Bases, problem: Problem) -> Values:
+    """Dimension, degree and generators of the ideal of an image, from a Gröbner basis of it."""
+    basis = found["graph"]
+    integers = {"dimension": basis.dimension, "degree": basis.degree}
+    return integers, {"generators": minimal_generators(basis.polynomials)}
+
+
 IDEAL = Task(
     "implicit-ideal", "the ideal", SingleLayer,
     infeasible=_elimination_is_hopeless,
@@ -101,17 +188,18 @@ IDEAL = Task(
     title="Equations of the neuromanifold {M}, by elimination",
     reference="Section 3.2 and Proposition A.5",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        Result("prime", "1 if the ideal is prime, else 0", where="prime"),
-        Result("generators", "minimal generators", ring=_coordinates),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("degree", "degree"),
+        Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
+        Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
     data=lambda layer, given: {"prime": True} if given.get("prime") else {},
-    read=_read_ideal, too_large=_ELIMINATION, takes=("prime",),
+    read=_read_ideal, too_large=ELIMINATION, takes=("prime",),
     parts=(
         Source("generators, dimension and degree of the ideal", ENGINE),
         Source("tangent spaces, by the gradients of the generators", "native"),
     ),
+    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph, ideal_of_basis),
 )  # fmt: skip
 
 
@@ -125,16 +213,64 @@ def max_degree(architecture: Architecture, given: Given) -> Given:
     return {"max_degree": last}
 
 
+def _facts_of_values(problem: Problem) -> Facts:
+    yield from facts_of_values(problem, hilbert_bounds(problem.layer, problem.data["max_degree"]))
+
+
+def values_of_basis(found: Bases, problem: Problem) -> Values:
+    """The values of the Hilbert function of an image, from a Gröbner basis of its ideal."""
+    last = problem.data["max_degree"]
+    values = found["graph"].hilbert_series.values(last)
+    if not problem.data.get("cone", True):
+        values = tuple(itertools.accumulate(values))
+    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
+
+
 HILBERT_FUNCTION = Task(
     "hilbert-function", "the Hilbert function", SingleLayer,
     summary="Hilbert function of the neuromanifold, up to --max-degree",
     title="Hilbert function of the neuromanifold {M}",
     reference="Section 3.2",
     results=(
-        Result("values", "how many values follow, from degree 1"),
-        Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
+        Printed("values", "how many values follow, from degree 1"),
+        Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
-    data=max_degree, too_large=_ELIMINATION, takes=("max_degree",),
+    data=max_degree, too_large=ELIMINATION, takes=("max_degree",),
+    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph, values_of_basis),
+)  # fmt: skip
+
+
+def _facts_of_completeness(problem: Problem) -> Facts:
+    """Of an ideal J that the equations up to a degree generate, a part of that of M̄.
+
+    Up to this degree both are the same; modulo a prime equations may become dependent.
+    """
+    layer = problem.layer
+    yield "prime", Fact(0, 1, "primality")
+    yield "dimension", Fact(bounds_of_dimension(layer)[0], layer.ambient_dimension, "the dimension")
+    yield "degree", Fact(1, inf, "the degree")
+    for result in problem.results:
+        kind, _, degree = result.name.partition("-")
+        if kind == "hilbert":
+            n = int(degree)
+            yield result.name, Fact(*_generated(problem, n), f"the value in degree {n}")
+
+
+def _generated(problem: Problem, n: int) -> tuple[int, int]:
+    """Bounds of the Hilbert function in degree n of what the problem's equations generate."""
+    layer, values, exact = problem.layer, problem.data["hilbert_function"], problem.is_exact
+    size = comb(layer.ambient_dimension + n - 1, n)
+    if n < len(values):
+        return values[n], values[n] if exact else size
+    return hilbert_bounds(layer, n)[n][0] if exact else 1, size
+
+
+COMPLETE_IDEAL = Task(
+    "complete-ideal", "whether equations are all", SingleLayer,
+    title="Do the equations found generate the whole ideal?",
+    reference="Proposition A.5",
+    facts=_facts_of_completeness,
+    check=NoChecks("each result is an integer of its own, and its facts bound it"),
 )  # fmt: skip
 
 
@@ -143,19 +279,74 @@ def minors_are_feasible(layer: SingleLayer) -> bool:
     return comb(layer.ambient_dimension, layer.ambient_dimension - layer.expected_dimension) <= 20
 
 
+def differential_rank(layer: SingleLayer, point: Point) -> int:
+    """The rank of (A, V) ↦ φ on the Zariski tangent space of the matrices of rank at most α."""
+    matrix, width = differential(point.A, point.V), len(point.V) * layer.d
+    if not (equations := tangent_space_equations(point.A, layer.alpha)).nrows():
+        return proved_rank(matrix)
+    directions = [[*v, *[0] * width] for v in kernel_basis(equations)]
+    units = [[0] * layer.d**2 + [int(n == j) for j in range(width)] for n in range(width)]
+    rows = rational_matrix([*directions, *units], layer.d**2 + width)
+    return proved_rank(rows * matrix.transpose())
+
+
+def bounds_of_tangent_space(problem: Problem, point: Point) -> tuple[int, int]:
+    """Bounds of the dimension of the tangent space of M̄ at a point, over the field of the problem."""
+    layer = problem.layer
+    if not problem.is_exact:
+        return 0, layer.ambient_dimension
+    if point.ranks is None:
+        return differential_rank(layer, point), layer.ambient_dimension
+    bounds = tangent_bounds(layer, point.ranks)
+    return bounds.lower, bounds.upper
+
+
+def _facts_of_singular_locus(problem: Problem) -> Facts:
+    layer, size = problem.layer, problem.layer.ambient_dimension
+    yield from facts_of_dimension(problem)
+    least = bounds_of_dimension(layer)[0]
+    for point in problem.points:
+        low, high = bounds_of_tangent_space(problem, point)
+        what = "the rank of the Jacobian"
+        yield at_point(point, "jacobian-rank", what, size - high, size - max(least, low))
+    if problem.is_exact:
+        known = {stratum: tangent_bounds(layer, stratum).singular for stratum in strata(layer)}
+        if None not in known.values():
+            locus = max((image_dimension(layer, s) for s, singular in known.items() if singular), default=-1)
+            yield "locus-dimension", Fact(locus, locus, "the dimension of the singular locus")
+
+
+def _check_singular_locus(answer: Answer) -> None:
+    layer, integers = answer.problem.layer, answer.integers
+    dim, size, points = integers["dimension"], layer.ambient_dimension, answer.problem.points
+    for point in points:
+        rank = integers[f"jacobian-rank@{point.label}"]
+        between(0, f"the rank of the Jacobian at {point.label}", rank, size - dim)
+    ranks = answer.by_ranks("jacobian-rank")
+    if "locus-dimension" not in integers or len(ranks) < len(points):
+        return
+    # The points stand for all strata, which are orbits: the locus is the union of closures of some.
+    expected = max((image_dimension(layer, s) for s, rank in ranks.items() if rank < size - dim), default=-1)
+    between(expected, "the dimension of the singular locus", integers["locus-dimension"], expected)
+    degree = integers["locus-degree"]
+    demand(expected < 0 or degree > 0, f"the degree of the singular locus is {degree}")
+    demand(expected != 0 or degree == 1, f"the locus is a point, and its degree {degree}")
+
+
 SINGULAR_LOCUS = Task(
     "singular-locus", "the singular points", SingleLayer,
     summary="where the Jacobian of the equations drops rank",
     title="Singular points of the neuromanifold {M}",
     reference="Theorem 3.4 and Corollary A.4",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
-        Result("locus-dimension", "dimension of the singular locus", where="minors"),
-        Result("locus-degree", "degree of the singular locus, reduced", where="minors"),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
+        Printed("locus-dimension", "dimension of the singular locus", where="minors"),
+        Printed("locus-degree", "degree of the singular locus, reduced", where="minors"),
     ),
-    data=lambda layer, given: {**_points(layer, given), "minors": minors_are_feasible(layer)},
-    too_large=_ELIMINATION, takes=("points",), one_token=False,
+    data=lambda layer, given: {**points_given(layer, given), "minors": minors_are_feasible(layer)},
+    too_large=ELIMINATION, takes=("points",), one_token=False,
+    facts=_facts_of_singular_locus, check=_check_singular_locus,
 )  # fmt: skip
 
 
@@ -190,17 +381,38 @@ def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:
     return found
 
 
+def _facts_of_critical_locus(problem: Problem) -> Facts:
+    layer = problem.layer
+    for point in problem.points:
+        kernel = len(kernel_of_differential(point.A, point.V))
+        high = kernel if problem.is_exact else layer.d * (layer.d + layer.d_out)
+        yield at_point(point, "kernel-dimension", "the dimension of the kernel", kernel, high)
+        # (A, −V) is in both, and can be added to what is; and the cone has codimension (d − α)² at most.
+        critical = criticality(layer, point.A, point.V).critical if problem.is_exact else None
+        scaled = any(map(any, (*point.A, *point.V)))
+        least = max(2 if critical and scaled else 1, kernel - (layer.d - layer.alpha) ** 2)
+        most = 1 if critical is False else high
+        yield at_point(point, "cone-dimension", "the dimension in the tangent cone", least, most)
+
+
+def _check_critical(answer: Answer) -> None:
+    for point in answer.problem.points:
+        kernel, cone = answer.at(point.label, "kernel-dimension", "cone-dimension")
+        between(1, f"the dimension in the tangent cone at {point.label}", cone, kernel)
+
+
 CRITICAL = Task(
     "critical-locus", "the critical strata", SingleLayer, _critical_natively,
     infeasible=_needs_two_tokens, summary="kernel of the differential, within the tangent cone",
     title="Critical points of (A, V) -> phi for the neuromanifold {M}",
     reference="Lemma A.3",
     results=(
-        Result("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
-        Result("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
+        Printed("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
+        Printed("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
     ),
-    data=_points_and_zeros, read=_read_critical, too_large=_LINEAR, takes=("points",), one_token=False,
+    data=_points_and_zeros, read=_read_critical, too_large=LINEAR, takes=("points",), one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
+    facts=_facts_of_critical_locus, check=_check_critical,
 )  # fmt: skip
 
 
@@ -233,17 +445,58 @@ def _base_locus_natively(layer: SingleLayer, seed: int) -> frozenset[str]:
     return frozenset({"A = 0", "V = 0", *(f"the stratum {point.ranks}" for point in vanishing)})
 
 
+def _check_base_locus(answer: Answer) -> None:
+    """The components of {φ = 0} are linear spaces on which φ vanishes, and make up all known zeros.
+
+    Let P be a prime that contains φ, whose coefficients, for t ≥ 2 as for t = 1, are those of products of
+    forms in X, a row of V times a form in A. As P is prime, it contains all of one factor; so minimal primes
+    are generated by linear forms, and φ cancels when these are put in.
+
+    On the linear space where linear generators are zero, some weights are linear forms in the others.
+    """
+    layer, p = answer.problem.layer, answer.problem.characteristic
+    phi = [f for f in parametrization(layer, p) if f]
+    gens = phi[0].ring.gens
+    spaces = []
+    for name, generators in answer.polynomials.items():
+        linear = [f for f in generators if f.degree() == 1]
+        for f in linear:
+            demand(not f.constant, f"{f} is not homogeneous, and the zeros of φ are a cone")
+        images = list(gens)
+        reduced, pivots = echelon(jacobian_at(linear, (0,) * len(gens)))
+        for i, pivot in enumerate(pivots):
+            row = [int(x) if p else fraction(x) for x in reduced.table()[i]]
+            images[pivot] -= sum((g * x for g, x in zip(gens, row, strict=True) if x), 0 * gens[0])
+        if any(f.compose(images) for f in phi):
+            raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
+        demand(len(linear) == len(generators), f"{name} is smaller than a linear space on which φ vanishes")
+        spaces.append((name, images, linear))
+    for name, images, _ in spaces:
+        inside = [
+            other for other, _, forms in spaces if other != name and not any(f.compose(images) for f in forms)
+        ]
+        demand(not inside, f"{name} lies in {', '.join(inside)}, so it is no component")
+    for letter, others in (("A", "v"), ("V", "a")):
+        zero = [
+            gen if v.letter == others else gen.ring.zero()
+            for gen, v in zip(gens, phi[0].ring.variables, strict=True)
+        ]
+        there = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
+        demand(there, f"φ = 0 where {letter} = 0, which lies in no component")
+
+
 BASE_LOCUS = Task(
     "base-locus", "the zeros of φ", SingleLayer, _base_locus_natively,
     infeasible=_needs_two_tokens, summary="weights whose function is zero",
     title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
     reference="Theorem 3.2 (ii) and Corollary A.1",
     results=(
-        Result("components", "how many components follow"),
-        Result("component", "a minimal prime", per_item="components", ring=_weights),
+        Printed("components", "how many components follow"),
+        Printed("component", "a minimal prime", per_item="components", ring=_weights),
     ),
-    read=_read_base_locus, too_large=_LINEAR,
+    read=_read_base_locus, too_large=LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
+    check=_check_base_locus,
 )  # fmt: skip
 
 
@@ -281,18 +534,85 @@ def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, FiberSize]:
     return found
 
 
+def _facts_of_fibers(problem: Problem) -> Facts:
+    """The preimages of points, by unique factorization of quadratic forms; modulo a prime some may coincide.
+
+    An engine counts those on l = l(A), which are all up to scaling if none of them lies on l = 0.
+    """
+    layer = problem.layer
+    for point in problem.points if problem.is_exact else ():
+        found = preimages(layer, list(coefficients(layer, point.A, point.V)))
+        if len(found.points) < found.number:
+            continue
+        escapes = int(any(not _form(component.A.tolist()) for component in found.points))
+        yield at_point(point, "escapes", "whether a preimage lies at infinity", escapes, escapes)
+        if escapes:
+            continue
+        number, lengths = found.number, [component.length for component in found.points]
+        yield at_point(point, "points", "the number of preimages", number, number)
+        low = sum(length or 1 for length in lengths)
+        yield at_point(point, "length", "the length of the fiber", low, inf if None in lengths else low)
+
+
+def _form(A: list[list[int]]) -> int:
+    """The linear form l of A by which engines slice fibers."""
+    return sum(n * x for n, x in enumerate((x for row in A for x in row), 1))
+
+
+def _check_fibers(answer: Answer) -> None:
+    for point in answer.problem.points:
+        escapes, length, number = answer.at(point.label, "escapes", "length", "points")
+        between(0, f"the value of escapes@{point.label}", escapes, 1)
+        possible = (0 if escapes else 1) <= number <= length
+        demand(possible, f"the fiber at {point.label} cannot have {number} points and length {length}")
+
+
+def fiber_system(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Polynomials:
+    """The ideal of all weights with these coefficients: φ(A, V) − values, and the minors that bound rk A."""
+    A, V = generic_matrices({"a": (layer.d, layer.d), "v": (layer.d_out, layer.d)}, p)
+    differences = [y - value for y, value in zip(coefficients(layer, A, V), values, strict=True)]
+    bounds = all_minors(A.tolist(), layer.a + 1) if layer.a < layer.d else ()
+    return (*differences, *bounds)
+
+
+def _systems_of_fibers(problem: Problem) -> Iterator[ExplicitSystem]:
+    """The fibers over the functions of points, on the hyperplane l = 0 and on l = l(A).
+
+    Each consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once,
+    but for those that lie on l = 0.
+    """
+    layer = problem.layer
+    for point in problem.points:
+        equations = fiber_system(layer, coefficients(layer, point.A, point.V), problem.characteristic)
+        ring, entries = equations[0].ring, [entry for row in point.A for entry in row]
+        form = sum((gen * n for n, gen in enumerate(ring.gens[: len(entries)], 1)), ring.zero())
+        value = sum((entry * n for n, entry in enumerate(entries, 1)), Fraction(0))
+        yield ExplicitSystem(f"infinity@{point.label}", (*equations, form))
+        yield ExplicitSystem(f"fiber@{point.label}", (*equations, form - value), finite=True)
+
+
+def _fibers_of_bases(found: Bases, problem: Problem) -> Values:
+    integers = {}
+    for point in problem.points:
+        integers[f"escapes@{point.label}"] = int(found[f"infinity@{point.label}"].has_zeros)
+        length, number = found[f"fiber@{point.label}"]
+        integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
+    return integers, {}
+
+
 FIBERS = Task(
     "fiber", "the fibers", SingleLayer, _fibers_natively,
     infeasible=_needs_two_tokens, summary="all weights with the same function, at --point or all strata",
     title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
     reference="Theorem 3.2 and Corollary A.2",
     results=(
-        Result("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
-        Result("length", "preimages up to scaling, with multiplicity", per_point=True),
-        Result("points", "preimages up to scaling", per_point=True),
+        Printed("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        Printed("length", "preimages up to scaling, with multiplicity", per_point=True),
+        Printed("points", "preimages up to scaling", per_point=True),
     ),
-    data=_nonzero_points, read=_read_fibers, too_large=_LINEAR, takes=("points",), one_token=False,
+    data=_nonzero_points, read=_read_fibers, too_large=LINEAR, takes=("points",), one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
+    facts=_facts_of_fibers, check=_check_fibers, explicit=Explicit(_systems_of_fibers, _fibers_of_bases),
 )  # fmt: skip
 
 
@@ -337,6 +657,36 @@ def _tangents_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Tangent]:
     return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds}
 
 
+def _facts_of_tangents(problem: Problem) -> Facts:
+    from agattn.geometry.ideal.equations import Equation
+    from agattn.geometry.ideal.ideal import gradient_rank
+
+    layer, equations = problem.layer, problem.data["equations"]
+    yield "equations", Fact(len(equations), len(equations), "the number of equations")
+    yield "failures", Fact(0, 0, "the number of equations and preimages that are none")
+    forms = [Equation.from_polynomial(f) for f in equations]
+    for point in problem.points:
+        values = coefficients(layer, point.A, point.V)
+        place = {name: value for name, value in zip(coordinates(layer), values, strict=True) if value}
+        for name, what, rank in (
+            ("differential-rank", "the rank of the differential", differential_rank(layer, point)),
+            ("equation-rank", "the rank of the gradients", gradient_rank(forms, place, 0)),
+        ):
+            yield at_point(point, name, what, rank if problem.is_exact else 0, rank)
+        low, high = bounds_of_tangent_space(problem, point)
+        # The engine's curves are the arcs that span what is known from below.
+        curves = low if point.ranks is not None else 0
+        yield at_point(point, "curve-rank", "the rank of the curves", curves, high)
+
+
+def _check_tangents(answer: Answer) -> None:
+    size = answer.problem.layer.ambient_dimension
+    for point in answer.problem.points:
+        names = ("differential-rank", "curve-rank", "equation-rank")
+        differential, curves, gradients = answer.at(point.label, *names)
+        between(differential, f"the rank of the curves at {point.label}", curves, size - gradients)
+
+
 TANGENTS = Task(
     "strata-tangents", "the tangent spaces", SingleLayer, _tangents_natively,
     infeasible=_needs_two_tokens,
@@ -344,29 +694,34 @@ TANGENTS = Task(
     title="Tangent spaces of the neuromanifold {M}, from below and from above",
     reference="Theorem 3.4 and Corollary A.4",
     results=(
-        Result("equations", "equations used for the upper bounds"),
-        Result("failures", "equations that do not vanish on it, and preimages with another phi"),
-        Result("differential-rank", "rank of the differential at (A, V)", per_point=True),
-        Result("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
-        Result("equation-rank", "independent gradients of equations", per_point=True),
+        Printed("equations", "equations used for the upper bounds"),
+        Printed("failures", "equations that do not vanish on it, and preimages with another phi"),
+        Printed("differential-rank", "rank of the differential at (A, V)", per_point=True),
+        Printed("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
+        Printed("equation-rank", "independent gradients of equations", per_point=True),
     ),
-    data=lambda layer, given: {**_points(layer, given), "equations": gradient_equations(layer)},
-    read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
+    data=lambda layer, given: {**points_given(layer, given), "equations": gradient_equations(layer)},
+    read=_read_tangents, too_large=LINEAR, takes=("points",), one_token=False,
     parts=(
         Source("ranks of velocities and of gradients", ENGINE),
         Source("equations that bound tangent spaces", "native", ENGINE),
         Source("preimages through which curves run", "native", ENGINE),
         _ORBITS,
     ),
+    facts=_facts_of_tangents, check=_check_tangents,
 )  # fmt: skip
 
 
 # The rank of the differential at a random point ------------------------------------------------------------
 
-GENERIC_RANK = Task(
-    "generic-rank", "the generic rank", SingleLayer,
-    lambda layer, seed: dimension(layer.as_network(), seed, force=True).lower_bound,
-)  # fmt: skip
+
+def _generic_rank(layer: SingleLayer, seed: int) -> int:
+    from agattn.geometry.dimension.dimension import dimension
+
+    return dimension(layer.as_network(), seed, force=True).lower_bound
+
+
+GENERIC_RANK = Task("generic-rank", "the generic rank", SingleLayer, _generic_rank)
 
 
 # The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
@@ -403,6 +758,32 @@ def _too_many_minors(layer: SingleLayer) -> str:
     return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
 
 
+def _facts_of_rank_one_locus(problem: Problem) -> Facts:
+    dim, degree = image_dimension(problem.layer, Stratum(1, 1, 2)), closure_degree(problem.layer)
+    yield "dimension", Fact(dim, dim, "the dimension")
+    yield "degree", Fact(degree, degree, "the degree")
+    yield "failures", Fact(0, 0, "the number of equations that do not vanish")
+
+
+def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
+    """Three points h ⊗ q ⊗ lm with integer coordinates."""
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        h, q, l, m = (
+            random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
+        )
+        yield [
+            h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
+            for c, b, i, k in coordinates(layer)
+        ]
+
+
+def _check_rank_one_locus(answer: Answer) -> None:
+    layer = answer.problem.layer
+    check_homogeneous(answer.polynomials["generators"])
+    check_variety(answer, rank_of_gradients(answer, _rank_one_points(layer), layer), layer.ambient_dimension)
+
+
 RANK_ONE_LOCUS = Task(
     "rank-one-locus", "the closure of the points with rk A, rk V ≤ 1", SingleLayer,
     lambda layer, seed: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
@@ -411,70 +792,17 @@ RANK_ONE_LOCUS = Task(
     title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
     reference="Theorem 3.4 and Figure 1",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        Result("failures", "equations that do not vanish on the parametrization"),
-        Result("generators", "minimal generators", ring=_coordinates),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("degree", "degree"),
+        Printed("failures", "equations that do not vanish on the parametrization"),
+        Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
-    data=_only_wide, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
+    data=_only_wide, read=_read_rank_one_locus, too_large=LINEAR, one_token=False,
     parts=(
         Source("dimension and degree of the closure", ENGINE),
         Source("equations of the closure, minors of flattenings", "native", ENGINE),
     ),
-)  # fmt: skip
-
-
-# Sections of M̄ and single points of it ---------------------------------------------------------------------
-
-
-TANGENT_CONE = Task(
-    "tangent-cone", "the tangent cones", SingleLayer,
-    summary="tangent cones and multiplicities, at --point or all strata",
-    title="Tangent cones of the neuromanifold {M}",
-    reference="Theorem 3.4 and Figure 1",
-    results=(
-        Result("dimension", "dimension of the tangent cone", per_point=True),
-        Result("multiplicity", "its degree: the multiplicity of the point", per_point=True),
-        Result("span", "dimension of the linear space it spans", per_point=True),
-        Result("cone", "its minimal generators", per_point=True, ring=_coordinates),
-    ),
-    data=_points, too_large=_ELIMINATION, takes=("points",), one_token=False,
-)  # fmt: skip
-
-
-MEMBERSHIP = Task(
-    "membership", "whether a point is in the Zariski closure", SingleLayer,
-    summary="whether the coefficients in --point are in the Zariski closure",
-    title="Is a point in the Zariski closure of the neuromanifold {M}?",
-    reference="Corollary A.6",
-    results=(Result("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
-    data=lambda layer, given: {"target": given["target"]}, too_large=_LINEAR, takes=("target",),
-)  # fmt: skip
-
-
-def _slice(layer: SingleLayer, given: Given) -> Given:
-    chosen = given.get("slice") or standard_slice(layer)
-    if (size := len(chosen.origin)) != layer.ambient_dimension:
-        raise InputError(f"the slice is in {size} coordinates; {layer} has {layer.ambient_dimension}")
-    return {"slice": chosen}
-
-
-def _slice_ring(layer: SingleLayer, data: Given) -> PolynomialRing:
-    return cast(Slice, data["slice"]).ring()
-
-
-SLICE = Task(
-    "slice", "a section", SingleLayer,
-    summary="a surface in the neuromanifold and its singular points: Figure 1, or --slice",
-    title="A section of the neuromanifold {M} by an affine space of dimension 3",
-    reference="Figure 1",
-    results=(
-        Result("dimension", "dimension of the section; -1 if it is empty"),
-        Result("equation", "equation of its surface, squarefree; 1 if none", ring=_slice_ring),
-        Result("singular", "radical ideal of the surface's singular points", ring=_slice_ring),
-    ),
-    data=_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
-    parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
+    facts=_facts_of_rank_one_locus, check=_check_rank_one_locus,
 )  # fmt: skip
 
 
@@ -501,6 +829,9 @@ class _Form(NamedTuple):
 
 def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
     """The normal form at the weights of least λ of each stratum but 0."""
+    from agattn.geometry.learning_coefficients.learning_coefficients import least_point
+    from agattn.geometry.learning_coefficients.normal_form import normal_form
+
     least = {stratum: least_point(layer, stratum) for stratum in strata(layer)[1:]}
     return {s: normal_form(layer, s, point.rank_k or 0, point.rank_q or 0) for s, point in least.items()}
 
@@ -530,6 +861,17 @@ def _read_normal_forms(answer: Answer) -> dict[Stratum, Inclusions]:
     return {stratum: Inclusions(bool(inside[stratum]), bool(back[stratum])) for stratum in inside}
 
 
+def _facts_of_normal_forms(problem: Problem) -> Facts:
+    """Both inclusions follow from exact identities, which hold modulo any prime p > 2 as well."""
+    from agattn.geometry.learning_coefficients.normal_form import normal_form
+
+    for point, form in zip(problem.points, problem.data["forms"], strict=True):
+        assert point.ranks is not None
+        if not normal_form(problem.layer, point.ranks, form.rank_k, form.rank_q).flaw():
+            for name in ("inside", "back"):
+                yield at_point(point, name, name, 1, 1)
+
+
 NORMAL_FORM = Task(
     "rlct-normal-form", "the ideals of germs at the strata", SingleLayer, _normal_forms_natively,
     infeasible=_needs_two_tokens,
@@ -537,9 +879,11 @@ NORMAL_FORM = Task(
     title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
     reference="Watanabe: Algebraic Geometry and Statistical Learning Theory, 2009",
     results=(
-        Result("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
-        Result("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
+        Printed("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
+        Printed("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
     ),
-    data=_normal_forms, read=_read_normal_forms, too_large=_LINEAR, one_token=False,
+    data=_normal_forms, read=_read_normal_forms, too_large=LINEAR, one_token=False,
     parts=(Source("slices and normal forms", "native"), Source("inclusions of ideals", ENGINE)),
+    facts=_facts_of_normal_forms,
+    check=NoChecks("each result is 0 or 1 at one point, and its facts say which"),
 )  # fmt: skip

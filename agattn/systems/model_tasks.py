@@ -14,7 +14,7 @@ Each task has the name of one about layers, for which it stands in where the arc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import comb, inf, prod
 from operator import mul
@@ -29,11 +29,37 @@ from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.ideal.ideal import DegreePiece
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.heads.weight_files import WeightFile
-from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS, max_degree
-from agattn.systems.problem import Result
+from agattn.systems.consistency import (
+    between,
+    check_generators,
+    check_values,
+    check_variety,
+    components_of,
+    demand,
+    rank_of_gradients,
+)
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values, graph
+from agattn.systems.layer_tasks import (
+    MAX_ELIMINATION_COORDINATES,
+    MAX_MINORS,
+    ideal_of_basis,
+    max_degree,
+    values_of_basis,
+)
+from agattn.systems.native_facts import (
+    DEGREES,
+    Fact,
+    Facts,
+    bounds_of_dimension,
+    facts_of_values,
+    native_facts,
+)
+from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
@@ -42,6 +68,8 @@ MAX_TERMS = 1_000_000
 MAX_COORDINATES = 500
 # At so many random points the Jacobian is looked at for one where its rank is the generic one.
 _POINTS = 20
+# Equations of a model are counted natively in degrees with so few monomials.
+_MONOMIALS = 2_000
 
 Given = Mapping[str, Any]
 
@@ -143,20 +171,78 @@ def _ideal_data(architecture: Architecture, given: Given) -> Given:
     return data | {"max_degree": last, "bound": last * max(data["degrees"]), "to": f" to degree {last}"}
 
 
+def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ...]:
+    """The degrees of the ideal of a model, as far as they have few monomials."""
+    size = len(problem.data["polynomials"]) + (not problem.data["cone"])
+    few = [n for n in range(1, min(last, DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
+    if not few:
+        return ()
+    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1])
+    return found.degrees if found.affine != problem.data["cone"] else ()
+
+
+def _facts_of_ideal(problem: Problem) -> Facts:
+    yield "prime", Fact(1, 1, "primality of the ideal of an image")
+    low, high = bounds_of_dimension(problem.architecture)
+    yield "dimension", Fact(low if problem.is_exact else 0, high, "the dimension")
+    if (last := problem.data.get("max_degree")) is not None:
+        yield "max-degree", Fact(last, last, "the last degree")
+
+
+def _model_points(problem: Problem) -> Iterator[list[Any]]:
+    """Three points of the image with integer coordinates."""
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        theta = [int(n) for n in random.integers(-9, 10, problem.architecture.parameters)]
+        yield [f(*theta) for f in problem.data["polynomials"]]
+
+
+def _check_ideal(answer: Answer) -> None:
+    """Equations of an image of an affine space, which is irreducible, all of them or to a degree."""
+    problem, forms = answer.problem, answer.polynomials["generators"]
+    data = problem.data
+    degrees, size = data["degrees"], len(data["polynomials"])
+    for f in forms:
+        if degrees:
+            weights = {sum(map(mul, degrees, exponents)) for exponents in f.terms}
+            demand(len(weights) == 1, f"{f.macaulay2()[:80]} is not homogeneous")
+            most = data.get("bound", max(weights))
+            between(1, f"the degree of {f.macaulay2()[:80]}", max(weights), most)
+    gradients = rank_of_gradients(answer, _model_points(problem), "the image")
+    low, _ = bounds_of_dimension(problem.architecture)
+    between(0, "the rank of the gradients", gradients, size - low)
+    if "dimension" in answer.integers:
+        check_variety(answer, gradients, size, data["cone"])
+    if data["cone"] and problem.is_exact:
+        check_generators(answer, known_degrees_of_model(problem, data.get("max_degree", DEGREES)))
+
+
+def _graph_of_map(problem: Problem) -> Iterator[ExplicitSystem]:
+    polynomials = problem.data["polynomials"]
+    coordinates = (Variable("y", (k + 1,)) for k in range(len(polynomials)))
+    yield graph(polynomials, coordinates, problem.characteristic)
+
+
 IDEAL: Task[Any] = Task(
     "implicit-ideal", "the ideal", cast(Any, object), _proved_dimension, template="model-implicit-ideal",
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
-        Result("dimension", "dimension of the Zariski closure", where="whole"),
-        Result("degree", "degree", where="whole"),
-        Result("prime", "1 if the ideal is prime, else 0", where="prime"),
-        Result("max-degree", "all equations to this degree follow from these", where="max_degree"),
-        Result("generators", "generators, a minimal set if they are homogeneous", ring=coordinate_ring),
+        Printed("dimension", "dimension of the Zariski closure", where="whole"),
+        Printed("degree", "degree", where="whole"),
+        Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
+        Printed("max-degree", "all equations to this degree follow from these", where="max_degree"),
+        Printed("generators", "generators, a minimal set if they are homogeneous", ring=coordinate_ring),
     ),
     data=_ideal_data, read=lambda answer: answer.integers["dimension"], takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
+    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph_of_map, ideal_of_basis),
 )  # fmt: skip
+
+
+def _facts_of_values(problem: Problem) -> Facts:
+    known = known_degrees_of_model(problem, problem.data["max_degree"])
+    yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in known})
 
 
 HILBERT_FUNCTION: Task[Any] = Task(
@@ -164,14 +250,15 @@ HILBERT_FUNCTION: Task[Any] = Task(
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
-        Result("values", "how many values follow, from degree 1"),
-        Result("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
+        Printed("values", "how many values follow, from degree 1"),
+        Printed("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
                "polynomials of degree at most n, give on it", per_item="values"),
     ),
     data=lambda architecture, given: {
         **_map(architecture, given, MAX_ELIMINATION_COORDINATES), **max_degree(architecture, given),
     },
     takes=("max_degree",),
+    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph_of_map, values_of_basis),
 )  # fmt: skip
 
 
@@ -184,7 +271,7 @@ def read_weights(path: Path, architecture: Architecture) -> tuple[Any, ...]:
     Raises:
         InputError: if the file cannot be read, or does not fit the architecture.
     """
-    return Weights(architecture, WeightFile([path])).vector
+    return ExactWeights(architecture, WeightFile([path])).vector
 
 
 def _random_weights(architecture: Architecture, seed: int) -> tuple[int, ...]:
@@ -205,6 +292,55 @@ def _fiber_data(architecture: Architecture, given: Given) -> Given:
     return _map(architecture, given) | _point(architecture, given) | components
 
 
+def _facts_of_fiber(problem: Problem) -> Facts:
+    """Each component of a fiber has at least the dimension of a general one."""
+    n, polynomials = problem.architecture.parameters, problem.data["polynomials"]
+    tangent = n - int(jacobian_at(polynomials, problem.data["point"]).rank())
+    exact = problem.is_exact
+    high = tangent if exact else n
+    yield "tangent-dimension", Fact(tangent, high, "the dimension of the tangent space")
+    least = n - bounds_of_dimension(problem.architecture)[1] if exact else n - len(polynomials)
+    yield "dimension", Fact(max(least, 0), n - 1 if exact else n, "the dimension of the fiber")
+
+
+def _check_fiber(answer: Answer) -> None:
+    """The components and the degree of a fiber, one component of which contains the point."""
+    integers, problem = answer.integers, answer.problem
+    n, polynomials = problem.architecture.parameters, problem.data["polynomials"]
+    dim, degree = integers["dimension"], integers["degree"]
+    bezout = prod(sorted((f.degree() for f in polynomials), reverse=True)[: n - dim])
+    if "components" not in integers:
+        between(1, "the degree of the fiber", degree, bezout)
+        return
+    dims, high = components_of(answer, "the fiber contains the point"), integers["tangent-dimension"]
+    least = native_facts(problem)["dimension"].low
+    demand(min(dims) >= least, f"a component has dimension {min(dims)}; it must be at least {least}")
+    near = f"no component has dimension at most {high}, that of the tangent space at the point"
+    demand(min(dims) <= high, near)
+    degrees = [integers[f"component-degree@{i + 1}"] for i in range(len(dims))]
+    demand(min(degrees) >= 1, f"a component has degree {min(degrees)}")
+    reduced = sum(d for d, of in zip(degrees, dims, strict=True) if of == dim)
+    between(reduced, "the degree of the fiber", degree, bezout)
+
+
+def _systems_of_fiber(problem: Problem) -> Iterator[ExplicitSystem]:
+    """The parameters with the same function as the point's; and the differentials there, linear forms."""
+    polynomials, point = problem.data["polynomials"], problem.data["point"]
+    ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
+    yield ExplicitSystem("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
+    differentials = (
+        sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
+        for f in polynomials
+    )
+    yield ExplicitSystem("tangent", tuple(differentials))
+
+
+def _fiber_of_bases(found: Bases, problem: Problem) -> Values:
+    fiber, tangent = found["fiber"], found["tangent"]
+    numbers = {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
+    return numbers, {}
+
+
 FIBER: Task[Any] = Task(
     "fiber", "the fiber", cast(Any, object),
     lambda architecture, seed: architecture.parameters - _proved_dimension(architecture, seed),
@@ -212,16 +348,17 @@ FIBER: Task[Any] = Task(
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
     results=(
-        Result("dimension", "dimension of the fiber"),
-        Result("degree", "its degree, with multiplicities"),
-        Result("tangent-dimension", "dimension of its tangent space at the point"),
-        Result("components", "how many components follow", where="components"),
-        Result("component-dimension", "dimension of a component", per_item="components", where="components"),
-        Result("component-degree", "its degree, reduced", per_item="components", where="components"),
+        Printed("dimension", "dimension of the fiber"),
+        Printed("degree", "its degree, with multiplicities"),
+        Printed("tangent-dimension", "dimension of its tangent space at the point"),
+        Printed("components", "how many components follow", where="components"),
+        Printed("component-dimension", "dimension of a component", per_item="components", where="components"),
+        Printed("component-degree", "its degree, reduced", per_item="components", where="components"),
     ),
     data=_fiber_data, read=lambda answer: answer.integers["dimension"],
     takes=("weights", "components", "seed"),
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
+    facts=_facts_of_fiber, check=_check_fiber, explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
 )  # fmt: skip
 
 
@@ -245,16 +382,38 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
     raise UndecidedError(f"the Jacobian has rank below {rank} at {_POINTS} random points")
 
 
+def _facts_of_critical_locus(problem: Problem) -> Facts:
+    rank = problem.data["rank"]
+    yield "rank", Fact(rank if problem.is_exact else 0, rank, "the rank of the Jacobian")
+
+
+def _check_critical_locus(answer: Answer) -> None:
+    """The locus is determinantal: of codimension at most (n − r + 1)(N − r + 1), that of general matrices.
+
+    Here n × N is the size of the Jacobian and r its generic rank. As the rank is r at a random point, the
+    locus is not the whole space of parameters.
+    """
+    integers, data = answer.integers, answer.problem.data
+    n, N, r = answer.problem.architecture.parameters, len(data["polynomials"]), data["rank"]
+    dim, degree = integers["dimension"], integers["degree"]
+    there = jacobian_at(data["polynomials"], (0,) * n).rank() < r  # the point 0
+    least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
+    between(least, "the dimension of the locus", dim, n - 1 if answer.problem.is_exact else n)
+    between(n - dim, "the codimension", integers["codimension"], n - dim)
+    demand((degree > 0) == (dim >= 0), f"the degree of the locus is {degree}, and its dimension {dim}")
+
+
 CRITICAL: Task[Any] = Task(
     "critical-locus", "the critical points", cast(Any, object), template="model-critical-locus",
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(
-        Result("rank", "rank of the Jacobian at a random point"),
-        Result("dimension", "dimension of the set where it is smaller; -1 if that is empty"),
-        Result("degree", "its degree, with multiplicities"),
-        Result("codimension", "its codimension in the space of parameters"),
+        Printed("rank", "rank of the Jacobian at a random point"),
+        Printed("dimension", "dimension of the set where it is smaller; -1 if that is empty"),
+        Printed("degree", "its degree, with multiplicities"),
+        Printed("codimension", "its codimension in the space of parameters"),
     ),
     data=_critical_data, takes=("seed",),
     parts=(Source("dimension and degree of the locus", ENGINE), Source("the map and its rank", "native")),
+    facts=_facts_of_critical_locus, check=_check_critical_locus,
 )  # fmt: skip

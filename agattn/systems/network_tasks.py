@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+import numpy as np
 
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
@@ -18,7 +20,8 @@ from agattn.geometry.identifiability.virtual_weights import (
     monomials_of_network,
     random_virtual_weights,
 )
-from agattn.systems.problem import Answer, Result, matrix
+from agattn.systems.consistency import between, components_of, demand
+from agattn.systems.problem import Answer, Printed, matrix
 from agattn.systems.task import ENGINE, Task
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
@@ -125,6 +128,25 @@ def too_many_monomials(network: DeepNetwork) -> str:
     return described if monomials > MAX_MONOMIALS else ""
 
 
+def _check_components(answer: Answer) -> None:
+    """The components of a fiber over virtual weights, one of which runs through the point that is known."""
+    for i in range(1, answer.integers["components"] + 1):
+        between(0, f"the value of rescaling@{i}", answer.integers[f"rescaling@{i}"], 1)
+    dims = components_of(answer, "the fiber contains a point")
+    if not answer.problem.is_exact:
+        return
+    data = answer.problem.data
+    *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
+    low, high = local = local_fiber(M, L, cast(DeepNetwork, answer.problem.architecture).t)
+    demand(
+        any(low <= n <= high for n in dims),
+        f"no component has the dimension of the fiber near the point, {low} to {high}",
+    )
+    rescalings = [n for i, n in enumerate(dims, 1) if answer.integers[f"rescaling@{i}"]]
+    # Near the point the fiber consists of rescalings, so that their closure is a component.
+    demand(not local.is_exact or low in rescalings, f"no component consists of rescalings of dimension {low}")
+
+
 COMPONENTS = Task(
     "virtual-fiber", "the fiber of (M, L) ↦ φ", DeepNetwork,
     infeasible=_components_do_not_finish,
@@ -132,13 +154,14 @@ COMPONENTS = Task(
     title="All virtual weights with the same function, for the network {M}",
     reference="Theorem 3.7",
     results=(
-        Result("dimension", "dimension of the fiber"),
-        Result("components", "how many components follow"),
-        Result("component-dimension", "dimension of a component", per_item="components"),
-        Result("rescaling", "1 if all its points are rescalings", per_item="components"),
+        Printed("dimension", "dimension of the fiber"),
+        Printed("components", "how many components follow"),
+        Printed("component-dimension", "dimension of a component", per_item="components"),
+        Printed("rescaling", "1 if all its points are rescalings", per_item="components"),
     ),
     data=_random_point, read=_read_components, too_large=too_many_monomials, takes=("seed",),
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
+    check=_check_components,
 )  # fmt: skip
 
 

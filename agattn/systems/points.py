@@ -6,17 +6,20 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
-from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
+
+if TYPE_CHECKING:
+    from agattn.geometry.sections.slices import Slice
 
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
@@ -130,6 +133,8 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
+    from agattn.geometry.sections.slices import Slice
+
     data = _read_json(path)
     if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
         raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')

@@ -18,12 +18,13 @@ from agattn.architectures import Architecture, SingleLayer
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
+    from agattn.systems.task import Task
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)
-class Result:
+class Printed:
     """One result that a script must print: an integer, or where it has a ring, a list of polynomials.
 
     Attributes:
@@ -70,7 +71,7 @@ class Problem:
     """What to compute.
 
     Attributes:
-        task: the name of the task, such as ``"implicit-ideal"``.
+        origin: the task that puts the problem.
         title, reference: what is computed, in one line, and the statement of the literature this belongs to.
         architecture: the layer or network.
         results: what a script must print, in order.
@@ -78,23 +79,31 @@ class Problem:
         data: what else the script needs, by name: ``points`` at which something is computed, ``equations``
             that vanish on the neuromanifold, ``max_degree``, and so on as the task has it.
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
-        template: the name of the scripts' templates; the task's if empty.
     """
 
-    task: str
+    origin: Task[Any]
     title: str
     reference: str
     architecture: Architecture
-    results: tuple[Result, ...]
+    results: tuple[Printed, ...]
     command: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     characteristic: int = 0
-    template: str = ""
+
+    @property
+    def task(self) -> str:
+        """The name of the task, such as ``"implicit-ideal"``."""
+        return self.origin.name
+
+    @property
+    def template(self) -> str:
+        """The name of the templates, where that is not the name of the task."""
+        return self.origin.template
 
     @property
     def form(self) -> str:
-        """What the question is put by and its answer checked by: the name of the templates."""
-        return self.template or self.task
+        """The name of the templates."""
+        return self.origin.form
 
     @property
     def layer(self) -> SingleLayer:
@@ -112,6 +121,11 @@ class Problem:
         question = [self.task, self.architecture.as_json(), self.characteristic, self.data]
         text = json.dumps(question, sort_keys=True, default=lambda x: vars(x) if is_dataclass(x) else str(x))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
+        return not self.characteristic
 
     @property
     def field_name(self) -> str:
@@ -143,6 +157,10 @@ class Answer:
     problem: Problem
     integers: Mapping[str, int]
     polynomials: Mapping[str, tuple[Polynomial, ...]]
+
+    def at(self, label: object, *names: str) -> list[int]:
+        """Integer results for one point or item."""
+        return [self.integers[f"{name}@{label}"] for name in names]
 
     def at_points(self, name: str) -> dict[str, int]:
         """An integer result by point label."""

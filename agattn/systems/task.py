@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, Source
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Printed, Problem
+
+if TYPE_CHECKING:
+    from agattn.systems.explicit import Explicit
+    from agattn.systems.native_facts import Facts
 
 A = TypeVar("A", bound=Architecture)
 
@@ -44,6 +48,14 @@ class Task(Generic[A]):
             ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
         one_token: whether the task makes sense for a single layer at t = 1.
         template: by what engines find their template, if not by the name, which another task may have.
+        facts: what is known natively of the integers of an answer, asked before anything else.
+        check: refuses an answer whose values do not fit each other or what is known, by ``TranscriptError``;
+            where nothing is left to check, :class:`~agattn.systems.consistency.NoChecks` with the reason.
+        explicit: the polynomials written out, for engines that have no language to build them in, and what
+            their Gröbner bases say; ``None`` where these engines are not asked.
+
+    Raises:
+        TypeError: if engines are asked and there is no ``check``.
     """
 
     name: str
@@ -55,7 +67,7 @@ class Task(Generic[A]):
     summary: str = ""
     title: str = ""
     reference: str = ""
-    results: tuple[Result, ...] = ()
+    results: tuple[Printed, ...] = ()
     data: Callable[[A, Mapping[str, Any]], Mapping[str, Any]] = lambda architecture, given: {}
     read: Callable[[Answer], Any] = lambda answer: answer
     parts: tuple[Source, ...] = ()
@@ -63,6 +75,21 @@ class Task(Generic[A]):
     takes: tuple[str, ...] = ()
     one_token: bool = True
     template: str = ""
+    facts: Callable[[Problem], Facts] = lambda problem: iter(())
+    check: Callable[[Answer], None] | None = None
+    explicit: Explicit | None = None
+
+    def __post_init__(self) -> None:
+        if self.results and self.check is None:
+            raise TypeError(
+                f"the task {self.form} does not say how an answer is checked; give check, a function or"
+                " NoChecks with the reason"
+            )
+
+    @property
+    def form(self) -> str:
+        """The name of the templates of the task."""
+        return self.template or self.name
 
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -25,10 +24,6 @@ from typing import Any
 import numpy as np
 
 from agattn._version import __version__
-from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
-from agattn.algebra.echelon import Matrix
-from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import (
@@ -43,17 +38,12 @@ from agattn.checker import (
     check,
 )
 from agattn.checker import Layer as CheckedLayer
-from agattn.claims import CLAIMS, claims_about
+from agattn.claims import claims_about
+from agattn.claims.claim import Claim
+from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.geometry.closedness.limits import LimitMap, LimitSet, ZeroKind, limits, zero_kinds
-from agattn.geometry.closedness.several_heads import closedness
-from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.learning_coefficients.learning_coefficients import points
-from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
-from agattn.geometry.singular_points.virtual_points import special_points
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
@@ -63,7 +53,6 @@ from agattn.sheet.result import Result
 from agattn.verification.verify import Settings, verify
 
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
-Entry = list[int]
 #: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
 MOST_CERTIFIED = 160
 #: The claim that a limit of several heads proves.
@@ -126,7 +115,7 @@ class Certificate(Result, dict[str, Any]):
 def certify(
     architecture: Architecture, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
 ) -> Certificate:
-    """The certificate of those of some claims that have one; it names the others.
+    """A certificate of those of the claims that have a proof; the certificate names the other claims.
 
     Args:
         architecture: a layer, a network, or a model that is one of these.
@@ -155,7 +144,7 @@ def certify(
 
 
 def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) -> None:
-    """Refuse claims of which none has a certificate, whatever the verdicts are: before the work.
+    """Refuse claims of which none has a certificate, before any verdict is computed.
 
     Raises:
         InputError: also if there is no such claim, or for one token.
@@ -168,7 +157,7 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     """
     known = as_attention(architecture)
     chosen = claims_about(known, tuple(claims))
-    able = [claim.id for claim in claims_about(known) if claim.certificate is not None]
+    able = [claim.id for claim in claims_about(known) if isinstance(claim.certificate, Proof)]
     if not able:
         raise InputError(f"no claim about a {known.kind} has a certificate; leave out --certificate")
     if not any(claim.id in able for claim in chosen):
@@ -200,7 +189,8 @@ def make_certificate(
         raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
     _compare(layer, native, verdicts)
-    with_spaces = any("spaces" in (CLAIMS[verdict.claim].certificate or ()) for verdict in native)
+    proofs = [claim.certificate for claim in claims_about(layer, tuple(claims))]
+    with_spaces = any(isinstance(proof, Proof) and proof.spaces for proof in proofs)
     claimed = [_claim(layer, verdict) for verdict in native]
     unknown = [claim for claim in claimed if claim["id"] not in CERTIFIABLE.keys() | OTHERS]
     others = [{"id": claim["id"], "reason": claim["reason"]} for claim in unknown]
@@ -219,7 +209,7 @@ def make_certificate(
 
 
 def _accepted(document: dict[str, Any], about: str, empty: bool = False) -> dict[str, Any]:
-    """The document, if the checker finds no flaw in it, or but that nothing is certified."""
+    """The document, if the checker finds no flaw; where nothing is certified, that is no flaw."""
     try:
         flaw = check(document)["flaw"]
     except UnreadableError as error:
@@ -240,6 +230,8 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
     >>> check(document)["claims"][-1]["reason"]
     'the learning coefficient is 2, of multiplicity 1'
     """
+    from agattn.claims.learning_coefficients import germs
+
     if layer.ambient_dimension > MOST_CERTIFIED:
         raise InputError(
             f"{layer} has more than {MOST_CERTIFIED} coordinates; there a certificate of λ is too large"
@@ -252,40 +244,34 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
         "d_out": layer.d_out,
         "a": layer.a,
         "head": "softmax" if softmax else "lightning",
-        "points": [
-            _germ(normal_form(layer, p.orbit, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
-            for p in points(layer, softmax)
-            for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
-        ],
+        "points": germs(layer, softmax),
     }
     return _accepted(document, str(layer))
 
 
 def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> dict[str, Any]:
-    """A certificate that the functions of one layer of several heads are no closed set: a limit outside.
+    """A certificate that the functions of one layer of several heads are not a closed set: a limit outside.
 
     Args:
         network: of one layer.
         claims: ids of claims, which the certificate names if it does not prove them.
 
     Raises:
-        InputError: if they are one, if that is not known, or if the network is another or too large; or if
-            the claim is none of those asked for.
+        InputError: if the set is closed, or not known not to be; if the network has more layers or is too
+            large; or if the claim was not asked for.
         DisagreementError: if the checker rejects the certificate.
 
     >>> check(make_heads_certificate(DeepNetwork((3, 1), (1,), t=2, heads=2)))["claims"][0]["reason"]
     'confirmed: M(3,1,1) with 2 heads is not closed: y is a limit of sums of 2 heads, and none.'
     """
     others = _uncertified(network, claims or [HEADS_CLAIM], [HEADS_CLAIM])
-    found = closedness(network)
-    if found.limit is None:
-        raise InputError(f"{found}; a certificate shows a limit outside M, and there is none to show")
+    limit = _proofs(network, [HEADS_CLAIM])
     (d, d_out), [a], [h] = network.dims, network.ranks, network.heads_by_layer
     document: dict[str, Any] = {
         "format": HEADS,
         "about": f"a limit of {network}, computed natively by agattn {__version__}",
         **{"d": d, "d_out": d_out, "a": min(a, d), "h": h},
-        **found.limit.as_json(),
+        **limit,
         **others,
     }
     return _accepted(document, str(network))
@@ -294,7 +280,7 @@ def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> 
 def _uncertified(
     network: DeepNetwork, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
 ) -> dict[str, list[dict[str, str]]]:
-    """What a certificate about a network says of the claims that it does not prove, with the reasons.
+    """The claims about a network that a certificate does not prove, each with the reason.
 
     Raises:
         InputError: if none of the claims is one of those certified.
@@ -305,11 +291,20 @@ def _uncertified(
         raise InputError(f"of the claims about {network.name} only {names} {have} a certificate")
     reasons = {v.claim: _undecided(v) for v in verdicts}
     records = [
-        {"id": claim.id, "reason": reasons.get(claim.id, NO_PROOF)}
+        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim)}
         for claim in chosen
         if claim.id not in certified
     ]
     return {"uncertified": records} if records else {}
+
+
+def _proofs(network: DeepNetwork, ids: Sequence[str]) -> dict[str, Any]:
+    """The proofs of these claims, in this order; all draw from one generator."""
+    generator, found = np.random.default_rng(0), dict[str, Any]()
+    for claim in claims_about(network, tuple(ids)):
+        assert isinstance(claim.certificate, Proof)
+        found |= claim.certificate.document(network, generator)
+    return found
 
 
 def make_deep_certificate(
@@ -344,120 +339,8 @@ def make_deep_certificate(
         "dims": list(network.dims),
         "ranks": list(network.ranks),
     }
-    generator = np.random.default_rng(0)
-    two = replace(network, t=2)
-    if "agattn.deep-zeros" in decided:
-        document["zeros"] = [_zero(two, kind, generator) for kind in zero_kinds(two)]
-    if {"agattn.deep-not-closed", "agattn.deep-boundary"} & {*decided}:
-        found = limits(network)
-        document["limit"] = _limit(two, found)
-        if "agattn.deep-boundary" in decided:
-            document["boundary"] = _boundary(two, found, generator)
-    for name in ("critical", "singular"):
-        if f"agattn.deep-{name}" in decided:
-            document[name] = _points(two, name == "singular", generator)
+    document |= _proofs(network, [name for name in DEEP_CLAIMS if name in decided])
     return _accepted(document | _uncertified(network, claims, decided, native), str(network))
-
-
-def _points(network: DeepNetwork, singular: bool, generator: np.random.Generator) -> dict[str, Any]:
-    """Points of some kinds with the rank of the differential, or with more tangent vectors than dim M."""
-    l, d_out = network.layers, network.dims[-1]
-    names = [f"rk M_{i} = 1" for i in range(1, l)] + [f"rk M_{l} = rk L = 1"]
-    if not singular:
-        names = ["generic", *names, f"M_{l} = k qᵀ, L = h kᵀ"]
-    found = {point.name: point for point in special_points(network)}
-    p = random_prime(generator)
-    # Where rk L = 1, a pair of tokens tells two numbers, beside (d_l − 1)d_0 derivatives by L alone.
-    size = found["generic"].dimension
-    enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
-    inputs = generator.integers(-9, 10, (enough, *network.input_shape))
-    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
-    cotangents = np.repeat(units, len(inputs), axis=0)
-    points = []
-    for name in names:
-        space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
-        for at in found[name].preimages():
-            space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
-            others.append({"M": [_matrix(m.tolist()) for m in at.M], "L": _matrix(at.L.tolist())})
-            if not singular or space.rank > at.dimension:
-                break
-        more = {"others": others[1:], "tangent": space.rank} if singular else {"rank": space.rank}
-        points.append(others[0] | more)
-    return {"inputs": [_matrix(X.tolist()) for X in inputs], "points": points}
-
-
-def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
-    return {name: _matrix(rows) for name, rows in weights.items()}
-
-
-def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
-    """Weights of one kind, with an input at which φ is not 0 if there is one."""
-    record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
-    while not kind.zero:
-        X = generator.integers(-2, 3, network.input_shape).astype(object)
-        value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
-        if value.any():
-            return record | {"X": _matrix(X.tolist()), "value": _matrix(value.tolist())}
-    return record
-
-
-def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
-    """A limit that no weights have, and the numbers that are not 0 for that."""
-    arrays = {name: np.array([rows], dtype=object) for name, rows in found.weights.items()}
-    kappa, delta = LimitMap(network, found.first).minors(arrays, np.array(found.X, dtype=object))
-    return {
-        "weights": _weights(found.weights),
-        "X": _matrix(found.X),
-        "value": _matrix(found.value),
-        "kappa": kappa,
-        "delta": delta,
-    }
-
-
-def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
-    """Inputs and directions that give a minor of the differential of the limits which is not 0."""
-    limit_map = LimitMap(network, found.first)
-    p = random_prime(generator)
-    arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
-    space, inputs = RowSpace(limit_map.parameters, p), []
-    while space.rank < found.dimension:
-        X = generator.integers(-3, 4, network.input_shape)
-        before = space.rank
-        rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
-        if space.add(rows) > before:
-            inputs.append(_matrix(X.tolist()))
-    directions = sorted(column + 1 for column in space.columns)
-    return {"dimension": found.dimension, "inputs": inputs, "directions": directions}
-
-
-def _germ(form: NormalForm) -> dict[str, Any]:
-    """A normal form, with the multipliers that prove it."""
-    value, multiplicity = form.coefficient()
-    p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
-    return {
-        "ranks": list(form.expected),
-        "variables": len(form.ring),
-        **{name: [[_terms(x) for x in row] for row in getattr(form, name).tolist()] for name in "KQV"},
-        "free": list(form.free),
-        "T": [list(row) for row in form.T],
-        "N": [list(row) for row in form.N],
-        "squares": list(form.squares),
-        "multipliers": [
-            [i, j, _terms(m)] for i, row in enumerate(form.multipliers) for j, m in sorted(row.items())
-        ],
-        "lambda": [value.numerator, value.denominator],
-        "multiplicity": multiplicity,
-        "competitors": [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)],
-    }
-
-
-def _terms(polynomial: Polynomial) -> list[list[int]]:
-    """A polynomial over ℤ as its terms: the coefficient and the numbers of its variables, with repetition."""
-    named = {
-        tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c)
-        for exponents, c in polynomial.terms.items()
-    }
-    return [[c, *name] for name, c in sorted(named.items())]
 
 
 def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
@@ -470,7 +353,9 @@ def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Ve
             )
 
 
-NO_PROOF = "the checker knows no proof of it by finitely many integers"
+def _absent(claim: Claim[Any]) -> str:
+    """Why no certificate proves a claim, as its file says."""
+    return NO_PROOF if isinstance(claim.certificate, Proof) else claim.certificate
 
 
 def _undecided(verdict: Verdict) -> str:
@@ -479,42 +364,43 @@ def _undecided(verdict: Verdict) -> str:
 
 def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
-    holds = CLAIMS[verdict.claim].certificate
-    reason = ""
+    [claim] = claims_about(layer, (verdict.claim,))
+    proof, reason = claim.certificate, ""
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
         reason = _undecided(verdict)
-    elif holds is None:
-        reason = NO_PROOF
+    elif not isinstance(proof, Proof) or verdict.claim not in CERTIFIABLE:
+        reason = _absent(claim)
     elif verdict.status is Status.REFUTED and not verdict.fails_at:
         reason = "it is refuted in a way that no certificate is known for"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
-    if reason or holds is None:
+    if reason or not isinstance(proof, Proof):
         return {"id": verdict.claim, "certificate": None, "reason": reason}
     fails_at = [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]
-    record = {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": fails_at}
-    return record | ({"degree": verdict.computed} if "degree" in holds else {})
+    return {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": fails_at} | proof.record(
+        verdict
+    )
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
-    """What proves the facts about one stratum: every number of it is needed by the checker."""
+    """The proof of the facts about one stratum; the checker needs every number."""
     A, V = representative(layer, stratum)
     bounds = tangent_bounds(layer, stratum)
     record: dict[str, Any] = {
         "ranks": [stratum.r_v, stratum.r_a, stratum.r],
-        "A": _matrix(A),
-        "V": _matrix(V),
+        "A": entries(A),
+        "V": entries(V),
         "y": _point(representative_point(layer, stratum)),
     }
     if bounds.fiber is None:
         raise DisagreementError(f"{layer} at {stratum}: a nonzero stratum without a fiber")
     if len(bounds.fiber.points) > 1:
-        pairs = ([_matrix(point.A), _matrix(point.V)] for point in bounds.fiber.points)
+        pairs = ([entries(point.A), entries(point.V)] for point in bounds.fiber.points)
         [record["second"]] = [pair for pair in pairs if pair != [record["A"], record["V"]]]
     direction = stratum_criticality(layer, stratum).direction
     if direction is not None:
         scale = lcm(*(Fraction(x).denominator for part in direction for row in part for x in row))
-        record["critical"] = [_matrix(part, scale) for part in direction]
+        record["critical"] = [entries(part, scale) for part in direction]
     sequence = boundary(layer, stratum).sequence
     if sequence is not None:
         record["approach"] = _point(dict(sequence.linear))
@@ -526,24 +412,12 @@ def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[st
     return record
 
 
-def _matrix(matrix: Matrix, scale: int = 1) -> list[Entry]:
-    """The nonzero entries of a matrix, which are integers after scaling."""
-    found = []
-    for i, row in enumerate(matrix, start=1):
-        for j, entry in enumerate(row, start=1):
-            value = Fraction(entry) * scale
-            if value.denominator != 1:
-                raise DisagreementError(f"a certificate has integers only, not {value}")
-            found += [[i, j, int(value)]] if value else []
-    return found
-
-
 def _point(y: Vector) -> list[Entry]:
     return [[*name, value] for name, value in sorted(y.items())]
 
 
 def _arc(arc: Arc) -> dict[str, list[Entry]]:
-    """The arc, and its expansion beyond the constant term."""
+    """An arc, and its expansion without the constant term."""
     moving = list(enumerate(arc.coefficients()))[1:]
     rows = zip("KQ", _merge(*_merge(_rows(arc.K), _rows(arc.Q))), strict=True)
     return {
@@ -570,10 +444,10 @@ def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
     """
     first: dict[frozenset[tuple[int, ...]], int] = {}
     sums: Rows = {}
-    for row, entries in K.items():
-        place = first.setdefault(entries, row)
+    for row, found in K.items():
+        place = first.setdefault(found, row)
         sums[place] = sums.get(place, frozenset()) | Q.get(row, frozenset())
-    return sums, {row: entries for entries, row in first.items()}
+    return sums, {row: found for found, row in first.items()}
 
 
 def _equation(equation: Equation) -> list[list[Any]]:

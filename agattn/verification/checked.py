@@ -32,7 +32,7 @@ class CheckedClaim(Result):
 
 
 class Checked(Result, dict[str, Any], name="check"):
-    """What the checker found, as it says it; prints as the command line does."""
+    """What the checker found; prints as ``agattn check`` does."""
 
     @property
     @key

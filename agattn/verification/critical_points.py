@@ -1,8 +1,8 @@
 """How many critical points a loss has: by a theorem, by elimination, or by an engine, compared with both.
 
 What is proved natively comes first: for general data, or a general target, the theorems; for a given loss,
-where d = 2 and d' = 1, elimination. An engine is asked where neither says anything, or where it is named.
-What it says is compared with what is proved, and refused where they differ.
+where d = 2 and d' = 1, elimination. An engine is asked where neither applies, or where the user names the
+engine. The numbers of the engine are compared with what is proved, and refused where they differ.
 
 >>> from agattn.architectures import SingleLayer
 >>> print(critical_points(SingleLayer(4, 1), "bombieri-weyl"))
@@ -17,9 +17,10 @@ from functools import cached_property
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.engines.critical_points import count_critical_points
-from agattn.engines.engine import engine_named
+from agattn.engines.catalogue import able, engine_named
+from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
+from agattn.engines.programs.singular import SINGULAR
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.critical_points.counts import (
@@ -30,18 +31,18 @@ from agattn.geometry.critical_points.counts import (
 )
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION
-from agattn.geometry.critical_points.loss import Loss, enough_samples, loss, loss_of_data
+from agattn.geometry.critical_points.loss import Loss, chosen_loss, enough_samples
 from agattn.geometry.strata.strata import Stratum
 from agattn.verification.real_critical_points import as_counts, real_critical_points
 
-#: Engines that count, the first that is installed is asked.
-ORDER = ("singular", "macaulay2", "msolve")
+#: The engines that count; the first that is installed is asked. Singular is the fastest.
+ORDER = tuple(engine.name for engine in sorted(able("critical-points"), key=lambda e: e is not SINGULAR))
 ENGINES = ("auto", "native", *ORDER)
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which loss is meant, and on what its critical points are counted.
+    """The loss, and the part of M̄ on which critical points are counted.
 
     Attributes:
         layer: the layer.
@@ -66,9 +67,7 @@ class Question:
     @cached_property
     def loss(self) -> Loss:
         """The loss of the data, of the target, or of what the seed draws."""
-        if self.data is not None:
-            return loss_of_data(self.layer, *self.data)
-        return loss(self.layer, self.metric, self.target, self.seed, self.samples)
+        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target, self.seed)
 
     @cached_property
     def by_theorem(self) -> CriticalPoints | None:
@@ -113,7 +112,7 @@ def critical_points(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> CriticalPoints:
-    """The critical points of a loss; see :func:`agattn.library.critical_points`.
+    """The critical points of a loss; see :func:`agattn.critical_points`.
 
     Args:
         limits: of each run of an engine.
@@ -148,6 +147,7 @@ def critical_points(
             f"natively nothing is proved about critical points on {layer.name} of this loss ({metric}); "
             f"name an engine: {', '.join(ORDER)}"
         )
+    countable(layer, method, characteristic, force)  # before an engine is looked for
     counted = count_critical_points(
         question.loss, installed(engine), method=method, smooth=smooth, characteristic=characteristic,
         limits=limits, force=force, progress=progress,
@@ -168,7 +168,7 @@ def installed(engine: str) -> Installation:
 
 
 def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
-    """What was counted for a loss, with what proves it natively: a theorem, or elimination for this loss.
+    """The numbers counted for a loss, compared with a theorem, or with elimination for this loss.
 
     Raises:
         DisagreementError: if a number is not the one that is proved for this loss, or for general ones.

@@ -34,9 +34,9 @@ import flint
 from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
+from agattn.engines.programs.msolve import MSOLVE
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.critical_points.affine_charts import affine_chart

@@ -1,4 +1,4 @@
-"""Everything known about each stratum of a layer, beside what the paper says of it.
+"""Everything known about each stratum of a layer, beside what the paper says.
 
 >>> from agattn import SingleLayer
 >>> table = strata_table(SingleLayer(3, 2, 2))
@@ -54,6 +54,7 @@ def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
 class StratumRow(Result):
     """One stratum."""
 
+    layer: SingleLayer
     stratum: Stratum
     dimension: Key[Count, "The dimension of the stratum."]
     tangent: TangentBounds
@@ -61,7 +62,6 @@ class StratumRow(Result):
     singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
     local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
     nearby: BoundaryAnswer
-    below: Key[tuple[Stratum, ...], "The strata directly below it in the closure order.", Named("closure")]
 
     @property
     @key
@@ -134,6 +134,12 @@ class StratumRow(Result):
     def boundary_sequence(self) -> BoundarySequence | None:
         """Points outside M that converge to the representative."""
         return self.nearby.sequence
+
+    @property
+    @key(name="closure")
+    def below(self) -> tuple[Stratum, ...]:
+        """The strata directly below it in the closure order."""
+        return tuple(sorted(closure_order(self.layer).successors(self.stratum)))
 
     @property
     def contradicts_paper(self) -> bool:
@@ -268,11 +274,11 @@ def strata_table(layer: SingleLayer) -> StrataTable:
     Raises:
         InputError: if t = 1.
     """
-    order = closure_order(layer)
     return StrataTable(
         layer,
         tuple(
             StratumRow(
+                layer,
                 stratum,
                 image_dimension(layer, stratum),
                 tangent_bounds(layer, stratum),
@@ -280,7 +286,6 @@ def strata_table(layer: SingleLayer) -> StrataTable:
                 singular_by_paper(layer, stratum),
                 local_type(layer, stratum),
                 boundary(layer, stratum),
-                tuple(sorted(order[stratum])),
             )
             for stratum in strata(layer)
         ),

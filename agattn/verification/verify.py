@@ -1,8 +1,8 @@
 """Verification: the tasks that some claims need, each done once, and the verdicts that follow.
 
-With ``auto`` the native computations come first, and engines are asked only about what they leave open. The
-name of an engine puts everything to it that it can do; with ``all`` every engine is asked what it can do, and
-those that answer must agree.
+With ``auto`` the native computations come first, and engines are asked only about what stays open. A named
+engine is asked everything that it can do. With ``all`` every engine is asked everything that it can do, and
+the engines that answer must agree.
 
 >>> from agattn import SingleLayer
 >>> report = verify(SingleLayer(2, 1), ["corollary-3.3"])
@@ -24,9 +24,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from agattn.architectures import Architecture
+from agattn.architectures.forms import Studied
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
-from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import (
@@ -41,7 +42,6 @@ from agattn.evidence import SECONDS, Evidence, Status, Verdict, Verdicts
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Named, Result
 from agattn.sheet.terminal import text
-from agattn.systems.catalogue import MODULAR_PRIME, build
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 
@@ -62,9 +62,10 @@ class Settings:
     """How to verify.
 
     Attributes:
-        engine: ``"auto"``: natively, and by the first engine that answers what that leaves open; the name of
-            an engine, for all that it can do; ``"native"``: no engine at all; ``"all"``: every engine, for
-            what it can do, and those that answer must agree. One that proves nothing may be missing.
+        engine: ``"auto"``: natively, and by the first engine that answers what stays open; the name of an
+            engine, for all that the engine can do; ``"native"``: no engine at all; ``"all"``: every engine
+            for all that it can do, and the engines that answer must agree. An engine that proves nothing
+            may be missing.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -87,7 +88,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
 
     layer: Key[
-        Architecture,
+        Studied,
         "What was studied: a layer, a network, a model, or a polynomial map.",
         Named("architecture"),
     ]
@@ -193,7 +194,7 @@ def verify(
     Args:
         layer: the architecture, a single layer or a network.
         claims: their ids; if there are none, all claims about architectures of its kind.
-        settings: how.
+        settings: how to verify.
         progress: called with a line about each step.
 
     Raises:
@@ -253,7 +254,7 @@ class _Work:
         self.engines_running = threading.Semaphore(WORKERS)
 
     def _locate(self) -> list[Installation]:
-        """The engines to use, in order of preference; what is wrong with one that the user named is noted."""
+        """The engines to use, in order of preference; notes trouble with an engine that the user named."""
         if self.settings.engine == "native":
             return []
         if self.settings.engine not in ("auto", "all"):
@@ -318,8 +319,8 @@ class _Work:
     def judge(self, claim: Claim[Any]) -> Verdict:
         """The verdict on a claim, compared with what the native computation finds where one engine answered.
 
-        One engine alone never refutes: it takes a second, or the native computation. A claim sees what was
-        found for its own tasks and nothing else, so that no other engine's word can slip in.
+        One engine alone refutes nothing: a second engine, or the native computation, must agree. A claim sees
+        the findings for its own tasks alone, so that the word of another engine cannot enter.
 
         Raises:
             DisagreementError: if the native computation comes to another verdict or another value.
@@ -380,14 +381,14 @@ class _Work:
         return Finding(value, task.evidence(value), ("native",), task.sources(), seconds)
 
     def _answer(self, task: Task[Any]) -> Finding | str:
-        """The value by engines, or the reason why there is none; natively if engines know nothing of it."""
+        """The value by engines, or why there is none; the native value if engines have no script."""
         if not task.results:
             return self._compute(task)
         if reason := self._infeasible(task):
             return reason
         findings: list[Finding] = []
         failures: list[str] = []
-        able = [there for there in self.installations if there.engine.has_script(task.template or task.name)]
+        able = [there for there in self.installations if there.engine.has_script(task.form)]
         for installation in able:
             result = self._ask(task, installation)
             if isinstance(result, str):
@@ -416,6 +417,8 @@ class _Work:
 
     def _ask(self, task: Task[Any], installation: Installation) -> Finding | str:
         """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
+        from agattn.systems.catalogue import MODULAR_PRIME, build  # these import every task
+
         asked = self.settings.characteristic
         reasons = []
         for characteristic in [0, MODULAR_PRIME] if asked is None else [asked]:
@@ -442,7 +445,7 @@ class _Work:
 
 
 def _next(queue: SimpleQueue[T]) -> T:
-    """The next thing in a queue; an interrupt is noticed whenever it comes."""
+    """The next element of a queue; an interrupt ends the waiting within moments."""
     while True:
         with suppress(Empty):
             return queue.get(timeout=LOOKS_UP)

@@ -158,6 +158,7 @@ def parse(text, syntax):
     return terms
 
 
+@pytest.mark.slow
 @rings
 @pytest.mark.parametrize("syntax", NAMES)
 @given(st.data())

@@ -159,6 +159,7 @@ def test_numpy_gets_the_hilbert_matrix_wrong() -> None:
     assert np.linalg.matrix_rank(np.array(hilbert(60), dtype=float)) < 20
 
 
+@pytest.mark.slow
 def test_rounded_hilbert_matrix_stays_undecided() -> None:
     result = rank(np.array(hilbert(60), dtype=float))
     assert result.rank is None

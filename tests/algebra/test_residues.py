@@ -124,6 +124,7 @@ def test_small_matrices(m: int, n: int, r: int, seed: int, p: int, density: floa
     check(A, p, minor_mod(as_fmpz_mat(A), p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [3, 8388593])
 @pytest.mark.parametrize(
     ("m", "n", "r"), [(600, 600, 599), (520, 700, 300), (2500, 300, 299), (300, 1900, 40), (513, 513, 513)]

@@ -1,15 +1,13 @@
 """Model files: what they mean, the schema of their documents, and one clear line for each mistake."""
 
 from dataclasses import MISSING, fields
-from typing import get_args
 
-import msgspec
 import pytest
 
 import agattn as ag
 from agattn.architectures.layers import LAYERS
 from agattn.architectures.model_file import read_model, read_toml
-from agattn.records import AnyLayer, Model
+from agattn.sheet.result import check, schema
 
 BLOCK = """
 [input]
@@ -72,20 +70,19 @@ def test_every_type_and_key():
         dim=4,
         tokens=3,
     )
-    assert msgspec.convert(network.as_json(), Model)
+    check(ag.Network, network.as_json())
 
 
 def test_the_schema_has_the_keys_and_defaults_of_the_layers():
-    kinds = {one.__struct_config__.tag: one for one in get_args(AnyLayer)}
-    assert kinds.keys() == LAYERS.keys()
-    for name, kind in kinds.items():
-        known = {one.name: one.default for one in fields(LAYERS[name])}
-        if name == "skip":
-            known["layer"] = MISSING
-        documented = {
-            one.name: MISSING if one.required else one.default for one in msgspec.structs.fields(kind)
-        }
-        assert known == documented
+    described = schema(ag.Network)["$defs"]
+    for name, kind in LAYERS.items():
+        known = {one.name: one.default for one in fields(kind)}
+        found = described[kind.__name__]
+        keys = {key: value for key, value in found["properties"].items() if key != "type"}
+        required = set(found["required"]) - {"type"}
+        assert found["properties"]["type"]["enum"] == [name]
+        assert {key: MISSING if key in required else value["default"] for key, value in keys.items()} == known
+        assert all(value["description"] for value in keys.values())
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def perceptron():
     examples = doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8"))
     names = {"__name__": "page"}
     for example in examples:
-        if example.source.startswith(("from dataclasses", "from agattn.architectures", "@dataclass")):
+        if example.source.startswith(("from ", "@dataclass")):
             exec(example.source, names)
     return names["Perceptron"]
 

@@ -97,6 +97,7 @@ def grouped(K, Q, V, X):
     return sum(V[h // 2] @ X @ X.T @ K[h // 2].T @ Q[h] @ X for h in range(4))
 
 
+@pytest.mark.slow
 def test_an_arithmetic_that_gives_up_is_no_error_of_the_function():
     network = ag.PolynomialMap(grouped, {"K": (2, 2, 4), "Q": (4, 2, 4), "V": (2, 2, 4)}, (4, 4))
     assert network.parameters == 64

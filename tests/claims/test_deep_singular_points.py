@@ -5,13 +5,13 @@ import pytest
 
 from agattn import DeepNetwork
 from agattn.claims import deep_singular_points
-from agattn.geometry.singular_points import virtual_points
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.virtual_points import (
     Statement,
     VirtualPoint,
-    facts,
+    ranks_at,
     settled,
+    spans,
     special_points,
 )
 from agattn.verification.verify import Settings, verify
@@ -29,7 +29,8 @@ def point(M: list[object], L: object) -> VirtualPoint:
 
 def ranks(points: list[VirtualPoint], t: int) -> tuple[int, int]:
     """The rank of the differential at the first point, and of all images together."""
-    return virtual_points._Inputs(points[0], t, 0).ranks(points)
+    found = spans(points, t)
+    return found[0], found[-1]
 
 
 @pytest.mark.parametrize("sizes", [(3, 2, 3, 2), (3, 1, 2, 2), (2, 2, 2, 2), (4, 1, 2, 2), (3, 1, 2, 3)])
@@ -37,7 +38,7 @@ def test_special_points_do_not_contradict_the_theorem(sizes):
     """500 of each size take a minute: special_points(network, 500)."""
     d, _, t, _ = sizes
     count = 12 if d < 4 else 6
-    found = [facts(point, t, n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])]
+    found = [ranks_at(point, t, n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])]
     assert len(found) == count
     assert not [f for f in found if f.contradicts_critical or f.contradicts_singular]
     assert any(f.is_critical for f in found) and not all(f.is_critical for f in found)
@@ -51,15 +52,15 @@ def test_tangent_vectors_of_all_preimages(sizes, of_rank_one, last):
     """The table of docs/deep-singularities.md."""
     points = {p.name: p for p in special_points(wide(*sizes))}
     t, layers = sizes[2], sizes[3]
-    found = [facts(points[f"rk M_{i} = 1"], t) for i in range(1, layers)]
+    found = [ranks_at(points[f"rk M_{i} = 1"], t) for i in range(1, layers)]
     assert [f.tangent_lower for f in found] == of_rank_one
     d = sizes[0]
     assert [f.dimension - f.rank for f in found] == [
         (layers - i) * d * (d - 1) // 2 for i in range(1, layers)
     ]
-    both = facts(points[f"rk M_{layers} = rk L = 1"], t)
+    both = ranks_at(points[f"rk M_{layers} = rk L = 1"], t)
     assert (both.rank, both.tangent_lower) == (both.dimension, last)
-    parallel = facts(points[f"M_{layers} = k qᵀ, L = h kᵀ"], t)
+    parallel = ranks_at(points[f"M_{layers} = k qᵀ, L = h kᵀ"], t)
     assert parallel.dimension - parallel.rank == parallel.theorem.drop == d - 1
 
 
@@ -109,7 +110,7 @@ def test_two_dimensional_tokens():
         skew = [point([M_1, form(p, r) + n * J], L) for n in range(4)]
         dim = skew[0].dimension
         assert ranks(skew, 2) == (dim - 1, dim)
-        assert facts(skew[0], 2).theorem == Statement(True, len(L) == 1, 1)
+        assert ranks_at(skew[0], 2).theorem == Statement(True, len(L) == 1, 1)
     one, other = point([M_1, form(p, r)], [l]), point([M_1, form(l, r)], [p])
     moved = [p._replace(M=(p.M[0], p.M[1] + J)) for p in (one, other)]
     assert ranks([one, other, *moved], 2) == (7, 9) and one.dimension == 8
@@ -129,7 +130,7 @@ def test_the_hypotheses():
     large = verify(wide(9, 1, 2, 2), IDS, Settings("native")).verdicts
     assert {v.status.value for v in large} == {"undecided"} and "171 entries" in large[0].witness
     with pytest.raises(ValueError, match="skew"):
-        facts(point([[[0, 1], [-1, 0]]], [[1, 0]]), 2)
+        ranks_at(point([[[0, 1], [-1, 0]]], [[1, 0]]), 2)
     with pytest.raises(ValueError, match="not about"):
         special_points(DeepNetwork((3, 2, 3), (3, 3), t=2))
 

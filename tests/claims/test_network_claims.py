@@ -163,6 +163,7 @@ def test_about_random_weights_nothing_is_said_where_a_hypothesis_fails(claim, ne
     assert CLAIMS[claim].needed(network) == () and found.engine == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [1, 2, 3])
 @pytest.mark.parametrize("changed", [{}, {"heads": 2}, {"value_rank": 1}, {"normalization": "softmax"}])
 @pytest.mark.parametrize("sizes", [((3, 1), (1,)), ((1, 1), (1,)), ((2, 3, 2), (2, 2)), ((2, 2, 2), (1, 2))])
@@ -217,6 +218,7 @@ def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
     assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).status is UNDECIDED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["lemma-3.6", "equation-12"])
 @pytest.mark.parametrize("network", [SMALL, BOTTLENECK], ids=str)
 def test_a_false_identity_is_refuted(claim, network, monkeypatch):

@@ -11,13 +11,13 @@ from agattn.documents import check
 from agattn.experiments.studies.lines import read_lines
 
 LAYER = ("-d", "2", "-o", "1")
-NETWORK = ("--dims", "2,2,1", "--ranks", "2,2", "-t", "2")
+NETWORK = ("--dims", "2,1,1", "--ranks", "1,1", "-t", "2")
 #: A network of one layer, which the user wrote as a network.
 ONE = ("--dims", "2,1", "--ranks", "2", "-t", "2")
 MODEL, HEAD = ("--model", "model.toml"), ("--model", "head.toml")
 FORMS = {
     LAYER: {"d": 2, "d_out": 1, "a": 2, "t": 2},
-    NETWORK: ag.DeepNetwork((2, 2, 1), (2, 2), t=2).as_json(),
+    NETWORK: ag.DeepNetwork((2, 1, 1), (1, 1), t=2).as_json(),
     ONE: ag.DeepNetwork((2, 1), (2,), t=2).as_json(),
     MODEL: {
         "input": {"dim": 2, "tokens": 1},
@@ -62,7 +62,7 @@ def files(tmp_path, monkeypatch):
 def weights(folder, given):
     """Weights of the architecture, in a file."""
     shapes = {
-        NETWORK: ag.DeepNetwork((2, 2, 1), (2, 2), t=2).shapes,
+        NETWORK: ag.DeepNetwork((2, 1, 1), (1, 1), t=2).shapes,
         ONE: ag.DeepNetwork((2, 1), (2,), t=2).shapes,
         HEAD: ag.DeepNetwork((2, 1), (2,), t=2).shapes,
         MODEL: {"W_1_1": (2, 2), "W_1_2": (1, 2)},
@@ -123,7 +123,7 @@ def test_files_and_lines_of_studies(files):
 def test_the_library_says_the_same(files, verb):
     architectures = {
         LAYER: ag.SingleLayer(2, 1),
-        NETWORK: ag.DeepNetwork((2, 2, 1), (2, 2), t=2),
+        NETWORK: ag.DeepNetwork((2, 1, 1), (1, 1), t=2),
         ONE: ag.DeepNetwork((2, 1), (2,), t=2),
         MODEL: read_model("model.toml"),
     }

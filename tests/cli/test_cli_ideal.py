@@ -50,6 +50,7 @@ def test_the_ending_says_the_format(tmp_path):
     assert read == names["equations"]
 
 
+@pytest.mark.slow
 @pytest.mark.engine("macaulay2")
 def test_engine_methods_fill_the_same_schema():
     found = document("ideal", "-d", "2", "-o", "1", "--engine", "M2")
@@ -57,6 +58,7 @@ def test_engine_methods_fill_the_same_schema():
     assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.engine("macaulay2", "singular")
 def test_completeness_is_reported():
     found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
@@ -68,6 +70,7 @@ def test_completeness_is_reported():
     assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out
 
 
+@pytest.mark.slow
 def test_equations_of_networks_and_models(tmp_path):
     cubic = ("ideal", "--model", "examples/maps.py:cubic", "--max-degree", "2")
     found = document(*cubic)

@@ -14,8 +14,8 @@ from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, check, schema
+from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES
 from agattn.errors import InputError
 from agattn.systems.catalogue import build
 
@@ -117,6 +117,7 @@ def test_the_command_in_the_header_writes_the_script_again():
     assert call(*words)[1] == script
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["macaulay2", "singular"])
 def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
     installation = next(i for i in both_engines if i.engine.name == engine)
@@ -238,6 +239,7 @@ def test_run_at_a_point(by_singular, tmp_path):
 # verify -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_verify_main_example_by_all_engines(all_engines):
     result = document("verify", "-d", "2", "-o", "1", "--engine", "all")
     assert {"architecture", "claims"} <= set(result)
@@ -311,6 +313,7 @@ def timeless(value):
     return [timeless(v) for v in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "7"])
 def test_the_same_seed_gives_the_same_output(by_singular, seed):
     arguments = ["verify", "-d", "2", "-o", "2", "--engine", "singular", "--seed", seed]

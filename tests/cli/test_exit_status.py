@@ -29,6 +29,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_closed_pipe_is_quiet_and_refutes_nothing(arguments):
     reading, writing = os.pipe()
@@ -45,6 +46,7 @@ def test_a_full_disk_is_one_line(arguments):
     assert ended.status == 2 and ended.err.count("\n") == 1 and "No space left" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 @pytest.mark.parametrize("arguments", [COMMANDS[1], COMMANDS[2], COMMANDS[3]], ids=" ".join)
 def test_every_encoding_will_do(arguments, encoding):
@@ -146,6 +148,7 @@ def named(words):
     return " ".join(words) if isinstance(words, list) else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "target"), [w for w in WRITING if w[1] != "x" and "-d" not in w[0][-3:-1]], ids=named
 )
@@ -163,6 +166,7 @@ def test_a_full_disk_names_the_file(words, target, tmp_path, fakes):
     assert err.count("\n") == 1 + (words[0] == "study" and "/" in target)  # a study has told its count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [100, 20_000])
 @pytest.mark.parametrize("more", [["-O", "x.jsonl", "--no-cache"], ["--cache", "kept"]])
 def test_a_disk_that_fills_up_in_a_study(tmp_path, more, limit):
@@ -190,13 +194,13 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
         fakes.write(engine, f"touch {shlex.quote(str(started))}")
     words = prepared(tmp_path, words)
     for place in (
-        "agattn.library.verify", "agattn.experiments.studies.study.perform", "agattn.algebra.rank.rank",
-        "agattn.engines.run.run",
+        "agattn.verification.verbs.verify", "agattn.experiments.studies.study.perform",
+        "agattn.algebra.rank.rank", "agattn.engines.run.run",
         "agattn.reports.architecture_report.report", "agattn.heads.head_geometry.classify_checkpoint",
         "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
         "agattn.experiments.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal",
         "agattn.engines.emit.emit",
-        "agattn.geometry.learning_coefficients.learning_coefficients.learning_coefficients",
+        "agattn.heads.verbs.rlct",
         "agattn.experiments.studies.lines.read_lines",
     ):  # fmt: skip
         monkeypatch.setattr(place, work)
@@ -211,6 +215,7 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
 # Streams that are closed, and interrupts while Python reads its modules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     ("words", "status"),

@@ -106,7 +106,7 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
 def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
     from agattn import DeepNetwork
     from agattn.experiments.studies.atlas import PointsGroup, points_group
-    from agattn.geometry.singular_points.network_points import singularities
+    from agattn.geometry.singular_points.singularities import singularities
     from agattn.reports.pages import points_page
 
     page = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")

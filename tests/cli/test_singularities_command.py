@@ -8,6 +8,7 @@ from agattn.documents import check
 WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
 
 
+@pytest.mark.slow
 def test_the_table_and_the_document_say_the_same():
     found = document("singularities", *WIDE)
     check("singularities", found)
@@ -39,6 +40,7 @@ def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
     assert len(more["kinds"]) > len(found["kinds"])
 
 
+@pytest.mark.slow
 def test_two_heads_have_limits_that_no_weights_reach():
     found = document("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2, "-t", 2)
     check("singularities", found)

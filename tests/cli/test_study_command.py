@@ -53,6 +53,7 @@ def kept(cache):
     return list(diskcache.Cache(cache, disk=diskcache.JSONDisk)) if cache.exists() else []
 
 
+@pytest.mark.slow
 def test_lines_are_valid_and_in_order(study, cache):
     status, lines, err = study(SINGULAR, "--workers", "2")
     assert status == 1 and err == "5 jobs, 10 results: 9 confirmed, 1 refuted\n"
@@ -207,6 +208,7 @@ def lines_in(path):
     return [json.loads(line) for line in text.rpartition("\n")[0].splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "how"), [("2", "terminal"), ("1", "one"), ("0", "terminal")])
 def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, how):
     process = begin(tmp_path, "part.jsonl", "--workers", workers)

@@ -49,6 +49,7 @@ def test_in_words():
     assert status == 0 and "inapplicable" in out and "18" in out
 
 
+@pytest.mark.slow
 def test_both_engines_and_the_whole_fiber(both_engines):
     (claim,) = document(
         "verify", "--dims", "2,2,1", "--ranks", "2,2", "--engine", "all", "--claim", "theorem-3.7"
@@ -66,6 +67,7 @@ def test_a_refutation_is_status_1(monkeypatch):
     assert status == 1 and "the formula gives 34" in out
 
 
+@pytest.mark.slow
 def test_undecided_is_status_3():
     arguments = ["verify", "--dims", "60,60", "--ranks", "1", "--claim", "lemma-3.5"]
     assert document(*arguments, status=3)["claims"][0]["computed"] is None
@@ -106,6 +108,7 @@ def test_bad_input_is_one_line(arguments, message):
     assert err.startswith("agattn: ") and err.count("\n") == 1 and message in err
 
 
+@pytest.mark.slow
 def test_the_task_of_the_fiber(engine_installation):
     name = engine_installation.engine.name
     arguments = ["virtual-fiber", "--dims", "2,2,1", "--ranks", "2,2", "--engine", name]

@@ -90,6 +90,7 @@ def is_local(address):
     return not urlsplit(address).scheme and not address.startswith("//")
 
 
+@pytest.mark.slow
 def test_there_are_pages(pages, site):
     names = {str(path.relative_to(site)) for path in pages}
     assert {
@@ -102,6 +103,7 @@ def test_there_are_pages(pages, site):
     assert sum(len(page.links) for page in pages.values()) > 5000
 
 
+@pytest.mark.slow
 def test_every_internal_link_leads_somewhere(pages):
     broken = []
     for path, page in pages.items():
@@ -114,6 +116,7 @@ def test_every_internal_link_leads_somewhere(pages):
     assert broken == []
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_a_network(pages, site):
     remote = [
         (path.name, address)
@@ -127,6 +130,7 @@ def test_nothing_is_loaded_from_a_network(pages, site):
         assert re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", text) == [], sheet
 
 
+@pytest.mark.slow
 def test_every_formula_is_mathml(pages, site):
     for path, page in pages.items():
         if not {"gallery", "api"} & set(path.relative_to(site).parts):  # which show LaTeX as code, too
@@ -136,6 +140,7 @@ def test_every_formula_is_mathml(pages, site):
     assert re.search(r'class="math[^>]*>[^<]*\\', text) is None
 
 
+@pytest.mark.slow
 def test_every_sign_of_a_formula_is_in_the_font(site):
     """A letter on its own is shown in italics, which are other signs."""
     ttlib = pytest.importorskip("fontTools.ttLib")
@@ -152,6 +157,7 @@ def test_every_sign_of_a_formula_is_in_the_font(site):
     assert {chr(code) for code in {*map(ord, signs), *italic} - known} <= {"\n", "\u2061"}
 
 
+@pytest.mark.slow
 def test_a_formula_that_cannot_be_converted_is_an_error(tmp_path):
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\n"
@@ -246,6 +252,7 @@ def test_every_key_of_a_schema_is_described(name):
     assert nothing == []
 
 
+@pytest.mark.slow
 def test_every_command_is_on_the_page_of_commands(pages, site):
     page = pages[site / "reference" / "cli.html"]
     for name in COMMANDS:
@@ -253,6 +260,7 @@ def test_every_command_is_on_the_page_of_commands(pages, site):
     assert "agattn command" not in page.text
 
 
+@pytest.mark.slow
 def test_every_key_is_on_the_page_of_schemas(pages, site):
     text = pages[site / "reference" / "json.html"].text
     for name in NAMES:

@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from transcripts import sealed
+from transcripts import asking, sealed
 
 from agattn.architectures import SingleLayer
 from agattn.engines import elimination
+from agattn.engines.catalogue import engine_named
 from agattn.engines.elimination import Completeness, check_generators, eliminate
-from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, run
 from agattn.errors import DisagreementError, InputError, TranscriptError
@@ -18,6 +18,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.systems.catalogue import build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1)], ids=str)
 def test_elimination_agrees_with_the_native_ideal(engine_installation, layer):
     found = eliminate(layer, 4, engine_installation, characteristic=32003)
@@ -32,12 +33,14 @@ def checked(installation, degree):
     return check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), installation)
 
 
+@pytest.mark.slow
 def test_the_whole_ideal_is_recognized(engine_installation):
     complete = checked(engine_installation, 4)
     assert complete.prime is True
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
+@pytest.mark.slow
 def test_the_hilbert_function_tells_missing_generators(engine_installation):
     whole = checked(engine_installation, 4)
     assert whole.hilbert_function == whole.expected_hilbert_function
@@ -48,11 +51,13 @@ def test_the_hilbert_function_tells_missing_generators(engine_installation):
     assert (whole.whole, part.whole) == (True, False)
 
 
+@pytest.mark.slow
 def test_missing_equations_are_recognized(engine_installation):
     complete = checked(engine_installation, 1)
     assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
+@pytest.mark.slow
 def test_out_of_time_is_undecided(engine_installation):
     complete = check_generators(
         compute_ideal(SingleLayer(3, 2, 1), 4), engine_installation, limits=Limits(timeout=0.05)
@@ -111,8 +116,8 @@ def test_a_lie_about_primality_is_a_disagreement(singular, monkeypatch):
     ideal = compute_ideal(SingleLayer(2, 2), 3)  # there are quartics besides
     honest = check_generators(ideal, singular)
     assert honest.whole is False and honest.degree == 32 and honest.hilbert_function[4] == 985
-    asked = {**elimination._QUESTIONS["singular"], "prime": "1"}
-    monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
+    liar = asking("isPrime(I)", "1")
+    monkeypatch.setattr(elimination, "run", liar)
     with pytest.raises(
         DisagreementError, match=r"prime ideal .* natively, equations of degree 4 are missing"
     ):
@@ -120,6 +125,7 @@ def test_a_lie_about_primality_is_a_disagreement(singular, monkeypatch):
     monkeypatch.setattr(elimination, "_missing_piece", lambda *_: None)
     with pytest.raises(DisagreementError, match=r"prime ideal .* degree 32, and M̄ has degree 20"):
         check_generators(ideal, singular)
+    assert liar.changed == 2
 
 
 def test_the_degree_of_a_whole_ideal_is_known_natively(singular, fakes):
@@ -140,9 +146,10 @@ def test_the_degree_of_a_whole_ideal_is_known_natively(singular, fakes):
 def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeypatch, sizes, degree, missing):
     # An engine that finds every ideal to be not prime, also that of M(2,1,1), which quadrics generate,
     # and of M(2,2,1), whose generators have degrees 2 and 4.
-    asked = {**elimination._QUESTIONS["singular"], "prime": "0"}
-    monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
+    liar = asking("isPrime(I)", "0")
+    monkeypatch.setattr(elimination, "run", liar)
     found = check_generators(compute_ideal(SingleLayer(*sizes), degree), singular)
+    assert liar.changed
     assert found._by_engine[0] is False and found.missing_degree == missing
     assert found.whole is (None if missing is None else False)
 

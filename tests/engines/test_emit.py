@@ -4,14 +4,13 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines import msolve_lists
+from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
-from agattn.systems.catalogue import TASKS, build
+from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.points import read_point
 
 LAYERS = [
@@ -120,9 +119,9 @@ def test_what_an_engine_cannot_do_is_refused_in_one_line():
     ]:
         with pytest.raises(InputError, match=f"{reason}.*; use --engine macaulay2 or --engine singular$"):
             emit(build(task, SingleLayer(2, 1), **given), MSOLVE)
-    # Whatever has a script has a reader.
+    # Whatever has a script has its systems, and says what the answer is by their bases.
     forms = {file.name.split(".")[0] for file in MSOLVE.templates.glob("*.sh.j2")}
-    assert forms == set(msolve_lists._READERS)
+    assert forms == {task.form for task in (*TASKS.values(), *MODEL_TASKS.values()) if task.explicit}
     assert all(engine.has_script(task) for engine in (MACAULAY2, SINGULAR) for task in (*TASKS, *forms))
 
 
@@ -176,6 +175,7 @@ def test_every_task_on_every_singular(singular, task, layer, expected):
 ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed(QUICK)}.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
 def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
     answer = run(problem_of(task, layer), macaulay2, Limits(60)).answer
@@ -235,6 +235,7 @@ AGREE = [p for p in problems() if p.layer in SHAPES] + [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", AGREE, ids=lambda p: p.command.removeprefix("agattn emit "))
 def test_the_engines_agree_on_every_integer(both_engines, problem):
     one, other = (run(problem, i, Limits(60)).answer for i in both_engines)
@@ -263,6 +264,7 @@ def test_msolve_agrees_with_singular(msolve_installation, both_engines, problem)
     assert degrees[0] == degrees[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [name for name, task in TASKS.items() if task.about is SingleLayer])
 @pytest.mark.parametrize("layer", [SingleLayer(3, 1, 1), SingleLayer(2, 1, 9)], ids=lambda x: f"a={x.a}")
 def test_other_shapes(singular, task, layer):

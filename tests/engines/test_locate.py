@@ -6,7 +6,7 @@ import sys
 import pytest
 from command_line import ROOT
 
-from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
+from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.locate import INSTALL, candidates, locate
 from agattn.errors import EngineNotFoundError, EngineVariableError
 
@@ -131,6 +131,7 @@ ASKING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_without_engines_tests_are_skipped_with_the_reason_but_not_in_ci(tmp_path, ci):
     (tmp_path / "hidden.py").write_text(HIDDEN)

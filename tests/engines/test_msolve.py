@@ -11,7 +11,7 @@ from agattn.algebra.graded_ideals import hilbert_series
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.engines import msolve
-from agattn.engines.engine import MSOLVE
+from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
 from agattn.engines.msolve_lists import read_basis, read_numbers

@@ -131,6 +131,7 @@ def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
     assert run_program([str(tmp_path / "text")], tmp_path, timeout=5, memory=4096).status == 126
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "sent"),
     [

@@ -11,8 +11,8 @@ from transcripts import end_mark
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
 from agattn.engines import process
+from agattn.engines.catalogue import SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import SINGULAR
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, run
 from agattn.errors import (

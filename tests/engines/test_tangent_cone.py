@@ -106,6 +106,7 @@ def test_membership(singular, layer, target, member):
     assert ask(singular, "membership", layer, target=target).integers == {"member": member}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["definite", "random", "weights of rank a", "weights of rank a + 1"])
 def test_membership_by_macaulay2(both_engines, name):
     layer, target, member = POINTS[name]

@@ -7,7 +7,7 @@ from unittest import mock
 
 from agattn.architectures import SingleLayer
 from agattn.claims import claims_about
-from agattn.engines.engine import ENGINES
+from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, Run, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
@@ -58,7 +58,7 @@ def record(layers, installations, say):
             for task in tasks_of(layer):
                 with contextlib.suppress(AgattnError):
                     problem = build(task.name, layer, 0, seed=0, force=True)
-                    installation.engine.check_can(problem)
+                    check_can(installation.engine, problem)
                     found[name, layer, task.name] = run(problem, installation, Limits(120)), task
                     say(f"recorded {name} {layer.as_json()} {task.name}")
     return found

@@ -4,10 +4,16 @@ import os
 import pickle
 import resource
 import signal
+import sys
 import tempfile
+import threading
 
 SECONDS, MEBIBYTES = 5, 1024  # of processor time, so that a busy machine makes no case a hang
 WAITING = 60  # seconds on the clock
+# Their threads hold locks that nothing releases in a fork.
+THREADED = ("jax", "torch")
+# The threads that may be there: the one that forks, and an idle one that distributed keeps for ever.
+IDLE = ("MainThread", "Dask-Offload")
 
 
 def outcomes(cases, judge, already=200):
@@ -17,7 +23,11 @@ def outcomes(cases, judge, already=200):
         cases: a list.
         judge: a function that returns text, or raises.
         already: MiB that this process may have before the first case.
+
+    Raises:
+        RuntimeError: if this process has threads or modules with which a fork may wait for ever.
     """
+    refuse_threads()
     found, start = [], 0
     while start < len(cases):
         with tempfile.TemporaryFile() as told:
@@ -39,6 +49,17 @@ def outcomes(cases, judge, already=200):
             found.append("hang" if died in (-signal.SIGALRM, -signal.SIGPROF) else f"ended by {died}")
             start += 1
     return found
+
+
+def refuse_threads():
+    """Raise a RuntimeError that names what makes a fork of this process unsafe, if anything does."""
+    found = [name for name in THREADED if name in sys.modules]
+    found += [thread.name for thread in threading.enumerate() if not thread.name.startswith(IDLE)]
+    if found:
+        raise RuntimeError(
+            f"a fork of this process may hang, because of {', '.join(found)}; run the test that has imported "
+            "or started these in a process of its own"
+        )
 
 
 def _work(cases, judge, told, already):

@@ -14,8 +14,8 @@ from unittest import mock
 import agattn
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.engines import critical_points, elimination
+from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.elimination import check_generators
-from agattn.engines.engine import ENGINES
 from agattn.engines.msolve_lists import cksum
 from agattn.engines.run import Limits, Run, run
 from agattn.errors import AgattnError
@@ -23,6 +23,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.systems import consistency
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
+from agattn.systems.section_tasks import vanishes_where
 from tests.faults.answers import compared, judged, parts, record, replayed, running, sealed, tasks_of
 from tests.faults.table import LIES, Row
 from tests.questions import OPEN, QUESTIONS
@@ -144,7 +145,7 @@ def _same(one, other):
     if [f.primitive() for f in one if f] == [f.primitive() for f in other if f]:
         return True
     pairs = [(f, other) for f in one] + [(f, one) for f in other]
-    return bool(one and other) and all(consistency._vanishes_where(ideal, f) for f, ideal in pairs)
+    return bool(one and other) and all(vanishes_where(ideal, f) for f, ideal in pairs)
 
 
 def answers(chosen, number, installation, say):
@@ -153,7 +154,7 @@ def answers(chosen, number, installation, say):
     for task, architecture, given in QUESTIONS:
         with contextlib.suppress(AgattnError):
             problem = build(task, architecture, **given)
-            installation.engine.check_can(problem)
+            check_can(installation.engine, problem)
             live.append((run(problem, installation, Limits(120)), OPEN.get((task, architecture), "")))
             say(f"recorded {installation.engine.name} {architecture} {task}")
     for n in range(number if live else 0):
@@ -219,7 +220,7 @@ def generators(chosen, number, installation, say):
     """Lies to ``agattn ideal --complete``, about some of its questions: whether equations are all."""
     name = installation.engine.name
     row, replay = Row(f"`agattn ideal --complete`, `{name}`", LIES), Replay()
-    if name not in elimination.DECIDE_PRIMALITY:
+    if not installation.engine.has_script("complete-ideal"):
         return row
     with mock.patch.object(elimination, "run", replay):
         ideals = [compute_ideal(layer, degree) for layer, last in GENERATED.items() for degree in last]

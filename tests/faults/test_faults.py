@@ -1,10 +1,14 @@
 """The suite of faults in its short form; ``python -m tests.faults`` is the long one."""
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
 from tests.faults import answers, certificates, engines, lies, parsers, studies
+from tests.faults.child import outcomes
 from tests.faults.table import text
 
 
@@ -18,6 +22,7 @@ def test_damaged_answers_never_decide_wrongly():
     check(answers.tried(300, layers=(SingleLayer(2, 1),), engines=("singular",)))
 
 
+@pytest.mark.slow
 @pytest.mark.engine("singular")
 def test_lies_are_not_believed_against_what_is_known_natively():
     check(lies.tried(1000, engines=("singular",), doors=(lies.answers, lies.verdicts)))
@@ -49,9 +54,26 @@ def test_files_that_were_once_not_refused(tmp_path):
         assert parsers.judged(tmp_path / file, reader, data).startswith("refused: ")
 
 
+def test_a_process_with_threads_is_not_forked(monkeypatch):
+    assert outcomes(["case"], str.upper) == ["CASE"]
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait, name="reader of mail")
+    thread.start()
+    try:
+        with pytest.raises(RuntimeError, match=r"may hang, because of reader of mail; run the test"):
+            outcomes(["case"], str.upper)
+    finally:
+        done.set()
+        thread.join()
+    monkeypatch.setitem(sys.modules, "jax", sys)
+    with pytest.raises(RuntimeError, match=r"may hang, because of jax; run the test"):
+        outcomes(["case"], str.upper)
+
+
 def test_nothing_false_is_displayed_as_valid():
     check(certificates.tried(40, layers=((2, 1, 2), (2, 2, 1))))
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on():
     check(studies.tried(2, ways=(("native", 1), ("native", 2))))

@@ -296,7 +296,17 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("what", FILES)
+#: Files that take the longest, of the kinds of which there are smaller or quicker ones.
+LONG = {
+    "json: the same keys", "json: 5·10⁶ numbers", "json: 3·10⁶ objects", "json: 3·10⁶ lists",
+    "json: an entry of 10 MB", "npz: 10,000 arrays", "npz: a bomb", "npz: a bomb in disguise",
+    "toml: 400,000 numbers",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in FILES]
+)
 def test_the_worst_files_are_refused_in_one_line(what, folder):
     name, content, words, *may = FILES[what]
     data = content()

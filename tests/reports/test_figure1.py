@@ -197,6 +197,7 @@ def test_marching_and_newton():
     assert areas.sum() == pytest.approx(3 * 3**0.5)  # a regular hexagon of side √2: no triangle is missing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
 def test_files_are_the_same_byte_for_byte(umbrella, tmp_path, suffix):
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"

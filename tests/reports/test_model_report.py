@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import agattn as ag
-from agattn.geometry.singular_points import model_points
+from agattn.geometry.singular_points import singularities as points
 from agattn.reports import model_report as room
 from agattn.reports.document import Text, html, markdown
 from agattn.reports.model_report import model_report
@@ -68,7 +68,7 @@ def test_degrees_of_equations_are_limited(monkeypatch):
 
 
 def test_beyond_the_limits_the_rest_is_reported(monkeypatch):
-    monkeypatch.setattr(model_points, "MOST_PARAMETERS", 7)
+    monkeypatch.setattr(points, "MOST_PARAMETERS", 7)
     document = model_report(ag.Network([ag.Linear(2), ag.Linear(2)], dim=2))
     said = markdown(document)
     assert document.summary == "Dimension 4 in 4 coordinates, proved."

@@ -52,6 +52,7 @@ def test_every_task_for_every_layer(task):
         assert any(r.per_point for r in problem.results) == bool(problem.points)
 
 
+@pytest.mark.slow
 def test_the_digest_changes_with_the_question_and_only_with_it():
     seen = {}
     for task in ABOUT_LAYERS:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
+from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.closedness.limits import limits
@@ -100,6 +100,7 @@ def test_the_formula_is_the_coefficient_of_epsilon(network, seed):
 # Zeros ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_components_of_the_zeros(engine_installation):
     """Independent: engines decompose {φ = 0}; what is compared is a list of sets on which φ = 0."""
     _, found = asked(DEEP_BASE_LOCUS, SMALLEST, engine_installation)

@@ -15,8 +15,8 @@ from installed import require
 import agattn as ag
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import PolynomialRing
+from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
@@ -297,6 +297,7 @@ def test_critical_points(singular, model, dimension, degree, codimension):
     assert found == expected | {"rank": ag.dimension(model).lower_bound}
 
 
+@pytest.mark.slow
 def test_macaulay2_finds_the_same_numbers(macaulay2, both_engines):
     for task, model, more in (
         ("fiber", LINEAR, {"components": True}),

@@ -3,8 +3,8 @@
 import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import MACAULAY2, SINGULAR
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
@@ -17,6 +17,7 @@ def task(network, **others):
     return build("virtual-fiber", network, **others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "dimensions", "others"),
     [

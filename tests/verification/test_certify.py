@@ -10,11 +10,10 @@ from command_line import call, document
 import agattn as ag
 from agattn import checker
 from agattn.checker import UNKNOWN, UnreadableError, check, described
-from agattn.claims import _tables
 from agattn.claims import dimension as claims_about_dimension
+from agattn.claims.proof import NO_PROOF
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.verification import certificate
 from agattn.verification.certificate import _claim, certify, make_certificate
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
@@ -26,13 +25,9 @@ ARGUMENTS = ("--dims", "3,3,2", "--ranks", "3,3", "-t", "3", "--engine", "native
 @pytest.fixture
 def new_claim(monkeypatch):
     """A claim about layers that no checker knows."""
-    new = replace(claims_about_dimension.CLAIMS[0], id="agattn.proved-by-me", certificate=None)
+    new = replace(claims_about_dimension.CLAIMS[0], id="agattn.proved-by-me", certificate=NO_PROOF)
     monkeypatch.setattr(claims_about_dimension, "CLAIMS", (*claims_about_dimension.CLAIMS, new))
-    _tables.cache_clear()
-    monkeypatch.setattr(certificate, "CLAIMS", _tables()["CLAIMS"])  # which was imported before
-    yield new.id
-    monkeypatch.undo()
-    _tables.cache_clear()
+    return new.id
 
 
 def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
@@ -99,7 +94,7 @@ def test_several_heads_with_other_claims():
     ],
 )
 def test_that_no_claim_has_a_certificate_is_said_before_the_work(monkeypatch, tmp_path, words, said):
-    monkeypatch.setattr("agattn.library.verify", lambda *_, **__: pytest.fail("work for nothing"))
+    monkeypatch.setattr("agattn.verification.verbs.verify", lambda *_, **__: pytest.fail("work for nothing"))
     ended = call("verify", *words, "--certificate", tmp_path / "c.json")
     assert (ended.status, ended.out) == (2, "") and ended.err.startswith(f"agattn: {said}")
     assert ended.err.count("\n") == 1 and not (tmp_path / "c.json").exists()

@@ -52,6 +52,7 @@ def test_what_is_certified(network, dimension):
     assert all("docs/d" in claim["reason"] for claim in result["claims"])  # what is not checked is named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", [(3, 3, 9), (3, 3, 3, 4)])
 def test_many_outputs_tell_little_where_l_has_rank_one(dims):
     """The critical points that are certified have inputs enough for the rank dim M at the others."""
@@ -282,6 +283,7 @@ def states_true_points(document):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "tried", "least"), [("critical", 140, 100), ("singular", 30, 20)])
 def test_no_damaged_certificate_of_points_states_what_is_false(points, small, key, tried, least):
     source = points if key == "singular" else small  # the smaller, the faster

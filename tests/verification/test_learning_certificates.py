@@ -39,6 +39,7 @@ def at_zero(matrix):
     return [[next((term[0] for term in x if len(term) == 1), 0) for x in row] for row in matrix]
 
 
+@pytest.mark.slow
 def test_no_damaged_certificate_states_what_is_false() -> None:
     rng = random.Random(5)
     refused = 0

@@ -68,6 +68,7 @@ def check_known(report, dimension, degree, generators):
         assert verdict.evidence is (None if left_to_engines else Evidence.PROVED)
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_the_main_example_by_all_engines(both_engines, msolve_installation):
     report = verify(SingleLayer(2, 1), settings=Settings("all"))
@@ -119,6 +120,7 @@ def test_tangent_dimensions(singular):
     assert plain(found["agattn.singular-locus"].details["tangent_dimension"]) == TANGENTS[layer]
 
 
+@pytest.mark.slow
 def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     report = verify(SingleLayer(3, 2, 2), settings=Settings("singular"))
@@ -144,6 +146,7 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     assert "implicit-ideal" not in {run.problem.task for run in report.runs}
 
 
+@pytest.mark.slow
 def test_the_theorem_is_refuted_by_macaulay2_too(macaulay2, monkeypatch):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
     report = verify(SingleLayer(3, 2, 2), ["corollary-A.4", "agattn.singular-locus"], Settings("macaulay2"))
@@ -381,6 +384,7 @@ def test_the_seed_reaches_the_native_computation(monkeypatch):
     assert seeds == [23] and report.verdicts[0].computed == 5
 
 
+@pytest.mark.slow
 def test_auto_asks_an_engine_only_about_what_is_left_open(macaulay2, monkeypatch):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
     assert verify(SingleLayer(2, 1)).runs == ()

@@ -6,15 +6,19 @@ import click
 
 from agattn.cli import options
 from agattn.cli.output import print_json, progress
+from agattn.engines.catalogue import of_all
 
 
-@click.command(epilog="Example: agattn doctor")
+@click.command(
+    epilog="Example: agattn doctor",
+    help=f"""Find {of_all("title")}, and try each.
+
+    They are looked for by {of_all("variable")}, on PATH and in the wheels.
+    """,
+)
 @options.json_flag
 def command(as_json: bool) -> int:
-    """Find Macaulay2, Singular and msolve, and try each.
-
-    They are looked for by AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and in the wheels.
-    """
+    """Find the engines, and try each."""
     from agattn.engines.doctor import examine
 
     with progress("asking the engines"):

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agattn.cli import options
 from agattn.cli.output import STDOUT, as_text, check_destination, print_json, write_file
+from agattn.engines.catalogue import ENGINES, of_all
 from agattn.errors import EngineNotFoundError, InputError
 
 if TYPE_CHECKING:
+    from agattn.architectures import Architecture
     from agattn.engines.engine import Engine
-    from agattn.systems.problem import Problem
+
+
+ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e in ENGINES.values())
 
 
 @click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2")
 @options.problem
 @options.engine("The engine.  [default: by the ending of -O, else macaulay2]", default=None)
 @options.file_option(
-    "-O", "--output", "Write to FILE: .m2, .sing, .sh for msolve, or .json as with --json.  [default: stdout]"
-)
+    "-O", "--output", f"Write to FILE: {ENDINGS}, or .json as with --json.  [default: stdout]"
+)  # fmt: skip
 @click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
 @options.json_flag
 def command(
-    problem: Problem, engine_name: str | None, output: Path | None, machine: bool, as_json: bool
-) -> None:
+    architecture: Architecture, task: str, asked: dict[str, Any], engine_name: str | None,
+    output: Path | None, machine: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Print a script that computes TASK for a layer, a network or a model; it stands alone and runs by hand.
 
     It prints what it finds, polynomials as polynomials. The part that --machine adds prints the same once
@@ -38,12 +43,12 @@ def command(
         check_destination(output)
         if (ending := output.suffix.lower()) in (".py", ".tex"):
             raise InputError(
-                f"a script is no {ending} file; end {output} in .m2, .sing or .sh, or see agattn ideal"
+                f"a script is no {ending} file; end {output} in {of_all('ending', 'or')}, or see agattn ideal"
             )
-    from agattn.engines.emit import Emitted, emit
+    from agattn.engines.verbs import emit
 
-    script = emit(problem, engine, machine=machine)
-    document = Emitted(problem.task, engine.name, problem.architecture, script).as_json()
+    script = emit(architecture, task, engine.name, machine=machine, **asked)
+    document = script.as_json()
     if output is not None:
         is_json = output.suffix.lower() == ".json"
         write_file(output, as_text(document) if is_json else script)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from agattn.cli.output import check_destination, print_json, progress, write_jso
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.systems.problem import Problem
+    from agattn.architectures import Architecture
 
 
 def _run_script(
@@ -40,25 +40,28 @@ def _run_script(
 @options.file_option("--keep", "Save the script, the transcript and the answer there.", folder=True)
 @options.json_flag
 def command(
-    problem: Problem, engine_name: str | None, timeout: float, memory: int, keep: Path | None, as_json: bool
-) -> None:
+    architecture: Architecture, task: str, asked: dict[str, Any], engine_name: str | None, timeout: float,
+    memory: int, keep: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Run TASK for a layer, a network or a model on an engine and print the answer, read back exactly.
 
     Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for one on stdin: in this folder, with the
     engine that agattn finds, and print what it prints. It has no time limit unless --timeout is given.
     """
-    from agattn.engines.locate import locate
-    from agattn.engines.run import Limits, run
+    from agattn.engines.verbs import run
 
     if keep is not None:
         check_destination(keep, folder=True)
-    installation = locate(options.engine_for(None, engine_name))
-    with progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}"):
-        done = run(problem, installation, Limits(timeout, memory), keep)
+    engine = options.engine_for(None, engine_name)
+    with progress(task) as tell:
+        done = run(
+            architecture, task, engine.name,
+            timeout=timeout, memory=memory, keep=keep, progress=tell, **asked,
+        )  # fmt: skip
     if keep is not None:
-        write_json(keep / f"{problem.task}-{installation.engine.name}.json", done.as_json())
+        write_json(keep / f"{done.task}-{engine.name}.json", done.as_json())
     if as_json:
         print_json(done.as_json())
         return
     click.echo(str(done))
-    click.echo(f"{installation.engine.title} {installation.version}, {done.seconds:.2f} s", err=True)
+    click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)

@@ -33,7 +33,7 @@ def command(
     With --points, of some networks of each sort, the kinds of points: which are critical, which singular.
     """
     one_blas_thread()
-    from agattn.experiments.studies.atlas import standard_families, survey
+    from agattn.experiments.studies.atlas import Atlas, standard_families, survey
     from agattn.reports.pages import atlas_page
 
     if output is not None:
@@ -52,7 +52,7 @@ def command(
     if output is not None:
         write_file(output, page)
     if as_json:
-        print_json({"seed": seed, "limit": limit, "families": [found.as_json() for found in surveys]})
+        print_json(Atlas(seed, limit, tuple(surveys)).as_json())
     elif output is None:
         click.echo(page, nl=False)
 

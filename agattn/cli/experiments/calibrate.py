@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,15 @@ def command(
     third point SGLD with 36 settings. An interrupt leaves what was done. The same seed gives the same files.
     """
     one_blas_thread()
+    from agattn.experiments.calibration.calibration import Calibration
     from agattn.experiments.calibration.points import calibration_points
+    from agattn.sheet.terminal import show
 
-    known = calibration_points()
-    document: dict[str, Any] = {"points": [point.as_json() for point in known], "estimates": []}
+    found = Calibration(calibration_points())
     if folder is None:
         leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
         if not as_json:
-            _print_points()
+            show(found.sheet(), output.console(soft_wrap=True))
     else:
         context = click.get_current_context()
         chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
@@ -50,24 +52,13 @@ def command(
             require_devinterp()
         words = "--quick " * quick + "--free-energy " * free_energy
         shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
-        write_file(folder / "points.json", output.as_text({"points": document["points"]}), tell=False)
-        document["estimates"] = _sample(folder, count, quick, devinterp, free_energy, seed)
-        _write_report(folder, document["estimates"], shown, say=not as_json)
+        points = [point.as_json() for point in found.points]
+        write_file(folder / "points.json", output.as_text({"points": points}), tell=False)
+        lines = _sample(folder, count, quick, devinterp, free_energy, seed)
+        _write_report(folder, lines, shown, say=not as_json)
+        found = replace(found, estimates=tuple(lines))
     if as_json:
-        output.print_json(document)
-
-
-def _print_points() -> None:
-    from agattn.experiments.calibration.points import calibration_points
-    from agattn.sheet.data import Table
-    from agattn.sheet.terminal import print_table
-
-    rows = tuple(
-        (number, point.name, str(point.value), point.multiplicity)
-        for number, point in enumerate(calibration_points())
-    )
-    print_table(Table("", ("", "point", "λ", "m"), rows), output.console(soft_wrap=True))
-    click.echo("\nλ and m are proved. --json prints the weights; --out DIR estimates λ by sampling.")
+        output.print_json(found.as_json())
 
 
 def _sample(

@@ -38,23 +38,23 @@ def command(
     arrays K, Q, V or A, V. Layers and heads count from 0. Biases, positions, scales and softmax are no part
     of the geometry: it is that of A = KᵀQ and V.
     """
-    from agattn.heads.checkpoints import Checkpoint
-    from agattn.heads.head_geometry import classify_checkpoint
-    from agattn.heads.weight_files import WeightFile
+    from agattn.heads.verbs import classify
     from agattn.sheet.terminal import show
 
     if destination is not None:
         check_destination(destination, (".csv", ".jsonl", ".json"))
     if plot is not None:
         check_drawing(plot, output.FIGURES)
-    checkpoint = Checkpoint(WeightFile(files), **counts)
     with progress("classify") as update:
-        table = classify_checkpoint(checkpoint, tolerance, update)
+        table = classify(
+            list(files), heads=counts["heads"], kv_heads=counts["shared"], match=counts["parts"],
+            tolerance=tolerance, progress=update,
+        )  # fmt: skip
     document = table.as_json()
     rows = document["heads"]
     if destination is not None:
         endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.lines)
+        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
         write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
         from agattn.reports.drawing import save

@@ -64,8 +64,8 @@ def command(
     With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A the one that is
     near is found and proved, with a bound on its distance, and the directions in which the loss falls there.
     """
-    from agattn import library
     from agattn.sheet.terminal import show
+    from agattn.verification.verbs import critical_points
 
     if destination is not None:
         check_destination(destination, (".json",))
@@ -76,7 +76,7 @@ def command(
         _near(architecture, weights_file, (metric, given, samples, seed), destination, as_json)
         return
     with progress(f"{architecture.name}: critical points") as update:
-        found = library.critical_points(
+        found = critical_points(
             architecture, metric or "generic", given, samples=samples, seed=seed, engine=engine_name,
             method=method, smooth=smooth, real=real,
             characteristic=None if field_name is None else options.characteristic(field_name),
@@ -90,14 +90,14 @@ def _near(
     architecture: SingleLayer, file: Path, loss: tuple[Any, ...], destination: Path | None, as_json: bool
 ) -> None:
     """The critical points near the weights of a file."""
-    from agattn import library
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
+    from agattn.verification.verbs import critical_points_near
 
     metric, data, samples, seed = loss
     weights = read_weights(WeightFile([file]))
     with progress(f"{architecture.name}: critical points near weights"):
-        found = library.critical_points_near(
+        found = critical_points_near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if output.write_result(found.as_json(), destination, as_json):

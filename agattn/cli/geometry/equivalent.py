@@ -37,7 +37,7 @@ def command(
     from agattn.heads.weight_files import WeightFile
 
     one, two = (read_weights(WeightFile([path]), layer, head, **counts) for path in (first, second))
-    found = equivalent(one, two, tolerance)
+    found = equivalent(one, two, tolerance=tolerance)
     if as_json:
         print_json(found.as_json())
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, positive_integer
+from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli.options import (
     INPUT,
     file_option,
@@ -22,7 +22,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import console, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,25 +87,18 @@ def command(
     if (heads := click.get_current_context().params["heads"]) is not None:
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.geometry.identifiability.fibers import fiber
+    from agattn.geometry.identifiability.network_fibers import fiber
+    from agattn.sheet.terminal import show
 
     which = {"layer": layer, "head": head, **counts}
     w = _read_weights(files, a, which)
-    found = fiber(w, tolerance)
-    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
+    found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
+    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance=tolerance)
     if as_json:
         compared = None if answer is None else answer.of_head()
         print_json(replace(found, equivalent=compared).as_json())
         return
-    click.echo(f"d = {len(w.A)}, d' = {len(w.V)}, a = {w.a}: {found.case} ({found.evidence})")
-    for c in found.components:
-        click.echo(f"  {c.name}: {c.parametrization}; dim {c.dimension}")
-    keys = f", {found.dimension_with_keys} in (K, Q, V) with the gauge"
-    click.echo(f"dimension {found.dimension} in (A, V)" + keys * (found.dimension_with_keys is not None))
-    margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in found.ranks.values()]
-    names = ("V", "A", "[V; Aᵀ]")
-    ranks = zip(names, found.ranks.values(), margins, strict=True)
-    click.echo(", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks))
+    show(found.sheet(), console())
     if answer is not None:
         click.echo(f"{other}: {answer}")
 
@@ -117,6 +110,7 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import show
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
@@ -124,19 +118,6 @@ def _of_network(
     if as_json:
         print_json(replace(found, equivalent=compared).as_json())
         return
-    click.echo(
-        f"{found.weights.architecture}, {found.parameters} weights: {found.case} ({found.case_evidence})"
-    )
-    for c in found.components:
-        here = "" if c.through else ", not through the weights"
-        known = "" if c.dimension_evidence.value == "proved" else f" ({c.dimension_evidence})"
-        click.echo(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
-    above = f"{found.parameters} weights less the rank {found.differential_rank} of the differential"
-    bounds = "" if found.is_exact else f"from {found.dimension} to "
-    names = ", ".join(f"{name} {size}" for name, size in found.symmetries)
-    click.echo(
-        f"dimension at the weights {bounds}{found.upper_bound}: the symmetries have "
-        f"{found.orbit_dimension}{f' ({names})' if names else ''}, and it is at most {above}"
-    )
+    show(found.sheet(), console())
     if compared is not None:
         click.echo(f"{other}: {compared}")

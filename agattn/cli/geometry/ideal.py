@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from agattn.algebra.characters import module_name
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.cli import options
-from agattn.cli.output import STDOUT, check_destination, print_json, progress, write_file
+from agattn.cli.output import STDOUT, check_destination, console, print_json, progress, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
+    from agattn.engines.elimination import Completeness
     from agattn.engines.locate import Installation
     from agattn.engines.run import Limits
+    from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.ideal.invariants import FamilyComparison
+    from agattn.geometry.ideal.model_ideal import ModelIdeal
 
 
 @click.command(
@@ -81,106 +85,97 @@ def command(
     if complete and chosen == "native":
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
     output, form = _destination(output, form)
+    _check_idle(layer, complete, output)
+    examined = _native(
+        architecture, max_degree, form, characteristic, complete, invariants,
+        lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force,
+    )  # fmt: skip
+    if output is not None:
+        write_file(output, examined.text)
+    if output != STDOUT:
+        _show(examined.ideal, as_json)
+    for said in (examined.compared, examined.complete) if not as_json else ():
+        if said is not None:
+            click.echo(f"\n{said}", err=output == STDOUT)
+    return 3 if examined.complete is not None and examined.complete.whole is None else 0
+
+
+def _check_idle(layer: SingleLayer | None, complete: bool, output: Path | None) -> None:
+    """Refuse options that mean nothing natively."""
     if not complete:
         other = "--engine" if layer is None else "--complete or another --engine"
         options.leave_out(f"is for engines, with {other}", "timeout", "memory")
         if output is None:
             engines = "" if layer is None else "engines and for "
             options.leave_out(f"is for {engines}-O; native results hold over QQ", "field_name")
-    from agattn import library
 
-    found, compared, text = None, None, ""
+
+class _Examined(NamedTuple):
+    """An ideal, all its equations as text in some format, and what was found out about them."""
+
+    ideal: Ideal | ModelIdeal
+    text: str
+    compared: FamilyComparison | None
+    complete: Completeness | None
+
+
+def _native(
+    architecture: Architecture, max_degree: int, form: str | None, characteristic: int, complete: bool,
+    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], **settings: Any,
+) -> _Examined:  # fmt: skip
+    """The ideal by linear algebra, written out and examined as asked."""
+    from agattn.verification.verbs import ideal
+
+    layer = as_layer(architecture)
+    complete_by, compared, text = None, None, ""
     with progress(f"{layer or architecture}: equations to degree {max_degree}") as step:
-        ideal: Any = library.ideal(
-            architecture, max_degree, workers=workers, seed=seed, force=force, step=step
-        )
-        _ = ideal.generators  # which are found once, here
+        found: Any = ideal(architecture, max_degree, progress=step, **settings)
+        _ = found.generators  # which are found once, here
         if form is not None:
             from agattn.geometry.ideal.export import export
 
             step("writing out all equations")
-            text = export(ideal, form, characteristic)
+            text = export(found, form, characteristic)
         if invariants and layer is not None:
-            from agattn.geometry.ideal.invariants import compare
+            from agattn.geometry.ideal.invariants import compare, last_degree
 
             step("building the named invariants")
-            compared = compare(ideal, 8 if layer.d < 4 else max_degree)
+            compared = compare(found, last_degree(layer, max_degree))
         if complete:
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
-            installation, limits = _engine(chosen, timeout, memory)
-            found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
-    if output is not None:
-        write_file(output, text)
-    if output != STDOUT:
-        if layer is not None:
-            from agattn.engines.elimination import examined
+            installation, limits = engine()
+            complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
+    if layer is not None:
+        from agattn.engines.elimination import examined
 
-            ideal = examined(ideal, compared, found)
-        _show(architecture, ideal.as_json(), as_json)
-    if compared is not None and not as_json:
-        click.echo(f"\n{compared}", err=output == STDOUT)
-    if found is not None and not as_json:
-        click.echo(f"\n{found}", err=output == STDOUT)
-    return 3 if found is not None and found.whole is None else 0
+        found = examined(found, compared, complete_by)
+    return _Examined(found, text, compared, complete_by)
 
 
-def _show(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
+def _show(ideal: Ideal | ModelIdeal, as_json: bool) -> None:
+    from agattn.sheet.terminal import show
+
     if as_json:
-        print_json(document)
-    elif (layer := as_layer(architecture)) is not None:
-        _show_layer(layer, document)
+        print_json(ideal.as_json())
     else:
-        _show_model(architecture, document)
-
-
-def _show_model(architecture: Architecture, document: dict[str, Any]) -> None:
-    dimension = "dimension not proved" if document["dimension"] is None else f"dim {document['dimension']}"
-    click.echo(f"{architecture}: {dimension} in {document['ambient']} coordinates")
-    _table(document)
-    if document["affine"]:
-        click.echo(
-            "\nThe image is no cone: y_0 = 1, and degree n is that of polynomials of degree at most n."
-        )
-    click.echo()
-    coordinates = document["coordinates"]
-    for coordinate in coordinates[:MOST_COORDINATES]:
-        click.echo(f"{coordinate['name']}: {coordinate['meaning']}")
-    if len(coordinates) > MOST_COORDINATES:
-        click.echo(f"... and {len(coordinates) - MOST_COORDINATES} more coordinates, which --json lists")
-    if document["whole"]:
-        click.echo("")
-    for equation in document["whole"] or []:
-        click.echo(_short(equation))
-    for group in document["generators"] or []:
-        several = "equations" if group["dimension"] > 1 else "equation"
-        known = "" if group["evidence"] == "proved" else f" ({group['evidence']})"
-        weight = ", ".join(map(str, group["multidegree"][:-1]))
-        click.echo(
-            f"\ndegree {group['degree']}, {group['dimension']} {several}{known}, multidegree ({weight})"
-        )
-        for equation in group["equations"]:
-            click.echo(f"  {_short(equation)}")
+        show(ideal.listing(), console())
 
 
 def _eliminated(
     architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    from agattn.engines.elimination import eliminate
+    from agattn.engines.catalogue import engine_named
+    from agattn.verification.verbs import ideal
 
-    installation, limits = _engine(name, timeout, memory)
-    with progress(f"{installation.engine.title}: elimination for {architecture}"):
-        ideal = eliminate(
-            architecture, max_degree, installation, characteristic=characteristic, limits=limits, force=force
-        )
-    _show(architecture, ideal.as_json(), as_json)
-    if not as_json:
-        degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
-        field, evidence = f"ZZ/{characteristic}" if characteristic else "QQ", ideal.degrees[0].evidence
-        found = f"elimination finds all of I(M̄); generators: {degrees or 'none'} (over {field}: {evidence})"
-        click.echo(f"\ncomplete: {found}")
+    with progress(f"{engine_named(name).title}: elimination for {architecture}"):
+        found = ideal(
+            architecture, max_degree, name,
+            characteristic=characteristic, timeout=timeout, memory=memory, force=force,
+        )  # fmt: skip
+    _show(found, as_json)
     return 0
 
 
@@ -207,52 +202,13 @@ def _format_of(path: Path) -> str:
 
 def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation, Limits]:
     """The engine of this name, or the first that is installed and knows prime ideals, and its limits."""
-    from agattn.engines.elimination import DECIDE_PRIMALITY
-    from agattn.engines.engine import engine_named
+    from agattn.engines.catalogue import able, engine_named
     from agattn.engines.locate import candidates, locate
     from agattn.engines.run import Limits
 
     if name is None:
-        name = next((name for name in DECIDE_PRIMALITY if candidates(engine_named(name))), "macaulay2")
-    return locate(engine_named(name)), Limits(timeout, memory)
-
-
-#: Coordinates of a model that are explained on the screen.
-MOST_COORDINATES = 40
-#: By the letter of the coordinates.
-LEGEND = {
-    "y": "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
-    "z": "z_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
-}
-
-
-def _show_layer(layer: SingleLayer, document: dict[str, Any]) -> None:
-    degree = "" if document["degree"] is None else f", degree {document['degree']}"
-    click.echo(f"{layer}{degree}")
-    _table(document)
-    if document["generators"]:
-        click.echo(f"\n{LEGEND[layer.letter]}")
-    for module in document["generators"] or []:
-        name = module_name(module["highest_weight"])
-        click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {name}")
-        if module["name"]:
-            click.echo(f"  {module['name']}")
-        if layer.d_out == 1 and layer.has_orbits:
-            click.echo(f"  named invariants: {module['family'] or 'none'}")
-        click.echo(f"  {_short(module['equation'])}")
-
-
-def _table(document: dict[str, Any]) -> None:
-    """The degrees."""
-    keys = ("degree", "ideal_dimension", "hilbert_function", "minimal_generators", "evidence")
-    rows = [["n", "equations", "Hilbert function", "minimal generators", "evidence"]]
-    rows += [[str(piece[key]) for key in keys] for piece in document["degrees"]]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    click.echo()
-    for row in rows:
-        click.echo("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _short(equation: str) -> str:
-    """The beginning of a long equation."""
-    return equation if len(equation) <= 1000 else equation[:1000] + " ..."
+        engines = able("complete-ideal")
+        engine = next(filter(candidates, engines), engines[0])
+    else:
+        engine = engine_named(name)
+    return locate(engine), Limits(timeout, memory)

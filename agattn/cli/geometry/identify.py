@@ -8,7 +8,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
-from agattn.cli.output import print_json
+from agattn.cli.output import console, print_json
 from agattn.errors import InputError
 
 
@@ -25,27 +25,18 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
     b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
     table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.reconstruction.from_values import identify_table
-    from agattn.geometry.reconstruction.membership import identify
+    from agattn.geometry.reconstruction.from_values import identify
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import show
 
     arrays = WeightFile([file])
-    if {"X", "Y"} <= set(arrays):
-        found = identify_table(architecture, arrays["X"], arrays["Y"], tolerance)
-    else:
-        if len(arrays) != 1 and "y" not in arrays:
-            names = ", ".join(list(arrays)[:6]) or "none"
-            raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
-        found = identify(architecture, arrays["y" if "y" in arrays else next(iter(arrays))], tolerance)
+    is_table = {"X", "Y"} <= set(arrays)
+    if not is_table and len(arrays) != 1 and "y" not in arrays:
+        names = ", ".join(list(arrays)[:6]) or "none"
+        raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
+    given = arrays if is_table else arrays["y" if "y" in arrays else next(iter(arrays))]
+    found = identify(architecture, given, tolerance=tolerance)
     if as_json:
         print_json(found.as_json())
-        return
-    click.echo(f"{found} ({found.evidence})")
-    for name, M in (("A", found.A), ("V", found.V)):
-        if M is not None and M.size <= 100:
-            rows = "\n    ".join(
-                "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) for row in M.tolist()
-            )
-            click.echo(f"{name} = {rows}")
-    if not found.in_neuromanifold and found.A is not None:
-        click.echo(f"these weights are at the relative distance {found.residual:.6g}")
+    else:
+        show(found.sheet(), console())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agattn.cli.options import INPUT, file_option, json_flag, option, seed
-from agattn.cli.output import check_drawing, print_json
+from agattn.cli.output import check_drawing, console, print_json
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
@@ -36,18 +36,12 @@ def command(
     Entries are integers, rationals such as "22/7", decimals such as "0.25", or "0.333 +/- 5e-4". Where the
     rank cannot be decided the bounds are printed, and the exit status is 3.
     """
-    from agattn.algebra.matrices import read_matrix
-    from agattn.algebra.matrix_io import load_matrix
-    from agattn.algebra.rank import rank
-    from agattn.errors import InputError
+    from agattn.algebra.verbs import matrix_in, rank
+    from agattn.sheet.terminal import show
 
     if plot:
         check_drawing(plot)
-    loaded = load_matrix(file)
-    try:
-        matrix = read_matrix(loaded, radius)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+    matrix = matrix_in(file, radius)
     result = rank(matrix, method, precision=precision, seed=seed)
     if plot:
         from agattn.reports.spectrum import draw
@@ -56,9 +50,5 @@ def command(
     if as_json:
         print_json(result.as_json())
     else:
-        m, n = result.shape
-        click.echo(f"{result}, {m} x {n} matrix, method {result.method}")
-        if result.minor is not None:
-            click.echo(f"not smaller: {result.minor}")
-        click.echo(f"not larger:  {result.reason}" if result.rank is not None else result.reason)
+        show(result.sheet(), console())
     return 0 if result.rank is not None else 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,17 +21,11 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
+from agattn.cli.output import check_destination, progress, write_file
 from agattn.errors import InputError
-from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
-    from agattn.geometry.learning_coefficients.weights_coefficients import WeightsCoefficient
-
-NOT_MINIMIZERS = (
-    "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
-    " loss: λ is that of the truth whose weights have these ranks."
-)
+    from agattn.sheet.result import Result
 
 
 @click.command(
@@ -66,16 +60,16 @@ def command(
     weights are taken as the numbers that they are.
     """
     one_blas_thread()
-    from agattn.geometry.learning_coefficients.learning_coefficients import learning_coefficients
+    from agattn.heads.verbs import rlct
     from agattn.sheet.terminal import show
 
-    say = not as_json and destination != output.STDOUT
+    found: Result
     if destination is not None:
         check_destination(destination, (".json",))
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve", "certificate")
         leave_out("is for heads, one by one", "tolerance", "kv_heads")
-        document = _of_network(architecture, files, say)
+        found = _of_network(architecture, files)
     elif architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
@@ -84,10 +78,7 @@ def command(
             check_destination(certificate)
             with progress("certificate"):
                 made = make_learning_certificate(architecture, softmax)
-        found = learning_coefficients(architecture, softmax)
-        document = found.as_json()
-        if say:
-            show(found.sheet(), output.console(soft_wrap=True))
+        found = rlct(architecture, softmax=softmax)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
         leave_out(
@@ -97,18 +88,17 @@ def command(
         leave_out("is for a layer; give -d and -o", "certificate")
         given = click.get_current_context().params["heads"]
         heads = None if given is None else positive_integer("heads", whole_number(given))
-        document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), say)
+        found = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads))
     if certificate is not None and isinstance(architecture, SingleLayer):
         write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
-    if destination is not None:
-        write_file(destination, as_text(document))
-    if as_json:
-        print_json(document)
+    if output.write_result(found.as_json(), destination, as_json):
+        show(found.sheet(), output.console(soft_wrap=True))
 
 
-def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
+def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:
     """The bracket at the weights of a network or a model in files."""
-    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds, bracket
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+    from agattn.heads.verbs import rlct
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -116,70 +106,18 @@ def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict
         *names, last = network.shapes
         raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
     with progress("rlct"):
-        found = bracket(network, WeightFile(files))
-    if say:
-        click.echo(f"{network}, {network.parameters} parameters\n{found}")
-        for reason in found.reasons:
-            click.echo(f"  {reason}")
-    return CoefficientBounds(given, found).as_json()
+        found: Any = rlct(network, WeightFile(files))
+    return CoefficientBounds(given, found)
 
 
-def _at_weights(
-    files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any, say: bool
-) -> dict[str, object]:
-    """λ at the weights in files, or at every head of a checkpoint; printed where that is asked."""
-    from agattn.geometry.learning_coefficients.learning_coefficients import parameters
-    from agattn.geometry.learning_coefficients.weights_coefficients import (
-        AtHead,
-        HeadsCoefficients,
-        WeightsCoefficient,
-        at_weights,
-    )
-    from agattn.heads.checkpoints import Checkpoint
-    from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import print_table
+def _at_weights(files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any) -> Result:
+    """λ at the weights in files, or at every head of a checkpoint."""
+    from agattn.heads.coefficients import of_files
 
-    file = WeightFile(files)
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
-    if curve and t == 1:
-        raise InputError("--curve is for t ≥ 2; leave it out, or -t 1")
-    names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
-    single = {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names)
-    heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
-        (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
-    )  # fmt: skip
-    rows: list[AtHead] = []
-    with progress("rlct") as show:
-        for layer, head, given in heads:
-            show(f"layer {layer}, head {head}")
-            at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-            rows.append(AtHead(**vars(at), layer=layer, head=head))
-    normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
-    found: WeightsCoefficient | HeadsCoefficients
-    if single:
-        one = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
-        found = WeightsCoefficient(one, normalization, at)
-    else:
-        found = HeadsCoefficients(normalization, tolerance, tuple(rows))
-    if say:
-        if isinstance(found, WeightsCoefficient):
-            _print_point(found)
-        else:
-            print_table(found.sheet().tables[0], output.console(soft_wrap=True))
-        for row in rows if curve else ():
-            changes = "; ".join(map(str, row.curve or ()))
-            click.echo(f"layer {row.layer}, head {row.head}: λ = {changes}")
-        if any(row.evidence is Evidence.NUMERICAL for row in rows):
-            click.echo(NOT_MINIMIZERS)
-    return found.as_json()
-
-
-def _print_point(found: WeightsCoefficient) -> None:
-    layer, point = found.layer, found.weights
-    at = f"stratum {point.orbit}"
-    if point.rank_k is not None:
-        at += f", rk K = {point.rank_k}, rk Q = {point.rank_q}"
-    click.echo(f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}\n{point}, of which")
-    for term in point.terms:
-        click.echo(f"  {term.value!s:>6}  {term.reason}")
-    click.echo(f"{point.deficit} below half the number of parameters")
+    heads, kv_heads = counts
+    with progress("rlct") as tell:
+        return of_files(
+            files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
+            progress=tell,
+        )  # fmt: skip

@@ -35,12 +35,12 @@ def command(
     singular; a differential of the largest rank proves a smooth branch; otherwise it is undecided.
     """
     one_blas_thread()
-    from agattn import library
     from agattn.sheet.terminal import show
+    from agattn.verification.verbs import singularities
 
     if destination is not None:
         check_destination(destination, (".json",))
     with progress(f"{architecture}: kinds of points") as update:
-        found = library.singularities(architecture, pairs, seed=seed, force=force, progress=update)
+        found = singularities(architecture, pairs, seed=seed, force=force, progress=update)
     if output.write_result(found.as_json(), destination, as_json):
         show(found.sheet(), output.console())

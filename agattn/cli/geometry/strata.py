@@ -23,12 +23,12 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn import library
+    from agattn.verification.verbs import strata
 
     if hasse is not None:
         check_drawing(hasse)
     with progress(f"{architecture}: strata") as update:
-        found = library.strata(architecture, force=force)
+        found = strata(architecture, force=force)
         if hasse is not None:
             from agattn.reports.hasse import draw_hasse_diagram
 

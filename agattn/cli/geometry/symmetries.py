@@ -26,11 +26,11 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     symmetries are named, and the generators beyond them listed as new.
     """
     one_blas_thread()
-    from agattn import library
+    from agattn.geometry.dimension.lie_algebra import linear_symmetries
     from agattn.sheet.terminal import show
 
     with progress(f"{architecture}: linear symmetries") as update:
-        found = library.symmetries(architecture, seed=seed, force=force, progress=update)
+        found = linear_symmetries(architecture, seed=seed, force=force, progress=update)
         document = found.as_json()  # finds the type as well
     if as_json:
         print_json(document)

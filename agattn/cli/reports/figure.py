@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import FIGURES, check_drawing, print_json, progress
+from agattn.cli.output import FIGURES, check_drawing, console, print_json, progress
+
+if TYPE_CHECKING:
+    from agattn.reports.drawing import FigureResult
 
 
 @click.command(
@@ -61,6 +67,8 @@ def command(
     surface of figure 1; deep, a slice of a network with two layers through a head of
     rank one, with the limits that no weights reach.
     """
+    from agattn.sheet.terminal import show
+
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
         options.leave_out("is for figure 1", *mine)
@@ -74,122 +82,68 @@ def command(
         options.leave_out("is for figure 3 and figure critical", "seed")
     if output is not None:
         check_drawing(output, FIGURES)
+    options.one_blas_thread()
+    make: Make
     if number == "1":
         from agattn.engines.run import Limits
 
-        figure = _figure_1((d, d_out, d if a is None else a), slice_file, output, {
-            "engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force,
-        })  # fmt: skip
-    elif number == "2":
-        figure = _figure_2(output, layers)
+        sizes = (d, d_out, d if a is None else a)
+        limits = Limits(timeout, memory)
+        make = _figure_1(sizes, slice_file, force, engine=engine_name, limits=limits, radius=radius)
     elif number == "critical":
-        figure = _figure_critical(output, metric, target, seed, radius)
+        make = _figure_critical(metric, target, seed, radius)
     else:
-        figure = _figure_3(output, seed) if number == "3" else _figure_deep(output)
-    document, lines, note = figure
+        others: dict[str, Make] = {"2": partial(_figure_2, layers), "3": partial(_figure_3, seed)}
+        make = others.get(number, _figure_deep)
+    with progress(f"figure {number}"):
+        figure = make()
+        if output is not None:
+            figure.save(output)
     if as_json:
-        print_json(document | {"file": None if output is None else str(output)})
+        print_json(replace(figure, file=None if output is None else str(output)).as_json())
     else:
-        click.echo("\n".join(lines))
-        click.echo(note, err=True, nl=bool(note))
+        show(figure.sheet(), console())
+        click.echo(figure.note, err=True, nl=bool(figure.note))
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 
 
-Shown = tuple[dict[str, Any], list[str], str]
-"""A figure in numbers: JSON-ready, as lines, and what is said of it beside them."""
+Make = Callable[[], "FigureResult"]
 
 
-def _figure_1(
-    sizes: tuple[str, str, str], slice_file: Path | None, output: Path | None, settings: dict[str, Any]
-) -> Shown:
+def _figure_1(sizes: tuple[str, str, str], slice_file: Path | None, force: bool, **settings: Any) -> Make:
     from agattn.architectures import SingleLayer
-    from agattn.reports.figure1 import compute_figure_1, point_text
+    from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
     layer = SingleLayer(*map(options.whole_number, sizes))
-    if not settings["force"]:
+    if not force:
         check_size(layer)
-    options.one_blas_thread()
     chosen = None if slice_file is None else read_slice(slice_file, layer)
-    with progress(f"a slice of {layer}"):
-        figure = compute_figure_1(layer, chosen, **settings)
-        if output is not None:
-            figure.save(output)
-    singular = " = ".join([*map(str, figure.section.singular), "0"])
-    lines = [f"surface:   {figure.section.equation} = 0", f"singular:  {singular}"]
-    for piece in figure.pieces:
-        low, high = (point_text(figure.on_line(end)) for end in piece.ends)
-        word = "in M" if piece.in_m else "only in the Zariski closure of M"
-        lines.append(f"  from {low} to {high}: {word}")
-    lines += [f"pinch point: {point_text(pinch)}" for pinch in figure.pinch_points]
-    return figure.as_json(), lines, f"{figure.words} Computed by {figure.engine}; {figure.evidence}."
+    return lambda: compute_figure_1(layer, chosen, force=force, **settings)
 
 
-def _figure_2(output: Path | None, layers: int) -> Shown:
-    from agattn.geometry.identifiability.virtual_weights import unrolled_factors
-    from agattn.reports.drawing import save
-    from agattn.reports.figure2 import draw_figure_2, page_2, reading
-
-    if output is not None:
-        save(page_2(layers) if output.suffix == ".html" else draw_figure_2(layers), output)
-    product = f"L {reading(layers)}"
-    pairs = [{"i": i, "transposed": transposed} for i, transposed in unrolled_factors(layers)]
-    document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
-    return document, [f"φ(X) = {product}"], ""
-
-
-def _figure_critical(output: Path | None, metric: str, target: str, seed: int, radius: int) -> Shown:
-    options.one_blas_thread()
+def _figure_critical(metric: str, target: str, seed: int, radius: int) -> Make:
     from agattn.reports.figure_critical import compute_figure_critical
 
     place = [entry.strip() for entry in target.split(",")]
-    with progress("a loss on a slice"):
-        figure = compute_figure_critical(metric, place, seed=seed, radius=radius)
-        if output is not None:
-            figure.save(output)
-    lines = [f"surface:   {figure.surface.section.equation} = 0", *map(str, figure.points)]
-    return figure.as_json(), lines, f"{figure.words} {figure.found_by}"
+    return lambda: compute_figure_critical(metric, place, seed=seed, radius=radius)
 
 
-def _figure_deep(output: Path | None) -> Shown:
-    options.one_blas_thread()
+def _figure_2(layers: int) -> FigureResult:
+    from agattn.reports.figure2 import Figure2
+
+    return Figure2(layers)
+
+
+def _figure_3(seed: int) -> FigureResult:
+    from agattn.reports.figure3 import Figure3, figure_3
+
+    return Figure3(tuple(figure_3(seed=seed)))
+
+
+def _figure_deep() -> FigureResult:
     from agattn.reports.figure_deep import compute_figure_deep
 
-    with progress("a slice of a network"):
-        figure = compute_figure_deep()
-        if output is not None:
-            figure.save(output)
-    document = figure.as_json()
-    matrices = ", ".join(
-        f"{name} = ({'; '.join(' '.join(row) for row in rows)})" for name, rows in document["weights"].items()
-    )
-    lines = [
-        f"network:   {figure.slice.network}",
-        f"surface:   {document['equation']} = 0, in three of {document['dimension']} coordinates",
-        f"weights:   {matrices}, with x = e and y = -e*q, up to symmetries; there are no others",
-        f"limits:    {document['limits']}: no weights compute these",
-    ]
-    return document, lines, f"{figure.words} {str(figure.evidence).capitalize()}."
-
-
-def _figure_3(output: Path | None, seed: int) -> Shown:
-    options.one_blas_thread()
-    from agattn import records
-    from agattn.reports.drawing import save
-    from agattn.reports.figure3 import draw_figure_3, figure_3, page_3
-
-    rows = figure_3(seed=seed)
-    if output is not None:
-        save(page_3(rows) if output.suffix == ".html" else draw_figure_3(rows), output)
-    entries, lines = [], [" δ  dimension  evidence   eq. 16  one float32 trial"]
-    for row in rows:
-        c, (delta, _, expected, float32) = row.computed, row
-        kind = records.Figure3.Width
-        entries.append(records.document(kind, c, delta=delta, expected=expected, float32=float32))
-        lines.append(f"{row.delta:2}  {c.dimension:9}  {c.evidence!s:9}  {row.expected:6}  {row.float32:17}")
-    lines.append(
-        "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."
-    )
-    return {"figure": 3, "rows": entries}, lines, ""
+    return compute_figure_deep()

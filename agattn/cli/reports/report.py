@@ -81,8 +81,7 @@ def command(
             command=_command_line(),
             progress=update,
         )
-    claims = [verdict.as_json() for verdict in verified.verdicts]
-    _save(document, folder, {"architecture": architecture.as_json(), "claims": claims} if as_json else None)
+    _save(document, folder, as_json, architecture=architecture, claims=tuple(verified.verdicts))
     return document.exit_status
 
 
@@ -93,7 +92,7 @@ def _of_model(
     reason = "is for layers and networks of attention, whose claims engines decide"
     options.leave_out(reason, "engine_name", "timeout", "memory")
     from agattn.reports.architecture_report import title
-    from agattn.reports.document import refuse_another_report
+    from agattn.reports.document import Found, refuse_another_report
     from agattn.reports.model_report import model_report
 
     refuse_another_report(folder, title(model))
@@ -101,8 +100,7 @@ def _of_model(
         document = model_report(
             model, max_degree=max_degree, seed=seed, force=force, command=_command_line(), progress=update
         )
-    said: dict[str, object] = {"architecture": model.as_json(), "model": {"summary": document.summary}}
-    _save(document, folder, said if as_json else None)
+    _save(document, folder, as_json, architecture=model, model=Found(document.summary))
     return document.exit_status
 
 
@@ -120,14 +118,15 @@ def _command_line() -> str:
     return f"{shlex.join(words)} --out DIR"
 
 
-def _save(document: Document, folder: Path, as_json: dict[str, object] | None) -> None:
-    """Write a report, and print what it says or JSON."""
-    files = document.save(folder)
-    if as_json is not None:
-        print_json({**as_json, "files": list(map(str, files))})
+def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None:
+    """Write a report, and print what it says, or JSON about these values."""
+    from agattn.reports.document import SavedReport
+
+    saved = SavedReport(tuple(map(str, document.save(folder))), **about)
+    if as_json:
+        print_json(saved.as_json())
     else:
-        click.echo(document.summary)
-        click.echo(f"wrote {files[0]} and {len(files) - 1} more")
+        click.echo(f"{document.summary}\n{saved}")
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
@@ -137,6 +136,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     options.leave_out(reason, *everything - {"results", "grid", "folder", "as_json"})
     from agattn.cli.output import read_text
     from agattn.experiments.studies.lines import exit_status, read_lines
+    from agattn.reports.document import FoundOfStudy
     from agattn.reports.study_report import study_report
 
     written = read_text(results)
@@ -149,8 +149,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     missing = _missing(text, lines) if text else 0
     if missing:
         click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
-    of_study: dict[str, object] = {"study": {"jobs": len(lines), "summary": document.summary}}
-    _save(document, folder, of_study if as_json else None)
+    _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 
 

@@ -54,7 +54,7 @@ def command(
 ) -> int:  # fmt: skip
     """Check the paper's claims, and this project's, for one layer, one network or one model."""
     options.one_blas_thread()
-    from agattn import library
+    from agattn.verification.verbs import verify
 
     characteristic = None if field_name is None else options.characteristic(field_name)
     if certificate is not None:
@@ -65,7 +65,7 @@ def command(
     if report is not None:
         check_destination(report, folder=True)
     with progress(str(architecture)) as update:
-        result = library.verify(
+        result = verify(
             architecture, claims, engine_name,
             characteristic=characteristic, timeout=timeout, memory=memory, eliminate=eliminate,
             seed=seed, force=force, keep=report, progress=update,

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from msgspec import UNSET, UnsetType
 
 from agattn.experiments.calibration.estimators import by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import by_free_energy
@@ -23,12 +26,60 @@ from agattn.experiments.calibration.langevin import (
     largest_curvature,
 )
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
+from agattn.sheet.data import Note, Sheet, Table
+from agattn.sheet.result import Count, Key, Named, Number, Positive, Result, Written, printed_as
 
 Line = dict[str, Any]
 #: SGLD is tried at the first point and every third after it.
 EVERY = 3
 #: SGLD is called right where it is within this of λ, relative to it.
 RIGHT = 0.1
+
+
+@printed_as("Estimate")
+@dataclass(frozen=True, repr=False)
+class CalibrationEstimate(Result):
+    """What one method found at one point with known λ."""
+
+    point: Key[Count, "The number of the point, from 0."]
+    name: Key[str, "The point in words."]
+    method: Key[Literal["chains", "volumes", "sgld", "devinterp", "free-energy"], "What estimated λ."]
+    value: Key[Fraction, "The learning coefficient λ itself.", Named("lambda")]
+    multiplicity: Key[Positive, "Its multiplicity m."]
+    estimate: Key[float | None, "The estimate of λ; null where a chain diverged."]
+    standard_error: Key[Number | None, "Its standard error, from independent repetitions."]
+    evidence: Key[Literal["numerical"], "How the estimate is known."] = "numerical"
+    n_beta: Key[Number | UnsetType, "Of SGLD: the inverse temperature nβ."] = UNSET
+    gamma: Key[Number | UnsetType, "Of SGLD: the localization γ."] = UNSET
+    step: Key[Number | UnsetType, "Of SGLD: the step ε."] = UNSET
+    curvature: Key[float | UnsetType, "Of SGLD: the largest eigenvalue of the Hessian at w₀."] = UNSET
+    sizes: Key[list[Positive] | UnsetType, "Of free energies: the numbers n of samples."] = UNSET
+    energies: Key[list[float] | UnsetType, "Of free energies: the means of F_n − nS_n."] = UNSET
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Result, name="calibrate"):
+    """The points with known λ, and what sampling found at some of them."""
+
+    points: Key[
+        tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
+    ]
+    estimates: Key[
+        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
+    ] = ()
+
+    def summary(self) -> str:
+        """How many points and estimates there are."""
+        return f"{len(self.points)} points with known λ, {len(self.estimates)} estimates"
+
+    def sheet(self) -> Sheet:
+        """The points with λ and m."""
+        rows = tuple(
+            (number, point.name, str(point.value), point.multiplicity)
+            for number, point in enumerate(self.points)
+        )
+        note = "λ and m are proved. --json prints the weights; --out DIR estimates λ by sampling."
+        return Sheet("", (Table("", ("", "point", "λ", "m"), rows), Note(note)))
 
 
 def calibrate(
@@ -52,21 +103,23 @@ def calibrate(
     """
     known = {point.name: number for number, point in enumerate(calibration_points())}
 
-    def line(point: CalibrationPoint, method: str, value: float | None, error: float | None) -> Line:
-        return {
-            "point": known[point.name], "name": point.name, "method": method, "lambda": str(point.value),
-            "multiplicity": point.multiplicity, "estimate": _rounded(value),
-            "standard_error": _rounded(error), "evidence": "numerical",
-        }  # fmt: skip
+    def line(
+        point: CalibrationPoint, method: Any, value: float | None, error: float | None, **more: Any
+    ) -> Line:
+        return CalibrationEstimate(
+            known[point.name], point.name, method, point.value, point.multiplicity, _rounded(value),
+            _rounded(error), **more,
+        ).as_json()  # fmt: skip
 
     if free_energy:
         for point in points:
             if point.head == "lightning" and point.layer.t > 1:
                 few: dict[str, Any] = {"data_sets": 2, "chains": 16, "steps": 30} if quick else {}
                 energy = by_free_energy(point, seed=seed, tell=tell, **few)
-                yield line(point, "free-energy", energy.slope, energy.error) | {
-                    "sizes": list(energy.sizes), "energies": [round(x, 4) for x in energy.energies]
-                }  # fmt: skip
+                means = [round(x, 4) for x in energy.energies]
+                yield line(
+                    point, "free-energy", energy.slope, energy.error, sizes=list(energy.sizes), energies=means
+                )
         return
     for point in points:
         tell(f"chains, {point.name}")
@@ -80,14 +133,12 @@ def calibrate(
         tell(f"SGLD, {point.name}")
         h = largest_curvature(point, n, seed)
         for found in by_sgld(point, steps=steps, n=n, seed=seed):
-            yield line(point, "sgld", found.value, found.error) | found.setting._asdict() | {"curvature": h}
+            yield line(point, "sgld", found.value, found.error, **found.setting._asdict(), curvature=h)
         for setting in SETTINGS if devinterp else ():
             if setting.gamma == 1 and setting.n_beta < 1000:
                 tell(f"devinterp, {point.name}")
                 found = by_devinterp(point, setting, steps=steps, n=n, seed=seed)
-                yield (
-                    line(point, "devinterp", found.value, found.error) | setting._asdict() | {"curvature": h}
-                )
+                yield line(point, "devinterp", found.value, found.error, **setting._asdict(), curvature=h)
 
 
 def _rounded(x: float | None) -> float | None:

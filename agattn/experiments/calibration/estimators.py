@@ -53,7 +53,7 @@ class Estimate(Result):
         return f"λ ≈ {self.value:.2f} ± {self.error:.2f} ({self.evidence})"
 
 
-class Loss:
+class PointLoss:
     """f at a point, its linear model, and moves that leave it unchanged; for many weights at once.
 
     Weights are a list [K, Q, V] of arrays n × a × d, n × a × d and n × d' × d.
@@ -188,7 +188,7 @@ def by_chains(
         InputError: if β is not above 1, or there are fewer than two groups, chains or sweeps.
     """
     _check(beta > 1, groups, chains, sweeps)
-    draw, loss = np.random.default_rng(seed), Loss(point)
+    draw, loss = np.random.default_rng(seed), PointLoss(point)
     start = loss.start(groups * chains, draw)
     unit = float(loss(start).mean())
     ladder = [0.0, *np.geomspace(1, beta, sweeps - 1).tolist()]
@@ -202,7 +202,7 @@ def by_chains(
 
 
 def annealed(
-    loss: Loss, w: list[Array], ladder: Sequence[float], groups: int, draw: np.random.Generator
+    loss: PointLoss, w: list[Array], ladder: Sequence[float], groups: int, draw: np.random.Generator
 ) -> tuple[list[Array], Array, Array]:
     """Chains that start from the prior, annealed in steps of β, with resampling inside of each group.
 
@@ -243,7 +243,7 @@ def by_volumes(
         InputError: if the smallest ε is not between 0 and 1, or there are fewer than two groups or particles.
     """
     _check(0 < smallest < 1, groups, particles)
-    draw, loss = np.random.default_rng(seed), Loss(point)
+    draw, loss = np.random.default_rng(seed), PointLoss(point)
     keep = particles // 2
     halving = sum(1 / i for i in range(keep + 1, particles + 1))  # the mean of −log(volume ratio)
     w = loss.start(groups * particles, draw)
@@ -300,7 +300,7 @@ def _inside(bound: Array, f: Array) -> Array:
 
 
 def _sweep(
-    loss: Loss, w: list[Array], f: Array, beta: Array, density: Density, draw: np.random.Generator
+    loss: PointLoss, w: list[Array], f: Array, beta: Array, density: Density, draw: np.random.Generator
 ) -> tuple[list[Array], Array]:
     """Move each block, and along the symmetries; the density times the prior is left invariant."""
     for block in range(3):
@@ -310,7 +310,7 @@ def _sweep(
 
 
 def _draw_block(
-    loss: Loss, w: list[Array], f: Array, block: int, other: int, beta: Array, density: Density,
+    loss: PointLoss, w: list[Array], f: Array, block: int, other: int, beta: Array, density: Density,
     draw: np.random.Generator,
 ) -> tuple[list[Array], Array]:  # fmt: skip
     """Multiply another block from the right by a matrix near 1, or by 1, and draw the block anew then.

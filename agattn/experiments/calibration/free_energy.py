@@ -35,7 +35,7 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.experiments.calibration.estimators import Loss, annealed
+from agattn.experiments.calibration.estimators import PointLoss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.sheet.result import Result
@@ -66,7 +66,7 @@ class FreeEnergy(Result):
         return f"λ ≈ {self.slope:.2f} ± {self.error:.2f} ({self.evidence})"
 
 
-class Posterior(Loss):
+class Posterior(PointLoss):
     """f = −log of the likelihood ratio, plus a constant: a square in the coordinates."""
 
     def __init__(self, point: CalibrationPoint, gram: Array, z: Array) -> None:
@@ -110,7 +110,7 @@ def by_free_energy(
     energies = []
     for number in range(data_sets):
         draw = np.random.default_rng([seed, number])
-        z = draw.standard_normal((point.layer.d_out, Loss(point).M0.shape[-1]))
+        z = draw.standard_normal((point.layer.d_out, PointLoss(point).M0.shape[-1]))
         mean = gaussian_gram(point.layer)
         deviation = (_gram(point, draw) - DRAWN * mean) / DRAWN**0.5
         row = []

@@ -64,18 +64,18 @@ class SgldEstimate(Result):
         return f"{self.setting}: {found} ({self.evidence})"
 
 
-class Data(NamedTuple):
+class LayerData(NamedTuple):
     """Gaussian inputs, n × d × t, and the noise of the outputs, n × d' × t."""
 
     inputs: Array
     noise: Array
 
 
-def data(point: CalibrationPoint, n: int = 10_000, seed: int = 0) -> Data:
+def data(point: CalibrationPoint, n: int = 10_000, seed: int = 0) -> LayerData:
     """Training data for a point; the same seed gives the same data."""
     draw, layer = np.random.default_rng(seed), point.layer
     shape = (n, layer.d, layer.t)
-    return Data(draw.standard_normal(shape), draw.standard_normal((n, layer.d_out, layer.t)))
+    return LayerData(draw.standard_normal(shape), draw.standard_normal((n, layer.d_out, layer.t)))
 
 
 def by_sgld(
@@ -198,7 +198,7 @@ def by_devinterp(
 
     X, noise = (torch.tensor(x) for x in data(point, n, seed))
 
-    class Layer(torch.nn.Module):  # type: ignore[misc]  # torch is optional
+    class TorchLayer(torch.nn.Module):  # type: ignore[misc]  # torch is optional
         def __init__(self) -> None:
             super().__init__()
             K, Q, V = (torch.tensor(M, dtype=torch.float64) for M in (point.K, point.Q, point.V))
@@ -211,7 +211,7 @@ def by_devinterp(
     def evaluate(model: Any, given: Any) -> Any:
         return ((model(given[0]) - given[1]) ** 2).sum((1, 2)).mean() / 2
 
-    model = Layer()
+    model = TorchLayer()
     with torch.no_grad():
         rows = torch.utils.data.TensorDataset(X, model(X) + noise)
         at_center = float((noise**2).sum((1, 2)).mean() / 2)

@@ -26,13 +26,13 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    Point,
+    CoefficientPoint,
     parameters,
     points,
     weights_coefficient,
 )
-from agattn.geometry.strata.strata import representative
-from agattn.sheet.result import Result
+from agattn.geometry.strata.strata import Stratum, representative
+from agattn.sheet.result import Count, Key, Named, Positive, Result, key
 
 Head = Literal["lightning", "softmax"]
 
@@ -46,36 +46,55 @@ ONE_TOKEN = ((2, 1), (3, 1), (2, 2), (3, 2), (4, 1))
 
 @dataclass(frozen=True, repr=False)
 class CalibrationPoint(Result):
-    """Weights of one layer with known λ and m.
+    """Weights of one layer with known λ and m."""
 
-    Attributes:
-        layer: the layer; its number of tokens is 1 where only that matters, else 2.
-        head: ``lightning`` or ``softmax``.
-        kind: what is special about the weights, in words.
-        K, Q, V: integer matrices, as tuples of rows.
-    """
-
-    layer: SingleLayer
-    head: Head
-    kind: str
-    K: tuple[tuple[int, ...], ...]
-    Q: tuple[tuple[int, ...], ...]
-    V: tuple[tuple[int, ...], ...]
+    layer: Key[
+        SingleLayer,
+        "The layer; t is 1 where the point is one of a single token, else 2.",
+        Named("architecture"),
+    ]
+    head: Key[Head, "The kind of attention."]
+    kind: Key[str, "What is special about the weights."]
+    K: Key[tuple[tuple[int, ...], ...], "The keys, a × d."]
+    Q: Key[tuple[tuple[int, ...], ...], "The queries, a × d."]
+    V: Key[tuple[tuple[int, ...], ...], "The values, d' × d."]
 
     @cached_property
-    def known(self) -> Point:
+    def known(self) -> CoefficientPoint:
         """The ranks at these weights, λ with its reasons, and m: exact."""
         given = parameters(K=self.K, Q=self.Q, V=self.V)
         return weights_coefficient(given, t=self.layer.t, softmax=self.head == "softmax")
 
     @property
+    @key
+    def stratum(self) -> Stratum:
+        """The ranks of V, A and [V; Aᵀ]."""
+        return self.known.orbit
+
+    @property
+    @key
+    def rank_k(self) -> Count:
+        """The rank of K."""
+        assert self.known.rank_k is not None  # points are given by K, Q and V
+        return self.known.rank_k
+
+    @property
+    @key
+    def rank_q(self) -> Count:
+        """The rank of Q."""
+        assert self.known.rank_q is not None
+        return self.known.rank_q
+
+    @property
+    @key(name="lambda")
     def value(self) -> Fraction:
-        """The learning coefficient λ."""
+        """The learning coefficient λ, a fraction such as `9/4`; proved."""
         return self.known.coefficient.value
 
     @property
-    def multiplicity(self) -> int:
-        """Its multiplicity m."""
+    @key
+    def multiplicity(self) -> Positive:
+        """The multiplicity m of λ; proved."""
         return self.known.coefficient.multiplicity
 
     @property
@@ -91,17 +110,8 @@ class CalibrationPoint(Result):
         where = f"{self.kind}" if layer.t == 1 else f"{at.orbit}, rk K = {at.rank_k}, rk Q = {at.rank_q}"
         return f"{self.head} M({layer.d},{layer.d_out},{layer.a}){one} at {where}"
 
-    def as_json(self) -> dict[str, object]:
-        """The point with its weights, for programs in any language."""
-        from agattn import records
-
-        at = self.known
-        return records.document(
-            records.Calibrate.Point, self,
-            architecture=self.layer, stratum=at.orbit, rank_k=at.rank_k, rank_q=at.rank_q,
-        )  # fmt: skip
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The point in words, λ and m."""
         return f"{self.name}: λ = {self.value}, m = {self.multiplicity}"
 
 
@@ -120,7 +130,7 @@ def _by_turns(lists: Iterable[Iterable[CalibrationPoint]]) -> Iterator[Calibrati
     return (point for row in zip_longest(*lists) for point in row if point is not None)
 
 
-def _kind(layer: SingleLayer, at: Point, softmax: bool) -> str:
+def _kind(layer: SingleLayer, at: CoefficientPoint, softmax: bool) -> str:
     """What is special about weights, t ≥ 2."""
     r_v, r_a, r = at.orbit.r_v, at.orbit.r_a, at.orbit.r
     if not r_v or (not r_a and not softmax):
@@ -147,7 +157,7 @@ def _orbits() -> Iterator[CalibrationPoint]:
                 yield CalibrationPoint(layer, head, kind, *map(_rows, weights))
 
 
-def _factors(layer: SingleLayer, at: Point) -> tuple[Array, Array]:
+def _factors(layer: SingleLayer, at: CoefficientPoint) -> tuple[Array, Array]:
     """K and Q of these ranks with KᵀQ the identity of rank r_A, with zeros around it."""
     assert at.rank_k is not None and at.rank_q is not None
     K, Q = np.zeros((2, layer.a, layer.d), dtype=int)

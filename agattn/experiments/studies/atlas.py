@@ -18,14 +18,17 @@ from typing import NamedTuple
 import numpy as np
 
 from agattn.architectures import DeepNetwork
+from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry
 from agattn.experiments.studies.study import answers
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
-from agattn.geometry.singular_points.network_points import PointFacts, Singularities, singularities
+from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+from agattn.geometry.singular_points.singularities import singularities
+from agattn.sheet.result import Count, Key, Result, Written, key
 
 
-class Family(NamedTuple):
+class NetworkFamily(NamedTuple):
     """Networks to be surveyed together; of ``total`` in the family they may be a sample."""
 
     title: str
@@ -36,7 +39,7 @@ class Family(NamedTuple):
 def family(
     depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None,
     seed: int = 0,
-) -> Family:  # fmt: skip
+) -> NetworkFamily:  # fmt: skip
     """All networks of one depth with widths up to ``max_width`` and ranks a_i ≤ d_{i−1}, or a sample of them.
 
     A larger rank than d_{i−1} changes no function, so these are all there are.
@@ -62,34 +65,78 @@ def family(
         networks = [networks[i] for i in sorted(chosen)]
     layers = f"{depth} layer{'s' * (depth > 1)}, {heads} head{'s' * (heads > 1)}"
     title = f"{layers}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
-    return Family(title, tuple(networks), total)
+    return NetworkFamily(title, tuple(networks), total)
 
 
-@dataclass(frozen=True)
-class Survey:
+@dataclass(frozen=True, repr=False)
+class Missed(Result):
+    """A network whose dimension is not that of a formula."""
+
+    architecture: Key[DeepNetwork, "The network."]
+    dimension: Key[Count, "Its dimension, or the rank observed where that is not proved."]
+    evidence: Key[Evidence, "How the result is known."]
+    upper_bound: Key[Count, "The proved upper bound."]
+    paper: Key[int, "Equation 14, or 7 for one layer, whether or not its hypotheses hold."]
+
+    @classmethod
+    def of(cls, entry: Entry) -> Missed:
+        """What a line of a study says of such a network."""
+        found = entry.result
+        known, bound = Evidence(found["evidence"]), found["upper_bound"]
+        return cls(entry.architecture, found["dimension"], known, bound, found["paper"]["value"])
+
+
+#: How entries are written that miss a formula.
+MISSED = Written(list[Missed], lambda entries: [Missed.of(entry).as_json() for entry in entries])
+
+
+@dataclass(frozen=True, repr=False)
+class Survey(Result):
     """The dimensions of a family: what came out for each network."""
 
-    family: Family
+    family: NetworkFamily
     entries: tuple[Entry, ...]
 
     @property
-    def proved(self) -> int:
-        """How many dimensions are proved."""
+    @key
+    def title(self) -> str:
+        """What the networks of the family have in common."""
+        return self.family.title
+
+    @property
+    @key
+    def networks(self) -> Count:
+        """The number of networks computed."""
+        return len(self.entries)
+
+    @property
+    @key
+    def total(self) -> Count:
+        """The number of networks in the family."""
+        return self.family.total
+
+    @property
+    @key
+    def proved(self) -> Count:
+        """How many of the computed dimensions are proved."""
         return sum(e.result["evidence"] == "proved" for e in self.entries)
 
     @property
+    @key(MISSED)
     def formula_missed(self) -> list[Entry]:
-        """The networks whose dimension, as observed, is not that of the general formula."""
+        """The networks whose dimension is not the general formula's."""
         return [e for e in self.entries if e.result["dimension"] != e.result["predicted"]]
 
     @property
+    @key(Written(Count, len))
     def paper_applies(self) -> list[Entry]:
-        """The networks that satisfy the hypotheses of the paper's equation."""
+        """The number of networks that fulfil the hypotheses of equation 14."""
         return [e for e in self.entries if e.result["paper"]["hypotheses_hold"]]
 
     @property
+    @key(MISSED)
     def paper_missed(self) -> list[Entry]:
-        """The networks whose dimension is not that of the paper's equation, inside its hypotheses or not."""
+        """Those whose dimension is not equation 14's, fulfilled or not."""
         return [e for e in self.entries if e.result["paper"]["defect"]]
 
     @property
@@ -104,22 +151,22 @@ class Survey:
         failing = Counter(defect_reason(entry.architecture) for entry in self.paper_missed)
         return {reason: (concerned[reason], failing[reason]) for reason in sorted(concerned)}
 
-    def as_json(self) -> dict[str, object]:
-        """The counts, and the networks that miss a formula, JSON-ready."""
-        from agattn import records
+    def summary(self) -> str:
+        """The family, and how many dimensions are proved."""
+        return f"{self.title}: {self.proved} of {self.networks} dimensions proved"
 
-        def those(entries: Sequence[Entry]) -> list[dict[str, object]]:
-            keys = ("architecture", "dimension", "evidence", "upper_bound")
-            return [
-                {key: e.result[key] for key in keys} | {"paper": e.result["paper"]["value"]} for e in entries
-            ]
 
-        return records.document(
-            records.Atlas.Family, self,
-            title=self.family.title, networks=len(self.entries), total=self.family.total,
-            formula_missed=those(self.formula_missed), paper_applies=len(self.paper_applies),
-            paper_missed=those(self.paper_missed),
-        )  # fmt: skip
+@dataclass(frozen=True, repr=False)
+class Atlas(Result, name="atlas"):
+    """Surveys of families of small networks."""
+
+    seed: Key[Count, "The seed with which networks are drawn from large families."]
+    limit: Key[Count, "The largest number of networks taken from one family."]
+    families: Key[tuple[Survey, ...], "One entry for each family of networks."]
+
+    def summary(self) -> str:
+        """The families, one below the other."""
+        return "\n".join(map(str, self.families))
 
 
 def defect_reason(network: DeepNetwork) -> str:
@@ -139,14 +186,14 @@ def defect_reason(network: DeepNetwork) -> str:
     return "none"
 
 
-def survey(networks: Family, seed: int = 0) -> Survey:
+def survey(networks: NetworkFamily, seed: int = 0) -> Survey:
     """Compute the dimension of every network of a family."""
     return Survey(networks, answers([Job(network, "dimension", seed=seed) for network in networks.networks]))
 
 
 def standard_families(
     max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000, seed: int = 0
-) -> list[Family]:
+) -> list[NetworkFamily]:
     """The families of the atlas: one to ``max_depth`` layers; heads, skip connections, one token."""
     heads, depths = range(1, max_heads + 1), range(1, max_depth + 1)
     kinds = [(depth, 2 if depth == 1 else 3, h, False) for h in heads for depth in depths]

@@ -29,7 +29,7 @@ from typing import Any
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import from_table
 from agattn.claims import CLAIMS, LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
-from agattn.engines.engine import engine_name
+from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job

@@ -18,31 +18,75 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Union
+
+from msgspec import UNSET, Meta, UnsetType
 
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
+from agattn.architectures.forms import AnyArchitecture
 from agattn.architectures.model_file import from_table
-from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Strings
+from agattn.sheet.result import Count, Key, Number, Positive, Result, Sha256, Written
 from agattn.verification.verify import Settings, verify
 
-#: What can be asked, and the keys of a grid that say how.
-ASKS = {
-    "verify": ("claims", "engine", "seed", "timeout", "memory"),
-    "dimension": ("seed",),
-    "symmetries": ("seed",),
-    "ideal": ("max_degree", "seed"),
-    "strata": (),
-}
+SEED = "The seed of all random choices."
+
+
+@dataclass(frozen=True, repr=False)
+class VerifyAsked(Result, tag=("ask", "verify")):
+    """The claims were checked."""
+
+    claims: Key[Strings | Literal["all"], "All, or the ids of those that were checked."]
+    engine: Key[str, "auto, macaulay2, singular, msolve, native or all."]
+    seed: Key[Count, SEED]
+    timeout: Key[Number | UnsetType, "Seconds for each run of an engine, where one may be used."] = UNSET
+    memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
+
+
+@dataclass(frozen=True, repr=False)
+class DimensionAsked(Result, tag=("ask", "dimension")):
+    """The dimension was computed."""
+
+    seed: Key[Count, SEED]
+
+
+@dataclass(frozen=True, repr=False)
+class SymmetriesAsked(Result, tag=("ask", "symmetries")):
+    """All linear symmetries were found."""
+
+    seed: Key[Count, SEED]
+
+
+@dataclass(frozen=True, repr=False)
+class IdealAsked(Result, tag=("ask", "ideal")):
+    """The equations up to a degree were found."""
+
+    max_degree: Key[Positive, "The last degree."]
+    seed: Key[Count, SEED]
+
+
+@dataclass(frozen=True, repr=False)
+class StrataAsked(Result, tag=("ask", "strata")):
+    """The strata were listed."""
+
+
+#: What can be asked, each as it is written in a line.
+QUESTIONS: dict[str, type[Any]] = {
+    "verify": VerifyAsked, "dimension": DimensionAsked, "symmetries": SymmetriesAsked, "ideal": IdealAsked,
+    "strata": StrataAsked,
+}  # fmt: skip
+#: The keys of a grid that say how.
+ASKS = {name: tuple(one.name for one in fields(question)) for name, question in QUESTIONS.items()}
 #: What each is asked about.
 ABOUT: dict[str, tuple[type[Any], ...]] = {
     "verify": (SingleLayer, DeepNetwork, Network),
@@ -76,12 +120,13 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """What the answer depends on besides the architecture, JSON-ready; limits only where engines run."""
-        settings = {"ask": self.ask} | {key: getattr(self, key) for key in ASKS[self.ask]}
+        settings = {key: getattr(self, key) for key in ASKS[self.ask]}
         if self.ask == "verify":
             settings |= {"claims": list(self.claims) or "all", "timeout": float(self.timeout)}
             if self.engine == "native":
-                del settings["timeout"], settings["memory"]
-        return settings
+                settings |= {"timeout": UNSET, "memory": UNSET}
+        found: dict[str, Any] = QUESTIONS[self.ask](**settings).as_json()
+        return found
 
     def key(self, versions: Versions) -> str:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
@@ -115,7 +160,7 @@ class Job:
         if self.ask == "symmetries":
             from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-            algebra = linear_symmetries(layer, self.seed, force=force)
+            algebra = linear_symmetries(layer, seed=self.seed, force=force)
             return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
         if self.ask == "ideal":
             return _equations(self, force), 0, False
@@ -181,7 +226,7 @@ def _fingerprint() -> str:
 
 
 def _code(root: Path) -> list[Path]:
-    above = ("cli", "reports", "display")
+    above = ("cli", "reports")
     files = (path for path in root.rglob("*") if path.suffix in (".py", ".j2"))
     return sorted(path for path in files if path.relative_to(root).parts[0] not in above)
 
@@ -219,9 +264,46 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
 
 
+@dataclass(frozen=True, repr=False)
+class Failure(Result):
+    """Why a job has no result."""
+
+    type: Key[str, "The kind of error, see the page on errors."]
+    message: Key[str, "What went wrong, in one line."]
+
+
+@dataclass(frozen=True, repr=False)
+class StudyLine(Result, name="study", one_of=("result", "error")):
+    """One line of the JSON Lines that agattn study prints: a job and what came of it."""
+
+    key: Key[Sha256, "SHA-256 of job, architecture and versions, as JSON with sorted keys and no spaces."]
+    job: Key[
+        Mapping[str, Any],
+        "What was asked, and the settings on which the answer depends.",
+        Written(Union[tuple(QUESTIONS.values())], dict),  # noqa: UP007 -- of as many types as there are
+    ]
+    architecture: Key[
+        Mapping[str, Any],
+        "What was studied: a layer, a network, a model, or a polynomial map.",
+        Written(AnyArchitecture, dict),
+    ]
+    versions: Key[
+        Mapping[str, str],
+        "Of agattn, a fingerprint of its code, and of the engines where they may be used.",
+        Meta(extra_json_schema={"required": ["agattn", "code"]}),
+    ]
+    result: Key[
+        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any], dict)
+    ]
+    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure, dict)]
+    status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
+    seconds: Key[Number, "How long it took when it was computed."]
+    cached: Key[bool, "Whether it was computed by an earlier study."]
+
+
 def failure(kind: str, message: str) -> dict[str, Any]:
     """What comes of a job that ends in an error."""
-    return {"error": {"type": kind, "message": " ".join(message.split())}}
+    return {"error": Failure(kind, " ".join(message.split())).as_json()}
 
 
 def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status: int, seconds: float) -> Line:
@@ -231,16 +313,17 @@ def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status:
         came_out: ``result``, the JSON of the command that answers such a question, or ``error``.
         status: the exit status that the command would have had; 3 also for a dimension that is not proved.
     """
-    return {
-        "key": job.key(versions),
-        "job": job.settings,
-        "architecture": job.architecture.as_json(),
-        "versions": dict(versions),
-        **came_out,
-        "status": status,
-        "seconds": round(seconds, 3),
-        "cached": False,
-    }
+    return StudyLine(
+        key=job.key(versions),
+        job=job.settings,
+        architecture=job.architecture.as_json(),
+        versions=dict(versions),
+        result=came_out.get("result", UNSET),
+        error=came_out.get("error", UNSET),
+        status=status,
+        seconds=round(seconds, 3),
+        cached=False,
+    ).as_json()
 
 
 def _check_versions(job: Job, versions: Versions) -> None:

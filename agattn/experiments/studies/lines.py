@@ -17,12 +17,11 @@ from typing import Any
 from agattn.claims.network_dimension import DimensionByPaper
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
-from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
+from agattn.experiments.studies.jobs import TOGETHER, Line, StudyLine, architecture_of, key_of
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
-from agattn.records import check
-from agattn.sheet.result import Result, check_one_of
+from agattn.sheet.result import Result, check, check_one_of
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
@@ -140,10 +139,12 @@ def _checked(row: str, where: str) -> Line:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
         raise InputError(f"{where} is not JSON: {reason}") from None
     try:
-        check("study", line)
+        line = named("study", line)
+        check(StudyLine, line)
         result = line.get("result")
         if result is not None:
-            check_one_of(RESULTS[line["job"]["ask"]], result)
+            ask = line["job"]["ask"]
+            check_one_of(RESULTS[ask], named(ask, result))
         if architecture_of(line["architecture"]).as_json() != line["architecture"]:
             raise InputError("its architecture is not written as one")
         if result is not None and result["architecture"] != line["architecture"]:
@@ -153,6 +154,15 @@ def _checked(row: str, where: str) -> Line:
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
     return dict(line)
+
+
+def named(schema: str, document: Any) -> Any:
+    """A document with the name of its schema, which those of earlier versions do not say.
+
+    >>> named("study", {"cached": True})
+    {'schema': 'agattn/study/1', 'cached': True}
+    """
+    return {"schema": f"agattn/{schema}/1", **document} if isinstance(document, dict) else document
 
 
 def _no_number(name: str) -> None:

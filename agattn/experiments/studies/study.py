@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 from agattn import errors
 from agattn.experiments.studies.cache import Cache
@@ -47,56 +48,72 @@ def study(
     """
     if versions is None:
         versions = versions_for(jobs[0].engine) if jobs else {}
-    ready: dict[int, Line] = {}
-    following = 0
-    pending: dict[Future[tuple[Line, bool]], tuple[int, float]] = {}
+    going = _Going(jobs, versions, cache, finished)
     place: tuple[Executor, int] | None = None
-
-    def done(number: int, line: Line) -> None:
-        ready[number] = line
-        finished(line)
-
-    def collect(at_most: int) -> None:
-        """Wait until no more than some jobs are pending."""
-        while len(pending) > at_most:
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                number, started = pending.pop(future)
-                try:
-                    line, lasting = future.result()
-                except Exception as error:  # killed workers, lost connections, failing to unpickle
-                    kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
-                    if kind == "KilledWorker":
-                        message = "the workers that did this job died, perhaps as memory ran out; use fewer"
-                    seconds = time.perf_counter() - started
-                    line = make_line(jobs[number], versions, failure(kind, message), 4, seconds)
-                    lasting = False
-                if cache is not None and lasting:
-                    cache.put({name: value for name, value in line.items() if name != "cached"})
-                done(number, line)
-
-    def in_order() -> Iterator[Line]:
-        nonlocal following
-        while following in ready:
-            yield ready.pop(following)
-            following += 1
-
     with ExitStack() as stack:
         for number, job in enumerate(jobs):
             known = None if cache is None or fresh else cached_line(cache, job, versions, retry_open)
             if known is not None:
-                done(number, known)
+                going.done(number, known)
             else:
                 if place is None:
                     if cache is not None:
                         cache.open()
                     place = stack.enter_context(workers())
                 executor, at_once = place
-                pending[executor.submit(perform, job, versions, force)] = number, time.perf_counter()
-                collect(at_once - 1)
-            yield from in_order()
-        while pending:
-            collect(len(pending) - 1)
-            yield from in_order()
+                going.pending[executor.submit(perform, job, versions, force)] = number, time.perf_counter()
+                going.collect(at_once - 1)
+            yield from going.in_order()
+        while going.pending:
+            going.collect(len(going.pending) - 1)
+            yield from going.in_order()
+
+
+@dataclass
+class _Going:
+    """A study that is going on: the jobs that are being done, and the lines that wait for those before."""
+
+    jobs: Sequence[Job]
+    versions: Versions
+    cache: Cache | None
+    finished: Callable[[Line], None]
+    ready: dict[int, Line] = field(default_factory=dict)
+    following: int = 0
+    #: By what will be there: the number of the job, and when it was started.
+    pending: dict[Future[tuple[Line, bool]], tuple[int, float]] = field(default_factory=dict)
+
+    def done(self, number: int, line: Line) -> None:
+        """Take the line of a job."""
+        self.ready[number] = line
+        self.finished(line)
+
+    def in_order(self) -> Iterator[Line]:
+        """The lines before which none is missing."""
+        while self.following in self.ready:
+            yield self.ready.pop(self.following)
+            self.following += 1
+
+    def collect(self, at_most: int) -> None:
+        """Wait until no more than some jobs are pending."""
+        while len(self.pending) > at_most:
+            for future in wait(self.pending, return_when=FIRST_COMPLETED).done:
+                number, started = self.pending.pop(future)
+                line, lasting = self._line_of(future, number, started)
+                if self.cache is not None and lasting:
+                    self.cache.put({name: value for name, value in line.items() if name != "cached"})
+                self.done(number, line)
+
+    def _line_of(self, future: Future[tuple[Line, bool]], number: int, started: float) -> tuple[Line, bool]:
+        """The line of a job that ended, also where its worker was lost, and whether it is to be kept."""
+        try:
+            return future.result()
+        except Exception as error:  # killed workers, lost connections, failing to unpickle
+            kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
+            if kind == "KilledWorker":
+                message = "the workers that did this job died, perhaps as memory ran out; use fewer"
+            seconds = time.perf_counter() - started
+            lost = failure(kind, message)
+            return make_line(self.jobs[number], self.versions, lost, 4, seconds), False
 
 
 def answers(

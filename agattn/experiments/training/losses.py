@@ -44,7 +44,7 @@ from agattn.geometry.variety.coordinates import coefficients
 _STEP = 1e-30
 
 
-class Loss:
+class TrainingLoss:
     """A loss of weights: called with an array S × D it returns S values and S × D gradients.
 
     Attributes:
@@ -102,7 +102,7 @@ def single_layer(architecture: Architecture) -> SingleLayer | None:
     return layer if layer is not None and layer.has_orbits else None
 
 
-class PopulationLoss(Loss):
+class PopulationLoss(TrainingLoss):
     """E‖φ_θ(X) − y(X)‖² for Gaussian tokens, for one lightning layer.
 
     Args:
@@ -150,7 +150,7 @@ class PopulationLoss(Loss):
         return values, np.concatenate([dK.reshape(S, -1), dQ.reshape(S, -1), dV], axis=1)
 
 
-class SampleLoss(Loss):
+class SampleLoss(TrainingLoss):
     """The mean of ‖φ_θ(X) − Y‖² over samples, for any architecture.
 
     Args:

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.experiments.training.losses import Loss
+from agattn.experiments.training.losses import TrainingLoss
 
 #: Weights above this have overflown.
 LARGEST = 1e8
@@ -60,7 +60,7 @@ class Path:
 
 
 def flow(
-    loss: Loss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
+    loss: TrainingLoss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
     snapshots: int = 40,
 ) -> Path:  # fmt: skip
     """Gradient flow from some weights.
@@ -94,16 +94,16 @@ def flow(
         )  # fmt: skip
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
     reached = np.concatenate([[True], told["tcur"] >= times[1:]])
-    number = int(np.argmin(np.append(good & reached, False)))
+    number = max(1, int(np.argmin(np.append(good & reached, False))))  # the start is kept however large it is
     problem = None
     if number < len(times):
-        problem = "stiff" if good[number] else "overflow"
+        problem = "stiff" if good[0] and good[number] else "overflow"
     steps = int(told["nst"][max(number - 2, 0)])
     return Path(times[:number], weights[:number], steps, problem)
 
 
 def descent(
-    loss: Loss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
+    loss: TrainingLoss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
     seeds: Sequence[int] = (), snapshots: int = 40,
 ) -> list[Path]:  # fmt: skip
     """Gradient descent from S weights side by side; with a temperature T > 0 Langevin dynamics.
@@ -165,7 +165,7 @@ def growth(path: Path) -> tuple[float, float, float]:
     return slope(end / 10, end), slope(end / 100, end / 10), slope(end / 1000, end / 100)
 
 
-def kept_values(loss: Loss, path: Path, decay: float) -> dict[str, Any]:
+def kept_values(loss: TrainingLoss, path: Path, decay: float) -> dict[str, Any]:
     """The loss L, and the norms of the gradient of the objective and of the weights, at the snapshots."""
     values, gradient = loss(path.weights)
     return {

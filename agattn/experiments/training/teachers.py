@@ -27,9 +27,9 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.errors import InputError, nearest
 from agattn.experiments.training.losses import (
-    Loss,
     PopulationLoss,
     SampleLoss,
+    TrainingLoss,
     evaluate,
     exact_layer,
     is_one_lightning_layer,
@@ -114,7 +114,7 @@ class Teacher:
                 needed = "needs" if given is None else "has no"
                 raise InputError(f"a teacher {self.kind!r} {needed} {name}")
 
-    def loss(self, architecture: Architecture, data: Data, seed: int, compiled: bool = False) -> Loss:
+    def loss(self, architecture: Architecture, data: Data, seed: int, compiled: bool = False) -> TrainingLoss:
         """The loss of this teacher.
 
         Args:

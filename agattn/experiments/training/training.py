@@ -31,9 +31,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import ceil, log10
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
@@ -43,14 +44,14 @@ from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment
-from agattn.experiments.training.losses import Loss, single_layer
+from agattn.experiments.training.losses import TrainingLoss, single_layer
 from agattn.experiments.training.paths import Path, descent, flow, growth, kept_values
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
 from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Count, Key, Number, Result
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
@@ -73,6 +74,57 @@ _GROWTH, _STEADY = 0.01, 1.4
 CHUNK, CHUNK_OF_SAMPLES = 20, 5
 
 Line = dict[str, Any]
+
+
+Heads = list[list[list[Number]]]
+
+
+@dataclass(frozen=True, repr=False)
+class History(Result):
+    """The way of a run, at some times."""
+
+    time: Key[list[Number], "The times, from 0; of descent the rate times the steps."]
+    loss: Key[list[float], "The loss, without weight decay."]
+    gradient: Key[list[float], "The norm of the gradient, with weight decay."]
+    norm: Key[list[float], "The norm of the weights."]
+    second_singular_value: Key[
+        list[list[float]] | UnsetType, "σ₂/σ₁ of A by layer, the least of its heads."
+    ] = UNSET
+
+
+@dataclass(frozen=True, repr=False)
+class TrainedRun(Result, name="train"):
+    """One line of the JSON Lines that agattn train prints: the run of one seed."""
+
+    experiment: Key[str, "The name of the experiment."]
+    seed: Key[Count, "The seed of all random choices."]
+    outcome: Key[
+        Literal["converged", "diverged", "stiff", "unfinished", "sampled", "untrained"],
+        "How the run ended; only what converged is a limit point.",
+    ]
+    steps: Key[Count, "The steps that were taken."]
+    time: Key[Number, "The time that was reached."]
+    loss: Key[float, "The loss there; teachers have norm 1 where the architecture can be scaled."]
+    gradient: Key[float, "The norm of the gradient there."]
+    norm: Key[float, "The norm of the weights there."]
+    growth: Key[float | None, "d log‖θ‖ / d log t over the last ten-fold of time."]
+    drift: Key[Number, "The largest error of an entry of the conserved matrices along the path."]
+    diverged: Key[bool, "Whether weights overflow, or still grow like a power of time."]
+    ranks: Key[list[list[list[Count]]] | None, "[rk A, rk V] to tolerance, by layer and head."]
+    stable_ranks: Key[Heads | None, "The stable ranks, likewise."]
+    singular_values: Key[list[Heads] | None, "The singular values of A and V, likewise."]
+    stratum: Key[Stratum | None, "[rk V, rk A, rk [V; Aᵀ]] of one layer of one head."]
+    singular: Key[bool | None, "Whether the stratum is singular."]
+    boundary: Key[bool | None, "Whether it is on the boundary of M."]
+    distances: Key[
+        dict[str, list[Number]] | None, "Bounds on the relative distance of φ to the closures of strata."
+    ]
+    nearest: Key[dict[str, list[Number]] | None, "The least upper bound on the way, and when."]
+    fiber_dimension: Key[Count | None, "The number of parameters less dim M, by the formula for dim M."]
+    hessian_zeros: Key[Count | None, "Zero eigenvalues of the Hessian at a limit point."]
+    hessian_negative: Key[Count | None, "Its negative eigenvalues."]
+    hessian: Key[list[Number] | None, "The smallest and the largest absolute value of the others."]
+    history: Key[History, "The way there, at times evenly spaced in log t."]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,7 +239,7 @@ def _runs(experiment: Experiment) -> Iterator[Line]:
             yield measure(experiment, seed, loss, path)
 
 
-def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
+def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -> Line:
     """The line of a run."""
     architecture, decay = experiment.architecture, experiment.decay
     kept = kept_values(loss, path, decay)
@@ -195,23 +247,27 @@ def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
     outcome = _outcome(experiment, path, kept, drifted)
     trusted = outcome not in ("diverged", "stiff")
     last = path.weights[-1]
-    line: Line = {
-        "experiment": experiment.name, "seed": seed, "outcome": outcome, "steps": path.steps,
-        "time": float(path.times[-1]), "loss": float(kept["loss"][-1]),
-        "gradient": float(kept["gradient"][-1]), "norm": float(kept["norm"][-1]),
-        "growth": None if experiment.method == "untrained" else round(growth(path)[0], 5),
-        "drift": float(f"{drifted:.3g}"),
-        "diverged": outcome == "diverged",
-    }  # fmt: skip
-    line |= _heads(architecture, last, trusted)
-    line |= _strata(architecture, path, trusted)
-    line["fiber_dimension"] = fiber_dimension(architecture)
-    line |= _hessian(loss, last, decay, outcome == "converged")
-    line["history"] = _history(architecture, path, kept)
-    return line
+    return TrainedRun(
+        experiment=experiment.name,
+        seed=seed,
+        outcome=outcome,
+        steps=path.steps,
+        time=float(path.times[-1]),
+        loss=float(kept["loss"][-1]),
+        gradient=float(kept["gradient"][-1]),
+        norm=float(kept["norm"][-1]),
+        growth=None if experiment.method == "untrained" else round(growth(path)[0], 5),
+        drift=float(f"{drifted:.3g}"),
+        diverged=outcome == "diverged",
+        **_heads(architecture, last, trusted),
+        **_strata(architecture, path, trusted),
+        fiber_dimension=fiber_dimension(architecture),
+        **_hessian(loss, last, decay, outcome == "converged"),
+        history=_history(architecture, path, kept),
+    ).as_json()
 
 
-def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array], drifted: float) -> str:
+def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array], drifted: float) -> Any:
     if experiment.method == "untrained":
         return "untrained"
     if path.problem is not None:
@@ -304,12 +360,12 @@ def _strata(architecture: Architecture, path: Path, trusted: bool) -> Line:
         least = int(np.argmin(upper))
         nearest[str(stratum)] = [_short(upper[least]), float(f"{path.times[least]:.4g}")]
     return {
-        "stratum": at.as_json(), "singular": singular_by_ranks(layer, at),
+        "stratum": at, "singular": singular_by_ranks(layer, at),
         "boundary": layer.d >= 2 and degenerate, "distances": distances, "nearest": nearest,
     }  # fmt: skip
 
 
-def _hessian(loss: Loss, theta: Array, decay: float, converged: bool) -> Line:
+def _hessian(loss: TrainingLoss, theta: Array, decay: float, converged: bool) -> Line:
     """Zero and negative eigenvalues at a limit point, and the smallest and largest of the others."""
     names = ("hessian_zeros", "hessian_negative", "hessian")
     if not converged:
@@ -322,10 +378,11 @@ def _hessian(loss: Loss, theta: Array, decay: float, converged: bool) -> Line:
             "hessian": spectrum}  # fmt: skip
 
 
-def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> Line:
+def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> History:
     """Loss, gradient and norm at the snapshots, and σ₂/σ₁ of A for every layer: of its least head."""
-    history: Line = {"time": [float(f"{t:.4g}") for t in path.times]}
-    history |= {name: [_short(x) for x in values] for name, values in kept.items()}
+    times = [float(f"{t:.4g}") for t in path.times]
+    losses, gradients, norms = ([_short(x) for x in kept[name]] for name in ("loss", "gradient", "norm"))
+    history = History(times, losses, gradients, norms)
     layers = heads_of(architecture, path.weights)
     if layers is not None:
         ratios = []
@@ -336,7 +393,7 @@ def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> 
                 top = np.where(sigma[:, 0] > 0, sigma[:, 0], 1.0)
                 found.append(sigma[:, min(1, sigma.shape[1] - 1)] / top if sigma.shape[1] > 1 else 0 * top)
             ratios.append([_short(x) for x in np.min(found, axis=0)])
-        history["second_singular_value"] = ratios
+        history = replace(history, second_singular_value=ratios)
     return history
 
 

@@ -104,7 +104,7 @@ def _divisions(exponents: list[Exponents]) -> Iterator[tuple[Places, ...]]:
 
 
 def _covers(places: frozenset[int], blocks: list[frozenset[int]]) -> Iterator[list[frozenset[int]]]:
-    """All ways to write a set as a disjoint union of some of the given ones."""
+    """All ways to write a set as a disjoint union of some of the given blocks."""
     if not places:
         yield []
         return

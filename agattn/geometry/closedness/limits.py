@@ -42,7 +42,7 @@ from agattn.architectures.protocol import Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
     is_skew,
@@ -51,7 +51,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.result import Count, Key, Named, Result, key
+from agattn.sheet.result import Count, Key, Named, Result, key, printed_as
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -218,7 +218,7 @@ class LimitMap:
         return kappa, a * h + d * e - b * g - c * f
 
     def open_conditions(self, parameters: Mapping[str, Array], Y: Array) -> list[str]:
-        """Which of the conditions fail under which a limit is the function of no weights; Y is d_0 × 2.
+        """The conditions that fail, of those under which no weights have the limit as function; Y is d_0 × 2.
 
         The weights are integers, and Y shows that κ and δ of :meth:`minors` are not 0 as polynomials.
         """
@@ -237,7 +237,8 @@ class LimitMap:
         return failing
 
 
-class Limits(Result):
+@printed_as("Limits")
+class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
@@ -251,7 +252,7 @@ class Limits(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class LimitSet(Limits):
+class LimitSet(OutsideLimits):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:
@@ -291,7 +292,7 @@ class LimitSet(Limits):
 
 
 def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
-    """Limits of functions of the network that are the function of no weights, and how many there are.
+    """Limits of functions of the network that no weights have as function, and the dimension of their set.
 
     Two tokens tell: a limit that has no preimage for two tokens has none for more, and the dimension found
     for two is a lower bound for more.
@@ -312,7 +313,7 @@ def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
     bound = network_bound(network).value - 1
     best: tuple[int, dict[str, Array], Array] | None = None
     for arrays, Y in _candidates(limit_map, seed):
-        found = Weights(limit_map, arrays).differential_rank(bound, seed)
+        found = ExactWeights(limit_map, arrays).differential_rank(bound, seed)
         if best is None or found > best[0]:
             best = found, arrays, Y
         if found == bound:
@@ -360,7 +361,7 @@ class ZeroKind(NamedTuple):
 
 
 def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], bool]]:
-    """Names of kinds of weights, what their M_i are ("zero", "one", "skew"; 0 is L), and whether φ = 0.
+    """The kinds of weights: name, the M_i that are "zero", "one" or "skew" (0 is L), and whether φ = 0.
 
     >>> for name, _, zero in special_weights(DeepNetwork((2, 2, 1), (1, 2), t=2)):
     ...     print(name, zero)
@@ -396,7 +397,7 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
 
 
 def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
-    """Weights of each kind that the theorem on zeros tells apart: what it says, and what is found.
+    """Weights of each kind in the theorem on zeros: whether φ = 0 by the theorem, and as computed.
 
     Raises:
         InputError: if the network is none of those that the theorem is about, or t = 1.

@@ -120,7 +120,7 @@ def _exchanged(sign: int, heads: int) -> Change:
 
 
 def _kinds(a: int, d: int, d_out: int) -> Iterator[tuple[str, Change]]:
-    """The names of what may be special about heads 1 and 2, and how it is made."""
+    """The special relations between heads 1 and 2 by name, and the function that makes the heads."""
     yield "V = 0 in head 1", _zero("V")
     yield "K = 0 in head 1", _zero("K")
     yield "K = Q = 0 in head 1", _zero("KQ")
@@ -237,7 +237,7 @@ class Squares:
     """
 
     def flaw(self, network: DeepNetwork, y: Target) -> str:
-        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        """Why this obstruction does not hold for a matrix y of quadratic forms; empty if it holds."""
         first = {b: (i, k) for (c, b, i, k) in y if c == 1}
         second = [(b, i, k) for (c, b, i, k) in y if c == 2]
         squares = {i for i, k in first.values() if i == k}
@@ -269,7 +269,7 @@ class Products:
     columns: tuple[int, int, int]
 
     def flaw(self, network: DeepNetwork, y: Target) -> str:
-        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        """Why this obstruction does not hold for a matrix y of quadratic forms; empty if it holds."""
         columns = sorted({b for c, b, *_ in y if c == 1})
         places = sorted({(i, k) for c, _, i, k in y if c == 1})
         entries = [[y.get((1, b, *place), 0) for place in places] for b in columns]
@@ -310,7 +310,7 @@ class Pencil:
     columns: tuple[int, ...]
 
     def flaw(self, network: DeepNetwork, y: Target) -> str:
-        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        """Why this obstruction does not hold for a matrix y of quadratic forms; empty if it holds."""
         d, n = network.dims[0], min(network.ranks[0], network.dims[0]) + 2
         found: defaultdict[Coordinate, int] = defaultdict(int)
         for form, matrix in ((self.v, self.B), (self.w, self.A)):
@@ -367,7 +367,7 @@ def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Po
 
 @dataclass(frozen=True, repr=False)
 class HeadsLimit(Result):
-    """A matrix of quadratic forms that is a limit of sums of h heads, and is no such sum, not even over ℂ.
+    """A matrix of quadratic forms that is a limit of sums of h heads, and no sum of h heads, not even over ℂ.
 
     Attributes:
         y: its coefficients.
@@ -509,7 +509,7 @@ def _unit(*indices: int) -> Form:
 def _limit(
     network: DeepNetwork, heads: Sequence[Head], obstruction: Squares | Products | Pencil
 ) -> HeadsLimit:
-    """The limit of some heads, with the reason why it is outside."""
+    """The limit of some heads, with the reason why the limit is no sum of heads."""
     K, Q, V = [], [], []
     for h, (values, products) in enumerate(heads, 1):
         V += [(h, c, i, n, x) for c, form in values.items() for (i, n), x in form.items()]

@@ -45,6 +45,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.critical_points.charts import Chart, beside_identity
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import Stratum, open_stratum, require_stratum, require_two_tokens
 from agattn.geometry.variety.coordinates import coefficients
@@ -53,34 +54,35 @@ PAIR = Stratum(1, 1, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class AffineChart:
+class AffineChart(Chart):
     """An open part of a stratum, or of the regular points of M̄, in coordinates.
 
     Attributes:
         layer: the layer.
         stratum: the open stratum of what is parametrized.
+        factors: matrices of polynomials: ``V``, ``K``, ``Q`` with A = KᵀQ; for (1,1,2) ``h``, ``q``, ``W``,
+            ``S``.
         regular: whether these are regular points of M̄, of whatever stratum.
         linear: the letter of the factor in which y is linear and which is not normalized; "" if there is
             none.
-        y: the N coordinates as polynomials in the coordinates of the chart.
-        factors: matrices of polynomials: ``V``, ``K``, ``Q`` with A = KᵀQ; for (1,1,2) ``h``, ``q``, ``W``,
-            ``S``.
         forms: for each factor that is normalized, an affine form: its first entry is 1 plus this
             combination of the others.
     """
 
-    layer: SingleLayer
-    stratum: Stratum
     regular: bool
     linear: str
-    y: tuple[Polynomial, ...]
-    factors: Mapping[str, Array]
     forms: Mapping[str, tuple[int, ...]]
 
-    @property
-    def ring(self) -> PolynomialRing:
-        """The ring of the coordinates."""
-        return self.y[0].ring
+    @cached_property
+    def y(self) -> tuple[Polynomial, ...]:
+        """The N coordinates as polynomials in the coordinates of the chart."""
+        if not self.is_pair:
+            V, K, Q = (self.factors[name] for name in "VKQ")
+            return tuple(coefficients(self.layer, K.T @ Q, V))
+        h, q, W, S = (self.factors[name] for name in "hqWS")
+        form = W.T @ S @ W
+        squares = [form[i, k] * (1 if i == k else 2) for i, k in zip(*np.triu_indices(len(q)), strict=True)]
+        return tuple(np.multiply.outer(np.multiply.outer(h, q), np.array(squares, dtype=object)).ravel())
 
     @property
     def is_pair(self) -> bool:
@@ -108,7 +110,7 @@ class AffineChart:
         return (one, *(scale for _ in self.ring.gens[1:]))
 
     def equations(self, loss: Loss) -> list[Polynomial]:
-        """The equations of critical points, as many as coordinates."""
+        """The equations of critical points, as many as coordinates, divided by :attr:`scales`."""
         force = [entry / 2 for entry in loss.gradient(self.y)]
         shape = self.y if self.linear else [y.derivative(self.ring.gens[0]) for y in self.y]
         result = []
@@ -249,76 +251,95 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
     require_stratum(layer, stratum)
     if stratum.is_zero:
         raise InputError("the function 0 is a stratum by itself; every loss is critical on a point")
-    d, e, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
-    # Sizes of the factors, and of the coordinates B of the bases W, of shapes (rows, columns).
+    draft = _Draft.of(layer, stratum, regular, seed)
+    scale = draft.ring.one() if draft.linear else draft.ring.gens[0]  # λ
+    factors: dict[str, Array]
     if stratum == PAIR:
-        factors, bases = {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
+        [h], [q], [[a, b, c]] = (draft.factor(name) for name in "hqs")
+        S = np.array([[a, b], [b, c]], dtype=object)
+        factors = {"h": h * scale, "q": q, "W": draft.basis("b"), "S": S}
     elif regular:
-        factors, bases = {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
+        factors = {"V": draft.factor("v") * scale, "K": draft.basis("b"), "Q": draft.factor("q")}
     else:
-        factors = {"h": (e, r_v), "q": (r_a, d)}
-        bases = {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
-    sizes = {name: rows * columns for name, (rows, columns) in factors.items()}
-    dimension = sum(sizes.values()) - len(sizes) + 1 + sum(m * (n - m) for m, n in bases.values())
-    linear = max(reversed(sizes), key=lambda name: sizes[name])
-    if 2 * sizes[linear] <= dimension:
-        linear = ""
-    order = [] if linear else [Variable("lambda")]
-    order += [Variable(linear, (n + 1,)) for n in range(sizes.get(linear, 0))]
-    order += [Variable(x, (n + 1,)) for x in sizes if x != linear for n in range(sizes[x] - 1)]
-    order += [Variable(x, (n + 1,)) for x, (m, k) in bases.items() for n in range(m * (k - m))]
-    ring = PolynomialRing(order)
-    at = dict(zip(ring.variables, ring.gens, strict=True))
-    draw = random.Random(f"{layer.name} {stratum} {seed}")
-    forms: dict[str, tuple[int, ...]] = {}
+        U, H = draft.basis("b"), draft.factor("h") * scale
+        V, K = H @ draft.basis("f") @ U, draft.basis("g") @ U
+        factors = {"V": V, "K": K, "Q": draft.factor("q")}
+    return AffineChart(layer, stratum, draft.ring, factors, regular, draft.linear, draft.forms)
 
-    def factor(name: str) -> Array:
-        rows, columns = factors[name]
-        if name == linear:
-            entries = [at[Variable(name, (n + 1,))] for n in range(sizes[name])]
+
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """What a chart is made of: coordinates, and the factors and bases with them as entries.
+
+    Attributes:
+        ring: the coordinates.
+        linear: the letter of the factor that is not normalized; "" if there is none.
+        factors, bases: the numbers of rows and columns of each.
+        draw: the random numbers of the chart, in the order in which factors and bases are made.
+        slopes: coefficients of affine forms.
+        turns: entries of the changes of bases.
+        forms: those of the factors that were made.
+    """
+
+    ring: PolynomialRing
+    linear: str
+    factors: Mapping[str, tuple[int, int]]
+    bases: Mapping[str, tuple[int, int]]
+    draw: random.Random
+    slopes: tuple[int, ...]
+    turns: tuple[int, ...]
+    forms: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, layer: SingleLayer, stratum: Stratum, regular: bool, seed: int) -> _Draft:
+        """The sizes, the factor in which y is linear, and the coordinates in their order."""
+        d, e, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
+        if stratum == PAIR:
+            factors, bases = {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
+        elif regular:
+            factors, bases = {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
         else:
-            free = [at[Variable(name, (n + 1,))] for n in range(sizes[name] - 1)]
-            forms[name] = tuple(draw.choice(_slopes(seed)) for _ in free)
-            entries = [sum((c * x for c, x in zip(forms[name], free, strict=True)), ring.one()), *free]
-        return np.array(entries, dtype=object).reshape(rows, columns)
+            factors, bases = {"h": (e, r_v), "q": (r_a, d)}, {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
+        sizes = {name: rows * columns for name, (rows, columns) in factors.items()}
+        coordinates = {name: rows * (columns - rows) for name, (rows, columns) in bases.items()}
+        dimension = sum(sizes.values()) - len(sizes) + 1 + sum(coordinates.values())
+        linear = max(reversed(sizes), key=lambda name: sizes[name])
+        if 2 * sizes[linear] <= dimension:  # x = 0 would solve too many equations
+            linear = ""
+        # The linear factor or λ comes first, then normalized factors, which have one entry less, and bases.
+        order = [] if linear else [Variable("lambda")]
+        free = {linear: sizes[linear]} if linear else {}
+        free |= {name: size - 1 for name, size in sizes.items() if name != linear} | coordinates
+        order += [Variable(name, (n + 1,)) for name, count in free.items() for n in range(count)]
+        draw, slopes = random.Random(f"{layer.name} {stratum} {seed}"), _slopes(seed)
+        turns = (-2, -1, 1, 2) if seed < 2 else slopes
+        return cls(PolynomialRing(order), linear, factors, bases, draw, slopes, turns, {})
 
-    def basis(name: str) -> Array:
-        rows, columns = bases[name]
-        free = iter([at[Variable(name, (n + 1,))] for n in range(rows * (columns - rows))])
-        W = [
-            [ring.one() * int(i == j) if j < rows else next(free) for j in range(columns)]
-            for i in range(rows)
-        ]
+    def _entries(self, name: str) -> list[Polynomial]:
+        places = zip(self.ring.gens, self.ring.variables, strict=True)
+        return [x for x, variable in places if variable.letter == name]
+
+    def factor(self, name: str) -> Array:
+        """A factor; if it is normalized, its first entry is 1 + Σ cᵢxᵢ, with xᵢ the other entries."""
+        entries = self._entries(name)
+        if name != self.linear:
+            form = self.forms[name] = tuple(self.draw.choice(self.slopes) for _ in entries)
+            first = sum((c * x for c, x in zip(form, entries, strict=True)), self.ring.one())
+            entries = [first, *entries]
+        return np.array(entries, dtype=object).reshape(self.factors[name])
+
+    def basis(self, name: str) -> Array:
+        """The rows (I B)·LU, with L and U unitriangular; the identity where all of the space is meant.
+
+        By L and U the hyperplanes that the chart leaves out become general.
+        """
+        rows, columns = self.bases[name]
+        W = beside_identity(self.ring, iter(self._entries(name)), rows, columns, rows)
         if rows == columns:
-            return np.array(W, dtype=object)
-        # A lower and an upper unitriangular matrix: the hyperplanes that the chart leaves out become general.
+            return W
         lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
-        turns = (-2, -1, 1, 2) if seed < 2 else _slopes(seed)
         for i in range(columns):
             for j in range(i):
-                lower[i, j], upper[j, i] = (draw.choice(turns) for _ in range(2))
-        turned: Array = np.array(W, dtype=object) @ (lower @ upper)
+                lower[i, j], upper[j, i] = (self.draw.choice(self.turns) for _ in range(2))
+        turned: Array = W @ (lower @ upper)
         return turned
-
-    matrices: dict[str, Array]
-    scale = ring.one() if linear else ring.gens[0]
-    if stratum == PAIR:
-        h, q, (s,), W = factor("h")[0], factor("q")[0], factor("s"), basis("b")
-        S = np.array([[s[0], s[1]], [s[1], s[2]]], dtype=object)
-        form = W.T @ S @ W
-        i, k = np.triu_indices(d)
-        entries = np.array(
-            [form[a, b] * (1 if a == b else 2) for a, b in zip(i, k, strict=True)], dtype=object
-        )
-        y = np.multiply.outer(np.multiply.outer(h * scale, q), entries).ravel()
-        matrices = {"h": h * scale, "q": q, "W": W, "S": S}
-    else:
-        if regular:
-            V, K = factor("v") * scale, basis("b")
-        else:
-            U = basis("b")
-            V, K = factor("h") * scale @ basis("f") @ U, basis("g") @ U
-        Q = factor("q")
-        matrices = {"V": V, "K": K, "Q": Q}
-        y = coefficients(layer, K.T @ Q, V)
-    return AffineChart(layer, stratum, regular, linear, tuple(y), matrices, forms)

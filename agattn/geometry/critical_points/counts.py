@@ -22,11 +22,11 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
-from agattn.geometry.critical_points.loss import GeneralLoss, Loss
+from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.sheet.data import Cell, Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Count, Key, Named, Result, Written, key
 
 THEOREM = "theorem"
 
@@ -73,10 +73,9 @@ class CriticalPart(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class CriticalPoints(Result, name="critical-points"):
+class CriticalPoints(AboutLoss, name="critical-points"):
     """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum but 0."""
 
-    loss: Loss | GeneralLoss  #: for ``"theorem"`` those of general data, or with a general target
     found: Mapping[Stratum, CriticalSet]  #: what was found for each stratum, the open one first
     fields: Key[
         tuple[int, ...],  #: characteristics; 0 for ℚ
@@ -99,24 +98,6 @@ class CriticalPoints(Result, name="critical-points"):
     #: For each stratum with a number that is proved natively what proves it: ``"elimination"``, for this
     #: loss, or the id of a theorem, for general data or a general target.
     proofs: Mapping[Stratum, str] = field(default_factory=dict)
-
-    @property
-    @key(name="architecture")
-    def layer(self) -> SingleLayer:
-        """The layer."""
-        return self.loss.layer
-
-    @property
-    @key
-    def metric(self) -> str:
-        """The metric of the loss; `data` for samples that were given."""
-        return self.loss.metric
-
-    @property
-    @key
-    def samples(self) -> Positive | None:
-        """The number of samples; null for a metric without any, or if enough."""
-        return self.loss.samples
 
     @property
     @key

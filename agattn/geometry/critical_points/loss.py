@@ -42,6 +42,7 @@ from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
+from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
@@ -163,6 +164,35 @@ class GeneralLoss:
         return self.size
 
 
+@dataclass(frozen=True, repr=False)
+class AboutLoss(Result):
+    """What is found about a loss of a layer.
+
+    Attributes:
+        loss: by a theorem, that of general data, or with a general target.
+    """
+
+    loss: Loss | GeneralLoss
+
+    @property
+    @key(name="architecture")
+    def layer(self) -> SingleLayer:
+        """The layer."""
+        return self.loss.layer
+
+    @property
+    @key
+    def metric(self) -> str:
+        """The metric of the loss; `data` for samples that were given."""
+        return self.loss.metric
+
+    @property
+    @key
+    def samples(self) -> Positive | None:
+        """The number of samples; null for a metric without any, or if enough."""
+        return self.loss.samples
+
+
 def enough_samples(layer: SingleLayer, loss: Loss) -> bool:
     """Whether general data with as many samples as a random loss are those of the theorem on general data.
 
@@ -252,6 +282,27 @@ def loss_of_block(
     """
     rows = [[Fraction(x) for x in row] for row in block]
     return Loss(layer, _blocks(layer, rows), tuple(map(Fraction, linear)), Fraction(0), metric)
+
+
+def check_loss(metric: str, data: object, samples: object, target: object) -> None:
+    """Refuse data together with what names another loss.
+
+    Raises:
+        InputError: if both are given.
+    """
+    if data is not None and (samples is not None or target is not None or metric != "generic"):
+        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+
+
+def chosen_loss(
+    layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
+    target: Sequence[Any] | None, seed: int,
+) -> Loss:  # fmt: skip
+    """The loss of data, or that of a metric: to a target, or of what a seed draws."""
+    check_loss(metric, data, samples, target)
+    if data is not None:
+        return loss_of_data(layer, *data)
+    return loss(layer, metric, target, seed, samples)
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:

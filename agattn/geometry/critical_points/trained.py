@@ -47,7 +47,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.loss import AboutLoss, Loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
     RealWeights,
@@ -129,7 +129,7 @@ class NearbyCriticalPoint(Result):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoints(Result, name="critical-points"):
+class NearbyCriticalPoints(AboutLoss, name="critical-points"):
     """The critical points found from given weights, one for each rank of A at most; nearest first."""
 
     loss: Loss
@@ -139,24 +139,6 @@ class NearbyCriticalPoints(Result, name="critical-points"):
         "At most one for each rank of A, the nearest first; empty where Newton's method finds none in M.",
         Named("near"),
     ]
-
-    @property
-    @key(name="architecture")
-    def layer(self) -> SingleLayer:
-        """The layer."""
-        return self.loss.layer
-
-    @property
-    @key
-    def metric(self) -> str:
-        """The metric of the loss; `data` for samples that were given."""
-        return self.loss.metric
-
-    @property
-    @key
-    def samples(self) -> Positive | None:
-        """The number of samples; null for a metric without any."""
-        return self.loss.samples
 
     def __iter__(self) -> Iterator[NearbyCriticalPoint]:
         return iter(self.points)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import flint
 
@@ -31,37 +31,38 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.strata import Stratum
+from agattn.sheet.result import Count, Key, Place, Result, Written, key
 
 _BITS = 128
 
 
-@dataclass(frozen=True, eq=False)
-class SurfacePoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class SurfacePoint(Result):
     """A critical point of a loss on the surface, or of its restriction to the singular line.
 
-    Attributes:
-        position: balls that contain its coordinates x, y and w.
-        loss: a ball that contains the value.
-        index: the number of negative eigenvalues of the Hessian, ``None`` if that is degenerate.
-        on_line: whether it is one of the restriction to the line x = y = 0.
-        in_m: whether it is in M.
-        stratum: of the point.
+    As the loss is convex in x, no point on the surface is a maximum. Balls contain the coordinates x, y, w
+    and the value of the loss; documents have their midpoints.
     """
 
-    position: tuple[Any, Any, Any]
-    loss: Any
-    index: int | None
-    on_line: bool
-    in_m: bool
-    stratum: Stratum
-    evidence: Evidence = Evidence.PROVED
+    position: Key[
+        tuple[Any, Any, Any],
+        "Its coordinates in the slice.",
+        Written(Place, lambda balls: [float(ball.mid()) for ball in balls]),
+    ]
+    loss: Key[Any, "The loss there.", Written(float, lambda ball: float(ball.mid()))]
+    index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
+    on_line: Key[bool, "Whether it is one of the restriction to the singular line."]
+    in_m: Key[bool, "Whether it is in M."]
+    stratum: Key[Stratum, "Its stratum (r_V, r_A, r)."]
+    evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
     @property
-    def kind(self) -> str:
-        """What it is, in words; as f is convex in x, nothing on the surface is a maximum."""
+    @key
+    def kind(self) -> Literal["minimum", "saddle", "degenerate", "minimum on the singular line"]:
+        """What it is on the surface, or on its singular line."""
         if self.on_line:
             return "minimum on the singular line"
-        return "degenerate" if self.index is None else ("minimum", "saddle")[self.index]
+        return "degenerate" if self.index is None else "saddle" if self.index else "minimum"
 
     def weights(self) -> tuple[list[list[float]], list[list[float]]] | None:
         """A and V of M(2, 1, 2) with y_{1,1} = (u − sv)(u + sv), y_{1,2} = xv(u + sv); ``None`` outside M."""
@@ -71,20 +72,18 @@ class SurfacePoint:
         s = float(self.position[1].mid()) / x if x else max(-w, 0.0) ** 0.5
         return [[1.0, 0.0], [-s, x]], [[1.0, s]]
 
-    def __str__(self) -> str:
+    @property
+    @key(name="weights")
+    def weights_by_name(self) -> dict[str, list[list[float]]] | None:
+        """A and V; null outside M."""
+        found = self.weights()
+        return None if found is None else dict(zip("AV", found, strict=True))
+
+    def summary(self) -> str:
+        """The kind, the place, the loss, and how the point is known."""
         place = ", ".join(f"{float(c.mid()):.4g}" for c in self.position)
         outside = "" if self.in_m else ", outside M"
         return f"{self.kind} at ({place}){outside}: loss {float(self.loss.mid()):.6g} ({self.evidence})"
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything known of it, JSON-ready."""
-        from agattn import records
-
-        weights, position = self.weights(), [float(c.mid()) for c in self.position]
-        return records.document(
-            records.FigureCritical.Point, self, position=position, loss=float(self.loss.mid()),
-            weights=None if weights is None else dict(zip("AV", weights, strict=True)),
-        )  # fmt: skip
 
 
 def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:

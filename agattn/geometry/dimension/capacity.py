@@ -53,7 +53,7 @@ _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
 
 
 def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
-    """The least of the known bounds; the seed changes only, and rarely, how good it is."""
+    """The least of the known bounds; another seed rarely gives another bound, and always a proved one."""
     if isinstance(network, PolynomialMap):
         bounds = [Bound(network.parameters, "the parameters")]
         outputs, variables = prod(network.output_shape), prod(network.inputs or (1,))

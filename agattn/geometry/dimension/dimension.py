@@ -54,10 +54,11 @@ from agattn.algebra.arithmetic import (
     Size,
     to_balls,
 )
-from agattn.algebra.rank import Point, RandomRows, rank
+from agattn.algebra.rank import RandomRows, RankPoint, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
+from agattn.architectures.forms import Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs
 from agattn.errors import DisagreementError, TooLargeError
@@ -66,7 +67,7 @@ from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
-from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Named, Result, Written, key
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
@@ -88,7 +89,7 @@ class Dimension(Result):
     It is ``proved`` if the two bounds, both proved, meet; else the evidence is that of the observed rank.
     """
 
-    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
     dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
     evidence: Key[Evidence, "How the result is known."]
     lower_bound: Key[Count, "The dimension is at least this: proved."]
@@ -101,7 +102,7 @@ class Dimension(Result):
         Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
     ]
     ranks: Key[
-        tuple[Point, ...],
+        tuple[RankPoint, ...],
         "The random points tried; empty for normalized networks and theorems.",
         Named("points"),
     ]
@@ -155,12 +156,25 @@ class Dimension(Result):
             *self._formulas(),
         ]
         headings = ("what", "value", "evidence", Wide("why"))
-        shown = [Table(f"Dimension of {self.computed_of}", headings, tuple(bounds))]
+        shown = [Table(f"Dimension of {self.computed_of}", headings, tuple(bounds), where="page")]
         if self.ranks:
             points = tuple((r.rank, r.prime, r.rows, r.columns) for r in self.ranks)
             columns = ("rank", "modulo", "rows", "columns")
-            shown.append(Table("Ranks of the Jacobian at random points", columns, points))
-        return Sheet(self.summary(), tuple(shown))
+            title = "Ranks of the Jacobian at random points"
+            shown.append(Table(title, columns, points, where="page"))
+        lines = "\n".join(f"  {line}" for line in self._lines())
+        return Sheet(self.summary(), (*shown, Note(lines, apart=False)))
+
+    def _lines(self) -> list[str]:
+        """What a terminal says below the dimension."""
+        lines = [
+            f"at least {self.lower_bound}: {self.lower_bound_argument}",
+            f"at most  {self.upper_bound}: {self.upper_bound_reason}",
+        ]
+        if self.evidence is Evidence.MODULAR:
+            chance = f"wrong with probability below {self.error:.1e} (for the rank over F_p)"
+            lines.append(f"observed: {', '.join(map(str, self.ranks))}; {chance}")
+        return [*lines, f"{self.parameters} parameters, {self.seconds:.2f} s"]
 
     def _formulas(self) -> list[tuple[Cell, ...]]:
         """The rows of the formulas for such architectures."""
@@ -357,7 +371,7 @@ def _by_all_symmetries(
         from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
         progress("all linear symmetries")
-        orbits = linear_symmetries(architecture, seed, progress=progress).orbit_dimension
+        orbits = linear_symmetries(architecture, seed=seed, progress=progress).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
         )

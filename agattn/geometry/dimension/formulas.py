@@ -56,7 +56,7 @@ _MOST_MODULES, _LARGEST_MODULE = 500, 250
 
 
 class Bound(NamedTuple):
-    """An upper bound on a dimension, and why it is one."""
+    """An upper bound on a dimension, and the reason why the dimension is not larger."""
 
     value: int
     reason: str

@@ -60,14 +60,16 @@ from agattn.algebra.residues import (
     reduce,
 )
 from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.forms import Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.patience import Progress, silent
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Named, Result, Written, key, printed_as
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -115,8 +117,9 @@ class Generator(Result):
         return self.moves
 
 
+@printed_as("Family")
 @dataclass(frozen=True, repr=False)
-class Family(Result):
+class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
     name: Key[str, "The known symmetry, or `new`."]
@@ -143,8 +146,8 @@ class LinearSymmetries(Result, name="symmetries"):
         prime: the one modulo which these were solved.
     """
 
-    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
-    families: Key[tuple[Family, ...], "The known symmetries, and what is new."]
+    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    families: Key[tuple[SymmetryFamily, ...], "The known symmetries, and what is new."]
     at_most: Key[Count, "It is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
     unknowns: int
@@ -250,23 +253,38 @@ NEW = "new"
 
 def linear_symmetries(
     architecture: Architecture,
+    *,
     seed: int = 0,
     force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
 ) -> LinearSymmetries:
-    """All linear symmetries of the parametrization of a polynomial architecture.
+    r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
     Args:
-        architecture: any with a degree.
+        architecture: a lightning layer or network, or anything polynomial with the members of
+            :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
-        force: attempt architectures beyond the limits too.
+        force: attempt architectures beyond the limits on sizes too.
         progress: called with what is done next.
 
     Raises:
-        InputError: if the architecture is no polynomial.
-        TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters or :data:`MAX_TOKENS` tokens, or
-            a degree above :data:`MAX_DEGREE`, or a system has more than :data:`MAX_UNKNOWNS` unknowns.
+        InputError: if it is no architecture, or no polynomial.
+        TooLargeError: if it has more parameters, tokens or a larger degree than the limits of
+            :mod:`agattn.geometry.dimension.lie_algebra`, or a system has more unknowns.
         DisagreementError: if it declares a symmetry that is none.
+
+    See Also:
+        :func:`agattn.dimension`, :func:`agattn.fiber`; ``agattn symmetries`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2))
+    >>> found
+    M(3,1,2; 2,2), t = 2: 13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of
+    dimension 10 (proved)
+    >>> for generator in found.new:
+    ...     print(generator)
+    K_2[1,·] → Q_2[2,·], K_2[2,·] → −Q_2[1,·]
+    Q_2[1,·] → K_2[2,·], Q_2[2,·] → −K_2[1,·]
     """
     if architecture.degree is None:
         raise InputError(
@@ -481,7 +499,7 @@ def _families(
     found: Sequence[Sparse],
     points: Sequence[_Point],
     progress: Callable[[str], None],
-) -> list[Family]:
+) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
     known = symmetry_matrices(architecture)
     for symmetry, matrices in zip(architecture.symmetries, known, strict=True):
@@ -510,9 +528,9 @@ def _families(
             generators.append(Generator(B, shown.text(B), known_by, name))
         if symmetry is not None:
             parts = (shown.part(acted.parameter, acted.index) for acted in symmetry.on)
-            families.append(Family(name, tuple(dict.fromkeys(parts)), tuple(generators)))
+            families.append(SymmetryFamily(name, tuple(dict.fromkeys(parts)), tuple(generators)))
         elif basis:
-            families.append(Family(name, shown.arrays(basis), tuple(generators)))
+            families.append(SymmetryFamily(name, shown.arrays(basis), tuple(generators)))
     return families
 
 

@@ -184,6 +184,10 @@ class Equation:
     def __str__(self) -> str:
         return str(self.polynomial())
 
+    def _sympy_(self) -> Any:
+        """The expression that ``sympy.sympify`` makes of the equation."""
+        return self.polynomial()._sympy_()
+
 
 #: Equations with more terms are not shown in tables.
 _MOST_TERMS = 12
@@ -205,6 +209,12 @@ def equation_cell(equation: Equation) -> Cell:
     """An equation in a table, or the number of its terms where there are many."""
     f = equation.polynomial()
     return Math(f.latex(), is_sum=True) if len(f) <= _MOST_TERMS else f"{len(f)} terms"
+
+
+def shortened(equation: Equation) -> str:
+    """An equation as text, or the beginning of a long one."""
+    text = str(equation)
+    return text if len(text) <= 1000 else f"{text[:1000]} ..."
 
 
 @dataclass(frozen=True, repr=False)
@@ -304,9 +314,9 @@ def _moved(
 
 
 def independent(equations: list[Equation]) -> list[Equation]:
-    """A maximal independent subset; independence mod p proves it over ℚ, that none is lost is for the caller.
+    """The equations that are no combinations of earlier equations mod p, so independent over ℚ.
 
-    It has those that are no combinations of others before them.
+    The caller proves that no equation is lost.
     """
     if len(equations) == 1:
         return equations

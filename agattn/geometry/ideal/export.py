@@ -38,6 +38,9 @@ FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], 
 #: The format that the ending of a file's name says.
 ENDINGS = {".m2": "macaulay2", ".sing": "singular", ".py": "sympy", ".tex": "latex", ".json": "json"}
 
+#: The equations as polynomials, by the groups that the ideal has them in.
+Groups = list[tuple[EquationModule | MultidegreeEquations, list[Polynomial]]]
+
 
 def _display(f: Polynomial) -> str:
     """The equation f = 0 in LaTeX's ``align``, four terms on a line."""
@@ -63,30 +66,11 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
     if isinstance(ideal, Ideal):
         list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
         ring = coordinate_ring(ideal.layer)
-        known: dict[str, object] = {"architecture": ideal.architecture.as_json()}
     else:
         ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
-        known = {"architecture": ideal.source.architecture.as_json(), "meaning": [*ideal.legend.values()]}
-    polynomials = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
+    polynomials: Groups = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
     if form == "json":
-        document = {
-            **known,
-            "max_degree": ideal.max_degree,
-            "coordinates": [list(v.indices) for v in ring.variables],
-            "modules": [
-                {
-                    "degree": module.degree,
-                    **_about(module),
-                    # coefficients, and pairs of a coordinate's position and its exponent
-                    "equations": [
-                        [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
-                        for f in members
-                    ],
-                }
-                for module, members in polynomials
-            ],
-        }
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        return _as_json(ideal, ring, polynomials) + "\n"
     mark, name, show, separator = FORMATS[form]
     names = separator.join(map(name, ring.variables))
     between = " \\\\\n" if form == "latex" else ",\n"
@@ -95,18 +79,7 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
         said = f": {module.name}" if isinstance(module, EquationModule) and module.name else ""
         comment = f"  {mark} {module}{said}"
         pieces.append(f"{comment}\n  " + f"{between}  ".join(map(show, members)))
-    body = between.join(pieces)
-    if form == "macaulay2":
-        field = f"ZZ/{characteristic}" if characteristic else "QQ"
-        lines = [f"S = {field}[{names}]", f"I = ideal(\n{body})" if body else "I = ideal(0_S)"]
-    elif form == "singular":
-        defined = f"ideal I =\n{body};" if body else "ideal I = 0;"
-        lines = [f"ring S = {characteristic},({names}),dp;", defined]
-    elif form == "latex":
-        lines = [r"\begin{align*}", body, r"\end{align*}"] if body else ["% none"]
-    else:
-        made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
-        lines = ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
+    lines = _definition(form, names, between.join(pieces), characteristic)
     if isinstance(ideal, Ideal):
         about = [
             "All minimal generators up to this degree; each module opens with its highest weight vector."
@@ -115,6 +88,42 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
         what = zip(ring.variables, ideal.legend.values(), strict=True)
         about = ["All minimal generators up to this degree.", *(f"{name(v)}: {said}" for v, said in what)]
     return "\n".join([f"{mark} {ideal}", *(f"{mark} {line}" for line in about), *lines]) + "\n"
+
+
+def _definition(form: str, names: str, body: str, characteristic: int) -> list[str]:
+    """The lines that define the ring and the ideal in one of the :data:`FORMATS`."""
+    if form == "macaulay2":
+        field = f"ZZ/{characteristic}" if characteristic else "QQ"
+        return [f"S = {field}[{names}]", f"I = ideal(\n{body})" if body else "I = ideal(0_S)"]
+    if form == "singular":
+        defined = f"ideal I =\n{body};" if body else "ideal I = 0;"
+        return [f"ring S = {characteristic},({names}),dp;", defined]
+    if form == "latex":
+        return [r"\begin{align*}", body, r"\end{align*}"] if body else ["% none"]
+    made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
+    return ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
+
+
+def _as_json(ideal: Ideal | ModelIdeal, ring: PolynomialRing, polynomials: Groups) -> str:
+    """One JSON document; a term is a coefficient and pairs of a coordinate's position and its exponent."""
+    if isinstance(ideal, Ideal):
+        known: dict[str, object] = {"architecture": ideal.architecture.as_json()}
+    else:
+        known = {"architecture": ideal.source.architecture.as_json(), "meaning": [*ideal.legend.values()]}
+    modules = [
+        {
+            "degree": module.degree,
+            **_about(module),
+            "equations": [
+                [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
+                for f in members
+            ],
+        }
+        for module, members in polynomials
+    ]
+    coordinates = [list(v.indices) for v in ring.variables]
+    document = {**known, "max_degree": ideal.max_degree, "coordinates": coordinates, "modules": modules}
+    return json.dumps(document, ensure_ascii=False, indent=1)
 
 
 def _about(group: EquationModule | MultidegreeEquations) -> dict[str, object]:

@@ -32,8 +32,9 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
+from agattn.architectures.forms import Studied
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import (
     HIGHEST_WEIGHT,
     PARTITIONS,
@@ -41,13 +42,14 @@ from agattn.geometry.ideal.equations import (
     EquationModule,
     Point,
     modules_table,
+    shortened,
 )
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
-from agattn.sheet.data import Cell, Lines, Math, Sheet, Table, tensor_product
+from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
 if TYPE_CHECKING:
@@ -68,6 +70,11 @@ _FACTS = attrgetter("layer", "dimension", "degree", "generators_by_degree", "tan
 _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
 
+#: Of the coordinates, by their letter.
+LEGEND = {
+    "y": "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
+    "z": "z_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
+}
 #: Modules beyond this many are not shown with their equations.
 _MOST_MODULES = 20
 #: How evidence is written that is no floating point.
@@ -214,6 +221,37 @@ class IdealByDegree(Result):
         values = dict(zip(self.coordinates, point, strict=True))
         return not any(equation.value(values) for equation in self.equations())
 
+    def listing(self) -> Sheet:
+        """What a terminal shows: the degrees, and equations of every group of minimal generators."""
+        rows = [("n", "equations", "Hilbert function", "minimal generators", "evidence")]
+        for p in self.degrees:
+            counts = (p.degree, p.ideal_dimension, p.hilbert_function, p.minimal_generators)
+            rows.append((*map(str, counts), str(p.evidence)))  # type: ignore[arg-type]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = (
+            "   ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        )
+        return Sheet(
+            self._heading(), tuple(map(Note, ("\n".join(lines), *self._listed(), *self._complete())))
+        )
+
+    def _heading(self) -> str:
+        """What the ideal is of, in a line."""
+        raise NotImplementedError
+
+    def _listed(self) -> Iterator[str]:
+        """The groups of minimal generators, a paragraph for each."""
+        raise NotImplementedError
+
+    def _complete(self) -> Iterator[str]:
+        """That nothing is missing, where elimination says so."""
+        if self.whole is not None:
+            degrees = ", ".join(f"{many} of degree {n}" for n, many in self.generators_by_degree.items())
+            field = f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
+            found = f"elimination finds all of I(M̄); generators: {degrees or 'none'}"
+            yield f"complete: {found} (over {field}: {self.degrees[0].evidence})"
+
     def summary(self) -> str:
         """The number of minimal generators of each degree."""
         counts = [
@@ -245,11 +283,7 @@ class Ideal(IdealByDegree, name="ideal"):
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
     degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
-    method: Key[
-        str,
-        "Who computed the table.",
-        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
-    ] = "native"
+    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0
@@ -294,7 +328,7 @@ class Ideal(IdealByDegree, name="ideal"):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """The layer, or the network of one layer that was given."""
         return self.given or self.layer
 
@@ -361,6 +395,20 @@ class Ideal(IdealByDegree, name="ideal"):
         table = Table(f"{self.summary()}{evidence}", headings, tuple(rows))
         return Sheet(self.summary(), (table, *generators))
 
+    def _heading(self) -> str:
+        return f"{self.layer}" + ("" if self.degree is None else f", degree {self.degree}")
+
+    def _listed(self) -> Iterator[str]:
+        modules = self.modules_found or ()
+        if modules:
+            yield LEGEND[self.layer.letter]
+        for module in modules:
+            lines = [f"degree {module.degree}, {module.dimension} equations {module}"]
+            lines += [f"  {module.name}"] if module.name else []
+            if self.layer.d_out == 1 and self.layer.has_orbits:
+                lines.append(f"  named invariants: {module.family or 'none'}")
+            yield "\n".join([*lines, f"  {shortened(module.highest)}"])
+
     def generators_tables(self) -> list[Table]:
         """One equation of each module of minimal generators, if there are any.
 
@@ -418,7 +466,7 @@ def compute_ideal(
 
 
 def _check_size(layer: SingleLayer, max_degree: int) -> None:
-    """Refuse a degree by the first one up to it that is too large; what lies beyond is not even counted."""
+    """Refuse a degree if it, or a smaller degree, is too large; higher degrees are not counted."""
     if max_degree > (most := MOST_DEGREES if layer.has_orbits else MOST_DEGREES_ONE_TOKEN):
         raise TooLargeError(f"the last degree is {max_degree}; the limit is {most}. Lower --max-degree")
     size = 1

@@ -219,7 +219,7 @@ class Implicitization:
         return total
 
     def _orbits(self, keys: Any, monomials: IntArray) -> _Orbits:
-        """By the highest multidegree of each orbit all of it, each with the permutations that lead there."""
+        """The orbits of multidegrees by their highest element, with the permutations to each."""
         moves = [
             np.searchsorted(keys, self._sum(self.keys[image], monomials)) for image, _ in self._permutations
         ]
@@ -276,7 +276,7 @@ class Implicitization:
         return _Degree(below.n + 1, found, codes, keys, candidate, candidate.copy(), starts, groups)
 
     def _standard(self, degree: _Degree) -> None:
-        """Keep of the candidates those that are no combinations of smaller ones."""
+        """The candidates that are no linear combinations of smaller candidates."""
         group = np.zeros(len(degree.rows), dtype=np.int64)
         group[degree.starts[1:]] = 1
         group = np.cumsum(group)
@@ -312,7 +312,7 @@ class Implicitization:
                 degree.standard[places[own][free]] = False
 
     def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
-        """Border monomials of a multidegree that are not standard, and as combinations of those that are."""
+        """The border monomials of a multidegree, and each as a combination of standard monomials."""
         if key not in degree.normal_forms:
             own = degree.groups[key]
             standard = degree.standard[own]
@@ -575,7 +575,7 @@ class Generators:
 
 
 def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:
-    """The rational numbers with these residues; ``None`` where one has none."""
+    """The rational numbers with these residues; ``None`` if a residue belongs to no small fraction."""
     known: dict[int, Fraction | None] = {}
     rows: list[list[Fraction]] = []
     for row in residues.tolist():

@@ -25,7 +25,7 @@ At t = 1 (*Chow type*) the coordinates are the coefficients of one cubic form f 
 All are built for one layer, each is checked to vanish by exact expansion, and their spans are compared with
 the modules of minimal generators by exact ranks, one torus weight at a time.
 
->>> from agattn.architectures import SingleLayer
+>>> from agattn.architectures import SingleLayer, one_layer
 >>> [(family.name, len(family.equations)) for family in families(SingleLayer(2, 1, 2))]
 [('Veronese minors, r = 2', 1), ('quartic resultants', 1), ('quartic resultants, all planes', 1)]
 """
@@ -44,7 +44,7 @@ import flint
 from agattn.algebra.characters import Partition
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import (
@@ -58,7 +58,7 @@ from agattn.geometry.ideal.equations import (
     multiples,
     relations,
 )
-from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.torus_weights import TorusWeight
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Count, Key, Named, Positive, Result
@@ -73,7 +73,7 @@ Rows = Sequence[Sequence[Polynomial]]
 
 
 @dataclass(frozen=True)
-class Family:
+class EquationFamily:
     """One family of invariants of a layer: linearly independent equations of one degree that span it."""
 
     name: str
@@ -85,8 +85,8 @@ class Family:
         return _by_weight(self.equations)
 
 
-def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
-    """The families of one layer up to a degree, those that are not empty.
+def families(layer: SingleLayer, max_degree: int = 8) -> tuple[EquationFamily, ...]:
+    """The families of one layer up to a degree, without empty families.
 
     Each equation is proved to vanish on the neuromanifold.
 
@@ -106,7 +106,7 @@ def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
             for equation in equations:
                 if not equation.vanishes_on(layer):
                     raise ArithmeticError(f"{name}: {equation} does not vanish on {layer}")
-            found.append(Family(name, degree, tuple(equations)))
+            found.append(EquationFamily(name, degree, tuple(equations)))
     return tuple(found)
 
 
@@ -135,7 +135,7 @@ def _for_one_token(layer: SingleLayer) -> list[tuple[str, int, Any]]:
     return wanted
 
 
-def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: bool = False) -> int:
+def spanned(family: EquationFamily, module: EquationModule, layer: SingleLayer, lowest: bool = False) -> int:
     """How many dimensions of a module lie in the span of a family, modulo equations of lower degree.
 
     Exact: a rank over ℤ for each torus weight. 0 if the degrees differ. With ``lowest`` there are known to be
@@ -213,7 +213,7 @@ class SpannedByFamily(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class FamilyComparison(Result):
     """Which modules of minimal generators each family spans, and all families together.
 
     Attributes:
@@ -228,7 +228,7 @@ class Comparison(Result):
     """
 
     layer: SingleLayer
-    families: tuple[Family, ...]
+    families: tuple[EquationFamily, ...]
     rows: tuple[tuple[str, int, tuple[tuple[EquationModule, int], ...]], ...]
     max_degree: int
     mixed: tuple[tuple[str, int], ...] = ()
@@ -260,7 +260,43 @@ class Comparison(Result):
         return "\n".join([*lines, f"  {self.flattening}"] if self.flattening else lines)
 
 
-def compare(ideal: Ideal, max_degree: int = 8) -> Comparison:
+def last_degree(layer: SingleLayer, max_degree: int) -> int:
+    """The last degree of the named families that are built for an ideal known up to a degree."""
+    return 8 if layer.d < 4 else max_degree
+
+
+def invariants(
+    layer: SingleLayer, max_degree: int = 4, *, workers: int = 1, seed: int = 0, force: bool = False
+) -> FamilyComparison:
+    """How much of the ideal of a layer the invariants span that are named in the literature; d' = 1.
+
+    Args:
+        layer: one layer with d' = 1; at t = 1 and d = 3 all is known up to degree 8.
+        max_degree: the last degree of the equations that the invariants are compared with.
+        workers, seed: of the ideal, as for :func:`agattn.ideal`.
+        force: go beyond the limits on sizes.
+
+    Raises:
+        InputError: for a network, or if d' is not 1.
+        TooLargeError: beyond the limits on sizes.
+
+    See Also:
+        :func:`agattn.ideal`, :func:`agattn.hilbert_function`; ``agattn ideal --invariants`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.invariants(ag.SingleLayer(2, 1)))
+    named invariants, and how much of each module they span modulo lower degrees
+      Veronese minors, r = 2, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+    """
+    one = one_layer(layer, "named invariants", "its equations are ag.ideal(network)")
+    ideal = compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
+    return compare(ideal, last_degree(one, ideal.max_degree))
+
+
+def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:
     """Compare the named families up to a degree with the modules of minimal generators that an ideal has.
 
     Raises:
@@ -291,10 +327,10 @@ def compare(ideal: Ideal, max_degree: int = 8) -> Comparison:
     ]
     rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
     flattening = None if layer.has_orbits else lie_flattening(layer)
-    return Comparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
+    return FamilyComparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
 
 
-def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
+def _new(family: EquationFamily, layer: SingleLayer, lowest: bool) -> int:
     """The dimension of the span modulo equations of lower degree."""
     if lowest:
         return len(family.equations)
@@ -302,9 +338,9 @@ def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
     return sum(_rank(known + equations) - _rank(known) for equations, known in lower)
 
 
-def _union(found: Iterable[Family], degree: int) -> Family:
+def _union(found: Iterable[EquationFamily], degree: int) -> EquationFamily:
     same = (family.equations for family in found if family.degree == degree)
-    return Family("all together", degree, tuple(equation for part in same for equation in part))
+    return EquationFamily("all together", degree, tuple(equation for part in same for equation in part))
 
 
 # The families ----------------------------------------------------------------------------------------------

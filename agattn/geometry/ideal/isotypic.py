@@ -124,7 +124,7 @@ class IsotypicComponent:
         raise ArithmeticError(f"{name}: {len(basis)} invariants where Pieri's rule gives {expected}")
 
     def _map_products(self, at_edge: bool) -> tuple[FloatArray, FloatArray]:
-        """What determines the images of :attr:`products` under Φ, and those under Ψ.
+        """Matrices that determine the images of :attr:`products` under Φ and under Ψ.
 
         Φ = φ ⊗ 1 on R_{n−1} ⊗ R_1, modulo what vanishes on {rank A ≤ α}: at the edge ℓ(μ) = α + 1 it keeps
         only the part of S^μ restricted to 𝔖_{n−1} that has α rows, where the box removed is the last row of
@@ -288,7 +288,7 @@ def _coordinates(nu: Partition) -> FloatArray:
 
 
 def _exact(values: FloatArray) -> FloatArray:
-    """The same integers, once it is sure that no float had to round them."""
+    """The same integers, after a check that no float was rounded."""
     if values.size and np.abs(values).max() >= _LARGEST:
         raise OverflowError("an integer of a Specht module computation is beyond 2^50")
     return values

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
 
 from agattn.algebra.polynomial import Polynomial, Variable
-from agattn.architectures import Architecture, positive_integer
+from agattn.architectures import positive_integer
+from agattn.architectures.forms import Studied
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence
-from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell
+from agattn.evidence import Evidence, Method
+from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.ideal import EXACT, DegreePiece, IdealByDegree, counted_pieces
 from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
@@ -38,6 +38,12 @@ MOST_MONOMIALS = 20_000_000
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
+#: Coordinates that a terminal explains.
+MOST_COORDINATES = 40
+
+
+#: Where each coordinate goes, and its sign.
+Moves = dict[Coordinate, tuple[Coordinate, int]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +65,7 @@ class MultidegreeEquations(Result):
         Named("equations"),
         EQUATIONS,
     ]
-    images: tuple[dict[Coordinate, tuple[Coordinate, int]], ...]
+    images: tuple[Moves, ...]
     evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
 
     @property
@@ -135,11 +141,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
-    method: Key[
-        str,
-        "Who computed the table.",
-        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
-    ] = "native"
+    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
     whole: Key[
         tuple[Equation, ...] | None,
         "Minimal generators of the whole ideal, from an engine; null natively.",
@@ -192,7 +194,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return self.source.architecture
 
@@ -237,6 +239,26 @@ class ModelIdeal(IdealByDegree, name="ideal"):
         shown += [Table("Coordinates that occur", names, legend)] if legend else []
         return Sheet(self.summary(), tuple(shown))
 
+    def _heading(self) -> str:
+        dimension = "dimension not proved" if self.dimension is None else f"dim {self.dimension}"
+        return f"{self.architecture}: {dimension} in {self.ambient} coordinates"
+
+    def _listed(self) -> Iterator[str]:
+        if self.affine:
+            yield "The image is no cone: y_0 = 1, and degree n is that of polynomials of degree at most n."
+        coordinates = list(map(str, self.named_coordinates))
+        more = len(coordinates) - MOST_COORDINATES
+        left_out = [f"... and {more} more coordinates, which --json lists"] if more > 0 else []
+        yield "\n".join([*coordinates[:MOST_COORDINATES], *left_out])
+        if self.whole:
+            yield "\n".join(map(shortened, self.whole))
+        for group in self.groups_found or ():
+            several = "equations" if group.dimension > 1 else "equation"
+            known = "" if group.evidence is Evidence.PROVED else f" ({group.evidence})"
+            weight = ", ".join(map(str, group.multidegree[:-1]))
+            first = f"degree {group.degree}, {group.dimension} {several}{known}, multidegree ({weight})"
+            yield "\n".join([first, *(f"  {shortened(equation)}" for equation in group.basis)])
+
 
 def compute_model_ideal(
     source: CoefficientMap,
@@ -269,21 +291,8 @@ def compute_model_ideal(
             f"degree {max_degree} in {N} coordinates has {size} monomials; the limit is {MOST_MONOMIALS}. "
             "Lower --max-degree, or use --force"
         )
-    everywhere: dict[Coordinate, tuple[Coordinate, int]] = {
-        (k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)
-    }
-    multidegrees: dict[Coordinate, tuple[int, ...] | None] = dict.fromkeys(everywhere)
-    for label, row in zip(labels, image.map.degrees.tolist(), strict=True):
-        multidegrees[label,] = tuple(row)
-    found = []
-    for relation in image.map.linear:
-        near = next((k for (k,) in relation if k in labels), None)
-        for index in relation:
-            multidegrees[index] = multidegrees.get((near,) if near is not None else index)
-        one = next(iter(multidegrees[index] for index in relation))
-        found.append(
-            MultidegreeEquations(1, one or (1,), (_equation(relation),), (everywhere,), Evidence.PROVED)
-        )
+    everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
+    multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED)]
     generators = Generators(image)
     for n, piece in enumerate(image.pieces(max_degree), 2):
@@ -309,6 +318,29 @@ def compute_model_ideal(
             )
         )
     return ModelIdeal(source, dimension, tuple(pieces), tuple(found), multidegrees, image.map.affine)
+
+
+def _linear_part(
+    image: Implicitization, everywhere: Moves
+) -> tuple[dict[Coordinate, tuple[int, ...] | None], list[MultidegreeEquations]]:
+    """The multidegree of every coordinate, and the linear equations.
+
+    A coordinate that is a linear combination of others has the multidegree of one of these.
+    """
+    labels = image.map.labels
+    multidegrees: dict[Coordinate, tuple[int, ...] | None] = dict.fromkeys(everywhere)
+    for label, row in zip(labels, image.map.degrees.tolist(), strict=True):
+        multidegrees[label,] = tuple(row)
+    found = []
+    for relation in image.map.linear:
+        near = next((k for (k,) in relation if k in labels), None)
+        for index in relation:
+            multidegrees[index] = multidegrees.get((near,) if near is not None else index)
+        one = next(iter(multidegrees[index] for index in relation))
+        found.append(
+            MultidegreeEquations(1, one or (1,), (_equation(relation),), (everywhere,), Evidence.PROVED)
+        )
+    return multidegrees, found
 
 
 def _equation(form: Mapping[tuple[int, ...], int]) -> Equation:

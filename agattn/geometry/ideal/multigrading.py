@@ -118,7 +118,7 @@ class MapArrays:
                 return weights
 
     def _degrees(self) -> IntArray:
-        """The degrees of the polynomials, in a short basis of those that differ from each other."""
+        """The degrees of the polynomials, in a short basis of the gradings that differ."""
         exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
         full = exponents.reshape(-1, self._parameters) @ self.weights
         rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
@@ -189,7 +189,7 @@ class MapArrays:
 
     @cached_property
     def _factors(self) -> tuple[IntArray, IntArray, list[Any]]:
-        """Of all terms one after the other the parameters, filled up with one that is 1; where f_k start."""
+        """The parameters of all terms, filled up with a parameter 1; and the places where each f_k starts."""
         lists = [
             [v for v, e in enumerate(row) for _ in range(e)]
             for exponents, _ in self.terms

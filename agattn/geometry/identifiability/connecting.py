@@ -9,10 +9,10 @@ the other weights exactly, it is proved that both have one function. Nothing is 
 symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
 
 >>> import agattn as ag
->>> from agattn.geometry.identifiability.families import Weights
+>>> from agattn.geometry.identifiability.families import ExactWeights
 >>> model = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=2)
->>> one = Weights(model, {"W_1_1": [[1, 2], [3, 1]], "W_1_2": [[2, 5]]})
->>> other = Weights(model, {"W_1_1": [[3, 1], [-1, -2]], "W_1_2": [[5, -2]]})
+>>> one = ExactWeights(model, {"W_1_1": [[1, 2], [3, 1]], "W_1_2": [[2, 5]]})
+>>> other = ExactWeights(model, {"W_1_1": [[3, 1], [-1, -2]], "W_1_2": [[5, -2]]})
 >>> for step in connecting(one, other) or []:
 ...     print(step)
 neurons 2, 1 with factors 1, −1 (W_1_1, W_1_2)
@@ -29,15 +29,16 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Symmetry
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.gauge import change_of_basis, inverse
-from agattn.sheet.result import Key, Positive, Result
+from agattn.sheet.result import Key, Positive, Result, printed_as
 
 Arrays = dict[str, Array]
 
 
+@printed_as("Step")
 @dataclass(frozen=True, repr=False)
-class Step(Result):
+class SymmetryStep(Result):
     """One symmetry of a product."""
 
     name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
@@ -69,10 +70,10 @@ def act(arrays: Arrays, symmetry: Symmetry, g: Array, back: Array) -> None:
             rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
 
 
-def connecting(one: Weights, other: Weights) -> tuple[Step, ...] | None:
-    """Known symmetries whose product takes weights exactly to other ones; ``None`` if none are found."""
+def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ...] | None:
+    """Known symmetries whose product takes weights exactly to other weights; ``None`` if none are found."""
     arrays, target = one.exact(), other.exact()
-    steps: list[Step] = []
+    steps: list[SymmetryStep] = []
     for label, inside, after in _in_order(one.architecture):
         steps += _heads(label, arrays, target)
         for symmetry in inside:
@@ -115,7 +116,7 @@ def _wires(neurons: Sequence[Symmetry]) -> list[list[Symmetry]]:
     return list(groups.values())
 
 
-def _heads(label: str, arrays: Arrays, target: Arrays) -> list[Step]:
+def _heads(label: str, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
     """Permute the heads of a layer so that each KᵀQ is a multiple of the one it must become."""
     names = tuple(name for name in arrays if _label(name) == label and arrays[name].ndim == 3)
     K, Q = f"K_{label}", f"Q_{label}"
@@ -129,10 +130,10 @@ def _heads(label: str, arrays: Arrays, target: Arrays) -> list[Step]:
         return []
     for name in names:
         arrays[name] = arrays[name][order]
-    return [Step("heads", names, tuple(i + 1 for i in order))]
+    return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
 
 
-def _neurons(group: Sequence[Symmetry], arrays: Arrays, target: Arrays) -> list[Step]:
+def _neurons(group: Sequence[Symmetry], arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
     """Permute neurons and scale them, so that what comes into each is what must."""
 
     def incoming(given: Arrays) -> list[Array]:
@@ -155,7 +156,7 @@ def _neurons(group: Sequence[Symmetry], arrays: Arrays, target: Arrays) -> list[
         act(arrays, neuron, np.array([[s]]), np.array([[1 / s]]))
     if order == sorted(order) and set(factors) == {1}:
         return []
-    return [Step("neurons", tuple(before), tuple(i + 1 for i in order), (tuple(factors),))]
+    return [SymmetryStep("neurons", tuple(before), tuple(i + 1 for i in order), (tuple(factors),))]
 
 
 def _matched(lines: Sequence[Array], wanted: Sequence[Array]) -> list[int] | None:
@@ -179,7 +180,7 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
     return s if s and (of * s == to).all() else None
 
 
-def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[Step]:
+def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
     """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
     acted = _first(symmetry)
     part, wanted = (given[acted.parameter][acted.index] for given in (arrays, target))
@@ -194,4 +195,4 @@ def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[Step]:
         return []
     act(arrays, symmetry, g, back)
     names = tuple(dict.fromkeys(acted.parameter for acted in symmetry.on))
-    return [Step(symmetry.name, names, (), tuple(tuple(map(Fraction, row)) for row in g.tolist()))]
+    return [SymmetryStep(symmetry.name, names, (), tuple(tuple(map(Fraction, row)) for row in g.tolist()))]

@@ -260,6 +260,31 @@ def layers_of(given: Any) -> Network:
     return layers
 
 
+def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
+    """Weights of one head, as :func:`layers_of` reads them, which must be those of a layer.
+
+    Raises:
+        InputError: if they are not, or there are several heads or layers.
+
+    >>> weights_of_layer(SingleLayer(2, 1), {"A": [[1]], "V": [[1]]})
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: the weights have d = 1 and d' = 1, which is not M(2,1,2): expected dim 5 in
+    ℝ⁶, t ≥ 2
+    """
+    layers = layers_of(given)
+    if len(layers) > 1 or len(layers[0]) > 1:
+        raise InputError("the weights have several heads or layers; a layer has one of each here")
+    w = layers[0][0]
+    if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
+        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer}")
+    if w.K is None and w.a != layer.a:
+        return weights(A=w.A, V=w.V, a=layer.a)
+    if w.a != layer.a:
+        raise InputError(f"K and Q have {w.a} rows, and a is {layer.a}")
+    return w
+
+
 def _heads(given: Any) -> tuple[Weights, ...]:
     """The heads of one layer, from arrays by name, or as they are."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
@@ -286,17 +311,27 @@ def _heads(given: Any) -> tuple[Weights, ...]:
     return tuple(weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
 
 
-def equivalent(first: Any, second: Any, tolerance: float = TOLERANCE) -> Equivalence:
-    """Decide whether two sets of weights have the same function, for every t ≥ 2, without skip connections.
+def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence:
+    """Whether two sets of weights are the same function for every t ≥ 2, and by which symmetry.
 
     Args:
-        first: as :func:`layers_of` reads them: one head, or the heads of one layer or of several.
-        second: the same, with the same d_0 and d_l; there may be other heads and other widths between.
+        w1: from :func:`agattn.weights`; or a mapping with V and A, or K, Q and V, where each may be a stack
+            with one matrix for each head; or for several layers a list of those, or names such as K_1, Q_1,
+            V_1, K_2.
+        w2: the same, with the same d_0 and d_l.
         tolerance: relative, below which differences count as zero in floating point.
 
     Raises:
-        InputError: if the inputs or the outputs of the two have different dimensions.
+        InputError: if the weights do not fit, or have other inputs or outputs.
 
+    See Also:
+        :func:`agattn.fiber`, :func:`agattn.identify`, :func:`agattn.weights`; ``agattn equivalent`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> one = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    >>> ag.equivalent(one, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
+    equal (proved): A' = sA, V' = V/s with s = 2
     >>> one = {"A": [[[1, 0], [0, 0]], [[0, 1], [1, 0]]], "V": [[[1, 2]], [[3, 4]]]}
     >>> two = {"A": [[[0, 3], [3, 0]], [[1, 0], [0, 0]]], "V": [[[1, "4/3"]], [[1, 2]]]}
     >>> found = equivalent(one, two)
@@ -305,7 +340,7 @@ def equivalent(first: Any, second: Any, tolerance: float = TOLERANCE) -> Equival
     >>> [(r.head, r.other, str(r.s)) for r in found.relations[0]]
     [(0, 1, '1'), (1, 0, '3')]
     """
-    one, two = layers_of(first), layers_of(second)
+    one, two = layers_of(w1), layers_of(w2)
     if not all(w.is_exact for layer in (*one, *two) for w in layer):
         one, two = (tuple(tuple(map(_floating, heads)) for heads in network) for network in (one, two))
     ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (one, two)]

@@ -10,7 +10,7 @@ with symbols for the sᵢ and for all inputs: no term may contain an sᵢ.
 
 >>> from agattn import SingleLayer
 >>> layer = SingleLayer(2, 1, 1)
->>> at = Weights(layer, {"K": [[1, 0]], "Q": [[0, 0]], "V": [[0, 0]]})
+>>> at = ExactWeights(layer, {"K": [[1, 0]], "Q": [[0, 0]], "V": [[0, 0]]})
 >>> orbit, family = at.orbit_dimension(), widest_family(at)
 >>> orbit, family.dimension, family.evidence
 (1, 4, <Evidence.PROVED: 'proved'>)
@@ -66,7 +66,7 @@ MOST_SEARCHED = 400
 POINTS = 6
 
 
-class Weights:
+class ExactWeights:
     """Exact weights of an architecture: every float is the rational number that it stands for.
 
     Args:
@@ -101,11 +101,11 @@ class Weights:
             flat += [x.numerator if x.denominator == 1 else x for x in exact]
         self.architecture, self.vector, self.further = architecture, tuple(flat), tuple(further)
 
-    def at(self, flat: Array) -> Weights:
+    def at(self, flat: Array) -> ExactWeights:
         """Other weights of the same architecture, from a flat vector of parameters."""
-        return Weights(self.architecture, self.arrays(np.array(flat, dtype=object)), self.further)
+        return ExactWeights(self.architecture, self.arrays(np.array(flat, dtype=object)), self.further)
 
-    def moved(self, directions: Sequence[Vector], seed: int) -> Weights:
+    def moved(self, directions: Sequence[Vector], seed: int) -> ExactWeights:
         """The weights moved along all directions by small integers, none 0."""
         if not directions:
             return self
@@ -173,7 +173,8 @@ class Weights:
         Two primes are tried, or one if the rank is ``most``, a proved upper bound, with it.
 
         >>> from agattn import SingleLayer
-        >>> Weights(SingleLayer(2, 1, 1), {"K": [[1, 0]], "Q": [[0, 1]], "V": [[1, 2]]}).differential_rank()
+        >>> matrices = {"K": [[1, 0]], "Q": [[0, 1]], "V": [[1, 2]]}
+        >>> ExactWeights(SingleLayer(2, 1, 1), matrices).differential_rank()
         4
         """
         generator, n = np.random.default_rng(seed), len(self.vector)
@@ -215,7 +216,7 @@ class Weights:
         return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])
 
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
-        """The tangent vectors of the symmetries modulo a prime, at the weights or at other ones, as rows."""
+        """The tangent vectors of the symmetries modulo a prime, at these or other weights, as rows."""
         at = self.residues(p)[0] if at is None else at
         known = symmetry_tangents(self.architecture, self.arrays(at), p)
         theta = at.astype(int).tolist() if self.further else []
@@ -300,25 +301,27 @@ class Weights:
         return [tuple(of.get(i, 0) for i in range(len(self.vector))) for of in entries]
 
 
-def with_all_symmetries(at: Weights, seed: int = 0) -> Weights:
+def with_all_symmetries(at: ExactWeights, seed: int = 0) -> ExactWeights:
     """The same weights with all linear symmetries that are found and proved, where there are few parameters.
 
     >>> from agattn.architectures import PolynomialMap
     >>> square = PolynomialMap(lambda v: [v[0] ** 2 + v[1] ** 2], {"v": 2})
-    >>> at = Weights(square, {"v": [1, 2]})
+    >>> at = ExactWeights(square, {"v": [1, 2]})
     >>> at.orbit_dimension(), with_all_symmetries(at).orbit_dimension()
     (0, 1)
     """
     if len(at.vector) > MAX_SEARCHED:
         return at
     with suppress(TooLargeError):
-        new = linear_symmetries(at.architecture, seed).new
+        new = linear_symmetries(at.architecture, seed=seed).new
         proved = [B.matrix for B in new if B.evidence is Evidence.PROVED]
-        return Weights(at.architecture, at.exact(), proved)
+        return ExactWeights(at.architecture, at.exact(), proved)
     return at
 
 
-def same_function(one: Weights, other: Weights | None, seed: int = 0) -> tuple[bool, Evidence, float]:
+def same_function(
+    one: ExactWeights, other: ExactWeights | None, seed: int = 0
+) -> tuple[bool, Evidence, float]:
     """Whether two weights of an architecture, or one and the function 0, have one function.
 
     Values at random inputs modulo primes refute it. All coefficients prove it, where they are not too many;
@@ -326,7 +329,7 @@ def same_function(one: Weights, other: Weights | None, seed: int = 0) -> tuple[b
 
     >>> from agattn.architectures import Network, Perceptron
     >>> network = Network([Perceptron([2, 1], degree=2)], dim=1)
-    >>> one, other = (Weights(network, {"W_1_1": [[3], [4]], "W_1_2": [w]}) for w in ([1, 1], [-7, 2]))
+    >>> one, other = (ExactWeights(network, {"W_1_1": [[3], [4]], "W_1_2": [w]}) for w in ([1, 1], [-7, 2]))
     >>> same_function(one, one.at(np.array([5, 0, 1, 0])))[:2], same_function(one, other)[:2]
     ((True, <Evidence.PROVED: 'proved'>), (False, <Evidence.PROVED: 'proved'>))
     """
@@ -360,7 +363,7 @@ def _modulo(x: Fraction | int, p: int) -> int:
 
 
 @dataclass(frozen=True)
-class Family:
+class WeightFamily:
     """A linear space of weights through w₀, moved by the symmetries, on which φ is constant.
 
     Attributes:
@@ -377,8 +380,8 @@ class Family:
 
 
 def widest_family(
-    at: Weights, most: int | None = None, orders: int = 40, seed: int = 0, start: Sequence[Vector] = ()
-) -> Family:
+    at: ExactWeights, most: int | None = None, orders: int = 40, seed: int = 0, start: Sequence[Vector] = ()
+) -> WeightFamily:
     """The family of the largest dimension that is found.
 
     Args:
@@ -404,11 +407,11 @@ def widest_family(
         rest = [v for v in spare if v is not vector]
         if at.orbit_dimension(rest) == dimension:
             spare = rest
-    return Family(dimension, tuple(spare), *_evidence(at, spare, generator))
+    return WeightFamily(dimension, tuple(spare), *_evidence(at, spare, generator))
 
 
 def _spaces(
-    at: Weights, p: int, random: int, generator: np.random.Generator, start: Sequence[Vector]
+    at: ExactWeights, p: int, random: int, generator: np.random.Generator, start: Sequence[Vector]
 ) -> Iterator[list[Vector]]:
     """Linear spaces on which φ is constant modulo p, made greedily in several orders."""
     arrays = _blocks(at.architecture)
@@ -426,7 +429,7 @@ def _spaces(
 
 
 def _grown(
-    at: Weights, space: list[Vector], blocks: list[list[int]], p: int, generator: np.random.Generator
+    at: ExactWeights, space: list[Vector], blocks: list[list[int]], p: int, generator: np.random.Generator
 ) -> list[Vector]:
     """A space made larger by kernels of dφ in one block of coordinates after the other."""
     space = list(space)
@@ -441,7 +444,7 @@ def _grown(
     return space
 
 
-def _independent(at: Weights, vectors: list[Vector], p: int) -> list[Vector]:
+def _independent(at: ExactWeights, vectors: list[Vector], p: int) -> list[Vector]:
     kept = nonzero_minor(at.residues(p, vectors)[1], p).rows
     return [vectors[i] for i in kept]
 
@@ -475,7 +478,7 @@ def general_inputs(architecture: Architecture) -> Array:
 
 
 def _evidence(
-    at: Weights, vectors: Sequence[Vector], generator: np.random.Generator
+    at: ExactWeights, vectors: Sequence[Vector], generator: np.random.Generator
 ) -> tuple[Evidence, float]:
     """How it is known that φ is constant on w₀ + span of the vectors.
 
@@ -496,7 +499,7 @@ def _evidence(
     return Evidence.MODULAR, at.chance(vectors)
 
 
-def rank_and_bound(at: Weights, seed: int = 0) -> tuple[int, Bound]:
+def rank_and_bound(at: ExactWeights, seed: int = 0) -> tuple[int, Bound]:
     """A proved lower bound on the rank of dφ at weights, almost surely equal, and an upper one everywhere."""
     bound = largest_rank(at.architecture, seed, len(at.vector))
     rank = at.differential_rank(bound.value, seed)

@@ -22,7 +22,7 @@ True True
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -47,7 +47,7 @@ from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
-from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, array_cell
 from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, SCALAR, Count, Key, Result, Written, key
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
@@ -83,11 +83,24 @@ class Weights:
 
 
 def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
-    """Weights from A and V, or from K, Q and V, exact or floating.
+    """Weights of one layer, from A and V or from K, Q and V; integers and rationals are exact.
+
+    Args:
+        V: d' × d.
+        A: d × d, of rank at most ``a``.
+        K, Q: a × d instead, with A = KᵀQ.
+        a: the attention dimension, if it is less than d.
 
     Raises:
-        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if
-            A has rank above a.
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if A
+            has rank above a.
+
+    See Also:
+        :func:`agattn.fiber`, :func:`agattn.equivalent`, :func:`agattn.classify`.
+
+    >>> import agattn as ag
+    >>> ag.weights(K=[[1, "1/2"]], Q=[[0, 1]], V=[[1, 0]]).A.tolist()[0]
+    [Fraction(0, 1), Fraction(1, 1)]
     """
     V = unread_matrix(V, "V")
     if (A is None) == (K is None) or (K is None) != (Q is None):
@@ -340,8 +353,23 @@ class Fiber(Result, name="fiber"):
                 (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known)
             )
         headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
-        shown = Table(f"{caption}{ranks} ({self.evidence}): {self.reason}", headings, tuple(rows))
-        return Sheet(self.summary(), (shown,))
+        caption = f"{caption}{ranks} ({self.evidence}): {self.reason}"
+        table = Table(caption, headings, tuple(rows), where="page")
+        if not self.ranks:  # over a point
+            return Sheet(self.summary(), (replace(table, where=""),))
+        w = self.weights
+        title = f"d = {len(w.A)}, d' = {len(w.V)}, a = {w.a}: {self.case} ({self.evidence})"
+        return Sheet(title, (table, Note("\n".join(self._lines()), apart=False)))
+
+    def _lines(self) -> list[str]:
+        """What a terminal says of the fiber through weights, below the case."""
+        lines = [f"  {c.name}: {c.parametrization}; dim {c.dimension}" for c in self.components]
+        keys = self.dimension_with_keys
+        with_keys = "" if keys is None else f", {keys} in (K, Q, V) with the gauge"
+        margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in self.ranks.values()]
+        ranks = zip(("V", "A", "[V; Aᵀ]"), self.ranks.values(), margins, strict=True)
+        decided = ", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks)
+        return [*lines, f"dimension {self.dimension} in (A, V){with_keys}", decided]
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.

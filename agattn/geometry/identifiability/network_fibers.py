@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any, Literal
 
 import flint
@@ -52,16 +53,19 @@ from agattn.algebra.echelon import (
     rational_matrix,
     rational_rank,
 )
-from agattn.algebra.scalars import flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork, as_attention
+from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures.forms import Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.connecting import Step, act, connecting
+from agattn.geometry.identifiability import fibers
+from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
+from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
+    ExactWeights,
     Vector,
-    Weights,
     rank_and_bound,
     same_function,
     widest_family,
@@ -78,7 +82,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -96,7 +100,7 @@ _ORDERS = 4
 _HEADINGS = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
 
 
-def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Any]:
+def _arrays(at: ExactWeights, vector: Vector | None = None) -> dict[str, Any]:
     """Arrays by name with exact numbers as text: the weights, or of a vector those that are not 0."""
     arrays = at.exact() if vector is None else {x: a for x, a in at.exact(vector).items() if a.any()}
     return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
@@ -114,7 +118,8 @@ class Comparison(Result):
     evidence: Key[Evidence, "That functions are not equal is proved.", PROVED_OR_MODULAR]
     error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")]
     symmetry: Key[
-        tuple[Step, ...] | None, "Known symmetries whose product connects them; null if none are found."
+        tuple[SymmetryStep, ...] | None,
+        "Known symmetries whose product connects them; null if none are found.",
     ] = None
 
     def summary(self) -> str:
@@ -141,7 +146,7 @@ class Comparison(Result):
 class Directions(Result):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
-    at: Weights
+    at: ExactWeights
     name: Key[
         Literal["skew", "unseen", "zero", "found"],
         "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
@@ -163,7 +168,7 @@ class Directions(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkComponent(Result):
-    """A family of weights with the function of the given ones: a linear space, moved by the symmetries.
+    """A family of weights with the same function as given weights: a linear space, moved by the symmetries.
 
     Attributes:
         constant_rank: whether its dimension is known because the differential has the largest rank there, and
@@ -173,7 +178,7 @@ class NetworkComponent(Result):
     name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
     parametrization: Key[str, "The component in words."]
     weights: Key[
-        Weights,
+        ExactWeights,
         "A point of it: arrays by name, with one axis for heads, as text.",
         Written(dict[str, Any], _arrays),
     ]
@@ -217,7 +222,7 @@ class Moved(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkFiber(Result, name="fiber"):
-    """All that is known of the weights with the function of given ones.
+    """All that is known of the weights that have the same function as given weights.
 
     Attributes:
         symmetries: the dimension of the orbit by the names of the symmetries, each beyond those before it.
@@ -249,12 +254,12 @@ class NetworkFiber(Result, name="fiber"):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return as_attention(self.given or self.weights.architecture)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> ExactWeights:
         """The given weights."""
         return self.components[0].weights
 
@@ -318,7 +323,23 @@ class NetworkFiber(Result, name="fiber"):
             f"{self.orbit_dimension} by the symmetries"
         )
         rows = tuple(component.cells() for component in self.components)
-        return Sheet(self.summary(), (Table(caption, _HEADINGS, rows),))
+        title = f"{self.weights.architecture}, {self.parameters} weights: {self.case} ({self.case_evidence})"
+        note = Note("\n".join(self._lines()), apart=False)
+        return Sheet(title, (Table(caption, _HEADINGS, rows, where="page"), note))
+
+    def _lines(self) -> list[str]:
+        """What a terminal says below the case: the components, and the bounds with their reasons."""
+        lines = []
+        for c in self.components:
+            here = "" if c.through else ", not through the weights"
+            known = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
+            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
+        bounds = "" if self.is_exact else f"from {self.dimension} to "
+        names = ", ".join(f"{name} {size}" for name, size in self.symmetries)
+        orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
+        above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
+        at = f"dimension at the weights {bounds}{self.upper_bound}"
+        return [*lines, f"{at}: {orbit}, and it is at most {above}"]
 
     def move(
         self,
@@ -373,7 +394,7 @@ class NetworkFiber(Result, name="fiber"):
             if back is None:
                 raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
             act(moved, symmetry, g, back)
-        return Weights(network, moved).exact()
+        return ExactWeights(network, moved).exact()
 
     def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
         """Whether other weights of the same architecture have the same function.
@@ -393,7 +414,7 @@ class NetworkFiber(Result, name="fiber"):
         return Comparison(True, Evidence.PROVED, 0.0, steps)
 
 
-def weights_of(architecture: Architecture, given: Any) -> Weights:
+def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     """Exact weights of an architecture.
 
     Args:
@@ -404,10 +425,10 @@ def weights_of(architecture: Architecture, given: Any) -> Weights:
     Raises:
         InputError: if weights are missing or do not fit, or an A_i has a rank above a_i.
     """
-    if isinstance(given, Weights):
+    if isinstance(given, ExactWeights):
         given = given.exact()
     if not isinstance(network := architecture, DeepNetwork):
-        return Weights(architecture, given)
+        return ExactWeights(architecture, given)
     if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
     if not isinstance(given, Mapping):
@@ -432,7 +453,56 @@ def weights_of(architecture: Architecture, given: Any) -> Weights:
             except InputError:
                 raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
-    return Weights(network, named)
+    return ExactWeights(network, named)
+
+
+def fiber(
+    architecture: Architecture, weights: Any, *, tolerance: float = TOLERANCE, seed: int = 0
+) -> fibers.Fiber | NetworkFiber:
+    """All weights that compute the same function as these; of all but one layer, those that are known.
+
+    Args:
+        architecture: one layer, a lightning network, or anything polynomial.
+        weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
+            network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
+            an array for each parameter. They are taken as the exact numbers that are written.
+        tolerance: of a layer: relative, below which singular values count as zero in floating point.
+        seed: but for a layer: of all random choices. It never changes what is proved, only what is found.
+
+    Raises:
+        InputError: for a layer with t = 1, a normalized network, or weights of another architecture.
+        TooLargeError: if there are more than 3000 weights.
+
+    See Also:
+        :func:`agattn.equivalent`, :func:`agattn.weights`, :func:`agattn.dimension`,
+        :func:`agattn.symmetries`; ``agattn fiber`` in a shell.
+
+    >>> import agattn as ag
+    >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> through
+    two lines (proved), in M: components over ℂ rescaling, swapped; dimension 1 in (A, V), 2 in (K, Q, V)
+    >>> head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
+    >>> ag.fiber(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), head)
+    rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
+    >>> dead = {"W_1_1": [[1, 2, 0], [1, 1, 5], [3, 1, 1]], "W_1_2": [[1, 0, -1]]}
+    >>> ag.fiber(ag.Network([ag.Perceptron([3, 1], degree=3)], dim=3), dead)
+    symmetries: 5 of 12 dimensions (proved), 3 by the symmetries; given: 2 found
+    """
+    return _fiber(architecture, weights, tolerance, seed)
+
+
+@singledispatch
+def _fiber(
+    architecture: Architecture, given: Any, tolerance: float, seed: int
+) -> fibers.Fiber | NetworkFiber:
+    return network_fiber(architecture, given, seed)
+
+
+@_fiber.register
+def _of_layer(layer: SingleLayer, given: Any, tolerance: float, seed: int) -> fibers.Fiber:
+    if not layer.has_orbits:
+        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
+    return fibers.fiber(weights_of_layer(layer, given), tolerance)
 
 
 def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> NetworkFiber:
@@ -511,7 +581,7 @@ _SAID = {
 class _Layers:
     """One head in each layer, as exact matrices, with what they make of the tokens."""
 
-    def __init__(self, at: Weights) -> None:
+    def __init__(self, at: ExactWeights) -> None:
         network = at.architecture
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
@@ -638,7 +708,7 @@ class _Layers:
         for i, (K, Q, _) in parts.items():
             arrays |= {f"K_{i}": K[None], f"Q_{i}": Q[None]}
             fixed |= {f"K_{i}", f"Q_{i}"}
-        at = Weights(self.network, arrays)
+        at = ExactWeights(self.network, arrays)
         free = tuple(name for name in self.network.shapes if name not in fixed)
         numbers = as_parameters(self.network, np.arange(len(at.vector)))
         units = at.units([i for x in free for i in numbers[x].ravel()])

@@ -41,19 +41,20 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Var
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import Place
+from agattn.architectures.forms import Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
-    Weights,
+    ExactWeights,
     general_inputs,
     rank_and_bound,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.learning_coefficients.learning_coefficients import Factorization, product_at_zero
+from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
-from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
@@ -121,12 +122,15 @@ class Bracket(Result):
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 
-    architecture: Key[Architecture, "The network or the model."]
+    architecture: Key[Studied, "The network or the model."]
     bracket: Key[Bracket, "Bounds for λ at the weights of a network in FILE."]
 
     def sheet(self) -> Sheet:
-        """The bounds."""
-        return self.bracket.sheet()
+        """The bounds, with their reasons."""
+        network = self.bracket.architecture
+        lines = "\n".join([str(self.bracket), *(f"  {reason}" for reason in self.bracket.reasons)])
+        parts: tuple[Table | Note, ...] = (*self.bracket.sheet().tables, Note(lines, apart=False))
+        return Sheet(f"{network}, {network.parameters} parameters", parts)
 
 
 def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:
@@ -150,7 +154,7 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     """
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
-    at = Weights(architecture, weights)
+    at = ExactWeights(architecture, weights)
     rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
@@ -161,20 +165,13 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         return Bracket(architecture, lower, lower, m, rank, fiber, *said)
 
     if (product := _two_matrices(at)) is not None:
-        p, q, h = product.product
-        least = product_at_zero(p, q, h)
-        lower = Fraction(product.rows * product.columns - p * q + least.twice, 2)
-        reasons.append(
-            f"equal to {lower}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
-            "matrix at zero and free coordinates (Aoyagi and Watanabe)"
-        )
+        lower, multiplicity, reason = _of_two_matrices(product)
+        reasons.append(reason)
         family = widest_family(at, n - rank, 0, seed)
-        return known(least.multiplicity, family.dimension, family.evidence)
+        return known(multiplicity, family.dimension, family.evidence)
     if rank == bound.value:
-        reasons.append(
-            f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
-        )
-        reasons.append("the bounds meet: the fiber is smooth, and m = 1")
+        no_larger = f"it has no larger rank anywhere ({bound.reason}), so the same nearby"
+        reasons += [f"at most {lower}: {no_larger}", "the bounds meet: the fiber is smooth, and m = 1"]
         return known(1, n - rank, Evidence.PROVED)
     family = widest_family(at, n - rank, 0, seed)
     if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
@@ -226,7 +223,7 @@ def _of_monomials(read: Reading) -> str:
     return f"{said}, and m = {m} as for the monomials in it and for all its terms"
 
 
-def _two_matrices(at: Weights) -> Factorization | None:
+def _two_matrices(at: ExactWeights) -> MatrixProduct | None:
     """The matrices of a model that is X ↦ W_2 W_1 X, by their sizes and ranks; ``None`` for all others."""
     model = at.architecture
     linear = isinstance(model, Network) and all(
@@ -237,10 +234,22 @@ def _two_matrices(at: Weights) -> Factorization | None:
     W_1, W_2 = (rational_matrix(M.tolist(), M.shape[1]) for M in at.exact().values())
     C = W_2 * W_1
     ranks = W_2.rank(), W_1.rank(), C.rank()
-    return Factorization(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
+    return MatrixProduct(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
 
 
-def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
+def _of_two_matrices(product: MatrixProduct) -> tuple[Fraction, int, str]:
+    """λ and m at two matrices, 2λ = rows · columns − pq + 2λ(p, q, h), and the reason."""
+    p, q, h = product.product
+    least = product_at_zero(p, q, h)
+    value = Fraction(product.rows * product.columns - p * q + least.twice, 2)
+    reason = (
+        f"equal to {value}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
+        "matrix at zero and free coordinates (Aoyagi and Watanabe)"
+    )
+    return value, least.multiplicity, reason
+
+
+def _on_slice(at: ExactWeights, seed: int) -> list[Polynomial] | None:
     """The coefficients of φ(w₀ + z) − φ(w₀) in all inputs, for z in some of the parameters.
 
     Together with the tangent vectors of the symmetries these directions span all others, so that the germ of

@@ -45,7 +45,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
+from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key, printed_as
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
@@ -122,7 +122,7 @@ def product_at_zero(p: int, n: int, h: int) -> ProductAtZero:
     return ProductAtZero(least, tuple(s for s, value in values.items() if value == least))
 
 
-class Factorization(NamedTuple):
+class MatrixProduct(NamedTuple):
     """A matrix that is a product of two, by its sizes and the ranks of both factors and of the product."""
 
     rows: int
@@ -145,7 +145,7 @@ def _free(name: str, rows: int, columns: int) -> LearningCoefficient:
     )
 
 
-def _factored(name: str, f: Factorization) -> LearningCoefficient:
+def _factored(name: str, f: MatrixProduct) -> LearningCoefficient:
     """The germ of a product of two matrices."""
     p, n, h = f.product
     if min(p, n, h, f.rank, f.left - f.rank, f.right - f.rank) < 0:
@@ -170,13 +170,13 @@ def _factored(name: str, f: Factorization) -> LearningCoefficient:
 def _together(
     blocks: list[LearningCoefficient], *more: Term, evidence: Evidence = Evidence.PROVED
 ) -> LearningCoefficient:
-    """Ideals in different variables, added: λ adds up, and so does m − 1."""
+    """The sum of ideals in different variables: λ adds up, and m − 1 adds up."""
     terms = tuple(term for block in blocks for term in block.terms)
     return LearningCoefficient((*terms, *more), 1 + sum(b.multiplicity - 1 for b in blocks), evidence)
 
 
 def _product(A: LearningCoefficient, V: LearningCoefficient, evidence: Evidence) -> LearningCoefficient:
-    """Ideals in different variables, multiplied: the smaller λ; where they are equal the m add up."""
+    """The product of ideals in different variables: the smaller λ; where both λ are equal, m adds up."""
     equal, less = A.value == V.value, min(A, V, key=lambda block: block.value)
     m = A.multiplicity + V.multiplicity if equal else less.multiplicity
     which = "which are equal" if equal else f"that of {'A' if less is A else 'V'}"
@@ -190,7 +190,7 @@ def layer_coefficient(
     rank_k: int | None = None,
     rank_q: int | None = None,
     *,
-    values: Factorization | None = None,
+    values: MatrixProduct | None = None,
     softmax: bool = False,
     evidence: Evidence = Evidence.PROVED,
 ) -> LearningCoefficient:
@@ -222,7 +222,7 @@ def layer_coefficient(
     if rank_k is None or rank_q is None:
         A = _free("A", d, d)
     else:
-        A = _factored("A = KᵀQ", Factorization(d, d, layer.a, rank_k, rank_q, r_a))
+        A = _factored("A = KᵀQ", MatrixProduct(d, d, layer.a, rank_k, rank_q, r_a))
     V = _free("V", d_out, d) if values is None else _factored("V = W_O W_V", values)
     if softmax:
         return _together([V, A] if r_v else [V], evidence=evidence)
@@ -237,8 +237,9 @@ def layer_coefficient(
     return _together([V, A], *terms, evidence=evidence)
 
 
+@printed_as("Point")
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Point(LearningCoefficient, extensible=True):
+class CoefficientPoint(LearningCoefficient, extensible=True):
     """The learning coefficient at weights that are given by their ranks."""
 
     orbit: Stratum
@@ -248,9 +249,9 @@ class Point(LearningCoefficient, extensible=True):
     @classmethod
     def at(
         cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
-    ) -> Point:
+    ) -> CoefficientPoint:
         """Weights with these ranks, and the coefficient there."""
-        return Point(*_parts(coefficient), orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        return CoefficientPoint(*_parts(coefficient), orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
     @property
     def coefficient(self) -> LearningCoefficient:
@@ -292,14 +293,14 @@ def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
             yield rank_k, rank_q
 
 
-def points(layer: SingleLayer, softmax: bool = False) -> Iterator[Point]:
+def points(layer: SingleLayer, softmax: bool = False) -> Iterator[CoefficientPoint]:
     """All kinds of weights of a layer, t ≥ 2: the orbits of (V, A) times the ranks of K and Q.
 
     >>> [str(point.coefficient.value) for point in points(SingleLayer(1, 2))]
     ['1/2', '1/2', '1/2', '1', '1/2', '1/2', '1/2', '1']
     """
     for at in _kinds(layer):
-        yield Point.at(*at, layer_coefficient(layer, *at, softmax=softmax))
+        yield CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax))
 
 
 def _kinds(layer: SingleLayer) -> Iterator[tuple[Stratum, int, int]]:
@@ -310,7 +311,7 @@ def _kinds(layer: SingleLayer) -> Iterator[tuple[Stratum, int, int]]:
                     yield Stratum(r_v, r_a, r), *ranks
 
 
-def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Point:
+def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> CoefficientPoint:
     """The weights with the least λ, and then the greatest m, among all that have a given function, t ≥ 2.
 
     They have rk K = rk Q = r_A: the others over a function are moved by GL(a), K ↦ gK and Q ↦ g⁻ᵀQ, towards
@@ -331,7 +332,7 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Po
         value_ranks = [0] if softmax else [0, 1]
         orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
     ranks = [(orbit, orbit.r_a, orbit.r_a) for orbit in orbits]
-    found = (Point.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
+    found = (CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
     return min(found, key=lambda point: (point.value, -point.multiplicity))
 
 
@@ -340,7 +341,7 @@ class Least(Result):
     """The weights of least λ of a function."""
 
     truth: Stratum
-    point: Point
+    point: CoefficientPoint
 
     @property
     @key
@@ -389,8 +390,8 @@ class LearningCoefficients(Result, name="rlct"):
 
     layer: Key[SingleLayer, "The layer.", Named("architecture")]
     softmax: bool
-    points: Key[tuple[Point, ...], "All kinds of weights; empty for layers with very many."]
-    least: tuple[tuple[Stratum, Point], ...]
+    points: Key[tuple[CoefficientPoint, ...], "All kinds of weights; empty for layers with very many."]
+    least: tuple[tuple[Stratum, CoefficientPoint], ...]
 
     @property
     @key
@@ -541,7 +542,7 @@ def spectra(given: Parameters) -> Spectra:
 
 
 def _singular_values(M: Array) -> Array:
-    """Of a matrix that is first made small by an isometry, if it is long or wide, and scaled."""
+    """The singular values of a scaled matrix; a long or wide matrix is first made small by an isometry."""
     M = scaled(as_floats(M))[0]
     M = M if len(M) > M.shape[1] else M.T
     sigma: Array = np.linalg.svd(np.linalg.qr(M, mode="r"), compute_uv=False)
@@ -571,7 +572,7 @@ def weights_coefficient(
     softmax: bool = False,
     tolerance: float = TOLERANCE,
     known: Spectra | None = None,
-) -> Point:
+) -> CoefficientPoint:
     """λ and m at given weights.
 
     Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
@@ -613,17 +614,17 @@ def weights_coefficient(
     values = None
     if output is not None:
         sizes = (layer.d_out, layer.d, len(output[1]))
-        values = Factorization(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
+        values = MatrixProduct(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
     if t == 1:
         coefficient = _one_token(w, ranks, values, tolerance, evidence)
     else:
         at = (layer, orbit, rank_k, rank_q)
         coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
-    return Point.at(orbit, rank_k, rank_q, coefficient)
+    return CoefficientPoint.at(orbit, rank_k, rank_q, coefficient)
 
 
 def _one_token(
-    w: Weights, ranks: Mapping[str, int], values: Factorization | None, tolerance: float, evidence: Evidence
+    w: Weights, ranks: Mapping[str, int], values: MatrixProduct | None, tolerance: float, evidence: Evidence
 ) -> LearningCoefficient:
     """λ and m at t = 1, where φ = V·S with the quadratic form S = xᵀAx, and S is free near the weights."""
     d, S = len(w.A), w.A + w.A.T
@@ -652,7 +653,7 @@ def _one_token(
 
 
 def _divides(V: Array, S: Array, tolerance: float) -> bool:
-    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where the form is."""
+    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where V is."""
     row = max(V.tolist(), key=lambda row: max(map(abs, row)))
     pivot = max(range(len(row)), key=lambda i: abs(row[i]))
     kernel = [
@@ -670,7 +671,7 @@ def tolerance_curve(
     known: Spectra | None = None,
     least: float = 1e-12,
     most: float = 0.5,
-) -> list[tuple[float, Point]]:
+) -> list[tuple[float, CoefficientPoint]]:
     """λ of floating weights at every tolerance, t ≥ 2: the point from each tolerance on, up to the next one.
 
     >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
@@ -679,7 +680,7 @@ def tolerance_curve(
     """
     known = spectra(given) if known is None else known
     values = np.concatenate(list(known.values()))
-    curve: list[tuple[float, Point]] = []
+    curve: list[tuple[float, CoefficientPoint]] = []
     for start in [least, *np.unique(values[(values > least) & (values < most)]).tolist()]:
         point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
         if not curve or point.ranks != curve[-1][1].ranks:

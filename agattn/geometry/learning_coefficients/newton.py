@@ -80,30 +80,30 @@ def polyhedron(exponents: Sequence[Exponents]) -> Polyhedron:
         return Polyhedron(Fraction(0), (), 1)
     n, k = len(exponents[0]), len(exponents)
     rows = [
-        [*(Fraction(a[i]) for a in exponents), *(Fraction(int(i == j)) for j in range(n)), Fraction(1)]
+        [flint.fmpq(x) for x in (*(a[i] for a in exponents), *(i == j for j in range(n)), 1)]
         for i in range(n)
     ]
     basis = list(range(k, k + n))
-    cost = [Fraction(-1)] * k + [Fraction(0)] * (n + 1)
+    cost = [flint.fmpq(-1)] * k + [flint.fmpq(0)] * (n + 1)
     _maximize(rows, basis, cost, range(k + n))
-    weights = tuple(cost[k : k + n])
+    weights = tuple(map(fraction, cost[k : k + n]))
     # Of all optimal solutions: which λ and which slacks are positive in some?
     allowed = [q for q in range(k + n) if not cost[q]]
     positive: set[int] = set()
     for q in allowed:
         positive |= {b for b, row in zip(basis, rows, strict=True) if row[-1]}
         if q not in positive:
-            second = [Fraction(-int(j == q)) for j in range(k + n + 1)]
+            second = [flint.fmpq(-int(j == q)) for j in range(k + n + 1)]
             if q in basis:
                 second = [x + y for x, y in zip(second, rows[basis.index(q)], strict=True)]
             _maximize(rows, basis, second, allowed)
     positive |= {b for b, row in zip(basis, rows, strict=True) if row[-1]}
     spans = [[*exponents[q], 1] if q < k else [int(q - k == i) for i in range(n + 1)] for q in positive]
-    return Polyhedron(cost[-1], weights, n + 1 - flint.fmpz_mat(spans).rank())
+    return Polyhedron(fraction(cost[-1]), weights, n + 1 - flint.fmpz_mat(spans).rank())
 
 
 def _maximize(
-    rows: list[list[Fraction]], basis: list[int], cost: list[Fraction], allowed: Iterable[int]
+    rows: list[list[flint.fmpq]], basis: list[int], cost: list[flint.fmpq], allowed: Iterable[int]
 ) -> None:
     """Pivot until no allowed column has a negative cost; all arguments but the last change."""
     columns = list(allowed)
@@ -111,10 +111,10 @@ def _maximize(
         ratios = [(row[-1] / row[entering], basis[i], i) for i, row in enumerate(rows) if row[entering] > 0]
         _, _, leaving = min(ratios)
         pivot = rows[leaving][entering]
-        rows[leaving] = top = [x / pivot for x in rows[leaving]]
+        rows[leaving] = top = [x / pivot if x else x for x in rows[leaving]]
         for row in (*(row for i, row in enumerate(rows) if i != leaving), cost):
             if factor := row[entering]:
-                row[:] = [x - factor * y for x, y in zip(row, top, strict=True)]
+                row[:] = [x - factor * y if y else x for x, y in zip(row, top, strict=True)]
         basis[leaving] = entering
 
 

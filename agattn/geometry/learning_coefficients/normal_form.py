@@ -26,7 +26,7 @@ a proof, one point at a time, apart from the formulas of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -241,6 +241,137 @@ def joint_ranks(layer: SingleLayer, orbit: Stratum, rank_k: int) -> range:
     return range(rank_k + max(0, more - (rank_k - orbit.r_a)), rank_k + min(more, layer.d - rank_k) + 1)
 
 
+class _Coordinates:
+    """The coordinates z of a slice: blocks of a matrix each, and the entries of V that move.
+
+    Attributes:
+        shapes: the shape of each block by its letter.
+        values: the coordinate at each place of V that moves.
+        ring: ℚ[z].
+        number: the number of each coordinate in the ring.
+    """
+
+    def __init__(
+        self, shapes: Mapping[str, tuple[int, int]], values: Mapping[tuple[int, int], Variable]
+    ) -> None:
+        names = [Variable(x, (i + 1, j + 1)) for x, shape in shapes.items() for i, j in np.ndindex(*shape)]
+        self.shapes, self.values = shapes, values
+        self.ring = PolynomialRing([*names, *values.values()])
+        self.number = {name: at for at, name in enumerate(self.ring.variables)}
+
+    def numbers(self, letter: str) -> Array:
+        """The numbers of a block of coordinates, as a matrix."""
+        rows, columns = self.shapes.get(letter, (0, 0))
+        flat = [self.number[Variable(letter, (i + 1, j + 1))] for i, j in np.ndindex(rows, columns)]
+        return np.array(flat, dtype=int).reshape(rows, columns)
+
+    def numbers_in_values(self, letter: str) -> list[int]:
+        """The numbers of the coordinates of V with this letter."""
+        return [self.number[name] for name in self.values.values() if name.letter == letter]
+
+    def block(self, letter: str) -> Array:
+        """A block of coordinates, as a matrix of polynomials."""
+        numbers = self.numbers(letter)
+        found = np.empty(numbers.shape, dtype=object)
+        for index in np.ndindex(*numbers.shape):
+            found[index] = self.ring.gens[numbers[index]]
+        return found
+
+    def constants(self, shape: tuple[int, int], ones: Iterable[tuple[int, int]]) -> Array:
+        """A matrix of polynomials: 1 at some places, 0 elsewhere."""
+        found = np.full(shape, self.ring.zero(), dtype=object)
+        for place in ones:
+            found[place] = self.ring.one()
+        return found
+
+
+def _kind(orbit: Stratum, softmax: bool) -> Kind:
+    if softmax:
+        return "pair" if orbit.r_v else "values"
+    return "function" if orbit.r_v or orbit.r_a else "product"
+
+
+def _checked_rank_vk(
+    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, rank_vk: int | None
+) -> int:
+    """The rank of [V; K], by default the least possible.
+
+    Raises:
+        InputError: if no weights have these ranks.
+    """
+    d, a, r = layer.d, layer.a, orbit.r_a
+    # The sizes of blocks are not negative: d − κ, d − ρ, a − κ − ρ + r_A, ρ − r_A and κ − r_A.
+    if min(d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r, rank_k - r) < 0:
+        raise InputError(
+            f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
+        )
+    possible = joint_ranks(layer, orbit, rank_k)
+    rank_vk = min(possible, default=rank_k) if rank_vk is None else rank_vk
+    if rank_vk not in possible:
+        raise InputError(f"[V; K] cannot have the rank {rank_vk} there")
+    return rank_vk
+
+
+def _ones_of_values(orbit: Stratum, rank_k: int, rank_vk: int) -> list[tuple[int, int]]:
+    """The places of the ones of V at z = 0: one in each of the first r_V rows.
+
+    From above they lie in the span of the columns of A, in that of the rows of K beyond it, and outside of
+    both.
+    """
+    outside = rank_vk - rank_k
+    shared = range(orbit.r - orbit.r_v, orbit.r_a)
+    columns = [*shared, *range(orbit.r_a, orbit.r - outside), *range(rank_k, rank_k + outside)]
+    return list(enumerate(columns))
+
+
+def _coordinates(
+    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, ones: list[tuple[int, int]], kind: Kind,
+    boundary: bool,
+) -> _Coordinates:  # fmt: skip
+    """The coordinates of the slice through K, Q and V."""
+    d, a, r = layer.d, layer.a, orbit.r_a
+    p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
+    # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
+    if kind == "values" or (kind == "function" and not orbit.r_v):
+        shapes = {"K": (a, d), "Q": (a, d)}
+    else:
+        shapes = {
+            "X": (rank_k, d),
+            "S": (p, rank_k),
+            "B": (p, more),
+            "T": (p, h),
+            "G": (more, n),
+            "N": (h, n),
+        }
+    values = {(c, i): Variable("W", (c + 1, i + 1)) for c, i in np.ndindex(layer.d_out, d)}
+    if boundary:
+        values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
+    if kind == "function" and not orbit.is_zero:  # the scaling fixes an entry of V that is 1
+        del values[ones[0]]
+    return _Coordinates(shapes, values)
+
+
+def _attention_on_slice(
+    z: _Coordinates, layer: SingleLayer, rank_k: int, rank_q: int, r: int
+) -> tuple[Array, Array]:
+    """Kᵀ and Q on the slice, for κ = rk K, ρ = rk Q, r = rk A."""
+    d, a, more = layer.d, layer.a, rank_q - r
+    # Kᵀ = ⎡ 1  0  0 ⎤  rows κ | d − κ,      Q = ⎡ 1 0 0 ⎤ + X   rows κ | ρ − r | a − κ − ρ + r,
+    #      ⎣ S  B  T ⎦                            ⎢ 0 1 G ⎥       columns r | ρ − r | d − ρ;
+    #      columns as the rows of Q               ⎣ 0 0 N ⎦       the 1 above has r rows, and X has κ.
+    P = z.constants((d, a), ((i, i) for i in range(rank_k)))
+    Q = z.constants((a, d), [*((i, i) for i in range(r)), *((rank_k + i, r + i) for i in range(more))])
+    if "K" in z.shapes:  # all entries move: Kᵀ and Q are these constants, plus K and Q
+        return P + z.block("K").T, Q + z.block("Q")
+    P[rank_k:, :rank_k] += z.block("S")
+    P[rank_k:, rank_k : rank_k + more] += z.block("B")
+    P[rank_k:, rank_k + more :] += z.block("T")
+    Q[:rank_k] += z.block("X")
+    Q[rank_k : rank_k + more, rank_q:] += z.block("G")
+    Q[rank_k + more :, rank_q:] += z.block("N")
+    return P, Q
+
+
 def normal_form(
     layer: SingleLayer,
     orbit: Stratum,
@@ -259,93 +390,27 @@ def normal_form(
     Raises:
         InputError: if there are no such weights.
     """
-    d, a, r = layer.d, layer.a, orbit.r_a
-    possible = joint_ranks(layer, orbit, rank_k)
-    rank_vk = min(possible, default=rank_k) if rank_vk is None else rank_vk
-    p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
-    if min(p, n, h, more, rank_k - r) < 0:
-        raise InputError(
-            f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
-        )
-    if rank_vk not in possible:
-        raise InputError(f"[V; K] cannot have the rank {rank_vk} there")
-    # Rows of V in the span of the columns of A, in that of K beyond it, and outside of both.
-    outside = rank_vk - rank_k
-    shared = range(orbit.r - orbit.r_v, r)
-    places = [*shared, *range(r, orbit.r - outside), *range(rank_k, rank_k + outside)]
-    V0 = np.zeros((layer.d_out, d), dtype=int)
-    for c, i in enumerate(places):
-        V0[c, i] = 1
-    nonzero = not orbit.is_zero
-    boundary = nonzero and orbit.r == 1 < d and not softmax
-    kind: Kind = "function"
-    if softmax:
-        kind = "pair" if orbit.r_v else "values"
-    elif not (orbit.r_v or r):
-        kind = "product"
-    # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
-    whole = kind == "values" or (kind == "function" and not orbit.r_v)
-    shapes = {"X": (rank_k, d), "S": (p, rank_k), "B": (p, more), "T": (p, h), "G": (more, n), "N": (h, n)}
-    if whole:
-        shapes = {"K": (a, d), "Q": (a, d)}
-    names = [Variable(x, (i + 1, j + 1)) for x, shape in shapes.items() for i, j in np.ndindex(*shape)]
-    values = {(c, i): Variable("W", (c + 1, i + 1)) for c, i in np.ndindex(layer.d_out, d)}
-    if boundary:
-        values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
-    if kind == "function" and nonzero:  # the scaling fixes an entry of V that is 1
-        del values[0, places[0]]
-    ring = PolynomialRing([*names, *values.values()])
-    number = {name: at for at, name in enumerate(ring.variables)}
-    z, zero, one = ring.gens, ring.zero(), ring.one()
+    rank_vk = _checked_rank_vk(layer, orbit, rank_k, rank_q, rank_vk)
+    kind = _kind(orbit, softmax)
+    boundary = not orbit.is_zero and orbit.r == 1 < layer.d and not softmax
+    ones = _ones_of_values(orbit, rank_k, rank_vk)
+    z = _coordinates(layer, orbit, rank_k, rank_q, ones, kind, boundary)
+    squares = z.numbers_in_values("al")
 
-    def numbers(letter: str) -> Array:
-        """The numbers of a block of coordinates, as a matrix."""
-        rows, columns = shapes.get(letter, (0, 0))
-        flat = [number[Variable(letter, (i + 1, j + 1))] for i, j in np.ndindex(rows, columns)]
-        return np.array(flat, dtype=int).reshape(rows, columns)
-
-    def add(M: Array, row: int, column: int, block: Array) -> None:
-        """Add coordinates to a block of a matrix."""
-        for i, j in np.ndindex(*block.shape):
-            M[row + i, column + j] += z[block[i, j]]
-
-    V = np.array([[zero + x for x in row] for row in V0.tolist()], dtype=object)
-    for (c, i), name in values.items():
-        V[c, i] += z[number[name]]
-    P, Q = np.full((d, a), zero, dtype=object), np.full((a, d), zero, dtype=object)
-    for i in range(rank_k):
-        P[i, i] = one
-    for i in range(r):
-        Q[i, i] = one
-    for i in range(more):
-        Q[rank_k + i, r + i] = one
-    if whole:
-        add(P, 0, 0, numbers("K").T)
-        add(Q, 0, 0, numbers("Q"))
-    else:
-        for letter, row, column in (("S", rank_k, 0), ("B", rank_k, rank_k), ("T", rank_k, rank_k + more)):
-            add(P, row, column, numbers(letter))
-        for letter, row, column in (("X", 0, 0), ("G", rank_k, rank_q), ("N", rank_k + more, rank_q)):
-            add(Q, row, column, numbers(letter))
-    squares = [number[name] for name in values.values() if name.letter == "al"]
-    if boundary:  # A = g A' with g: x ↦ x − α, where A' is on the slice of A
+    # V = V₀ + W, with α in place of the first row of W on the boundary.
+    V = z.constants((layer.d_out, layer.d), ones)
+    for place, name in z.values.items():
+        V[place] += z.ring.gens[z.number[name]]
+    P, Q = _attention_on_slice(z, layer, rank_k, rank_q, orbit.r_a)
+    if boundary:  # A = g A' with g: x ↦ x − α x₁, where A' is on the slice of A
         for i, alpha in enumerate(squares, start=1):
-            P[i] = P[i] - z[alpha] * P[0]
-    seen = [numbers("X"), numbers("S")[:, :r], numbers("B")]
+            P[i] = P[i] - z.ring.gens[alpha] * P[0]
+
+    # The coordinates among the generators: X, the first r_A columns of S, B, and those of V.
+    seen = [z.numbers("X"), z.numbers("S")[:, : orbit.r_a], z.numbers("B")]
     free = [int(at) for block in seen for at in block.ravel()]
-    if not (kind == "function" and orbit.r_v and not r):  # A = 0 ≠ V: the ideal is that of A
-        free += [number[name] for name in values.values() if name.letter == "W"]
-    T, N = (tuple(map(tuple, numbers(letter).tolist())) for letter in "TN")
-    return NormalForm(
-        layer,
-        kind,
-        ring,
-        P.T,
-        Q,
-        V,
-        tuple(free),
-        T,
-        N,
-        tuple(squares),
-        (*orbit.as_json(), rank_k, rank_q, rank_vk),
-    )
+    if not (kind == "function" and orbit.r_v and not orbit.r_a):  # A = 0 ≠ V: the ideal is that of A
+        free += z.numbers_in_values("W")
+    T, N = (tuple(map(tuple, z.numbers(letter).tolist())) for letter in "TN")
+    expected = (*orbit.as_json(), rank_k, rank_q, rank_vk)
+    return NormalForm(layer, kind, z.ring, P.T, Q, V, tuple(free), T, N, tuple(squares), expected)

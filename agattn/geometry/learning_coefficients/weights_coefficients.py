@@ -10,7 +10,8 @@ r"""Learning coefficients at the weights of one layer, and at those of the heads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -18,38 +19,44 @@ from msgspec import UNSET, Meta, UnsetType
 
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
+from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
+    CoefficientPoint,
     Parameters,
-    Point,
     spectra,
     tolerance_curve,
     weights_coefficient,
 )
-from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Result
+from agattn.sheet.data import Cell, Note, Sheet, Table
+from agattn.sheet.result import Count, Key, Named, Result, printed_as
 
+NOT_MINIMIZERS = (
+    "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
+    " loss: λ is that of the truth whose weights have these ranks."
+)
 Tolerance = Annotated[float, Meta(ge=0)]
 Normalization = Literal["none", "softmax"]
 
 
+@printed_as("Step")
 @dataclass(frozen=True, repr=False)
-class Step(Result):
+class CurveStep(Result):
     """λ from a tolerance on."""
 
     tolerance: Key[Tolerance, "From this tolerance on, up to that of the next step."]
     value: Key[Fraction, "λ at these ranks.", Named("lambda")]
 
     def summary(self) -> str:
-        """λ, and from where on."""
+        """λ, and the tolerance from which on λ has this value."""
         return f"{self.value} from {self.tolerance:.2g}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class AtWeights(Point, extensible=True):
+class AtWeights(CoefficientPoint, extensible=True):
     """The learning coefficient at given weights, with what it says of their number."""
 
     deficit: Key[Fraction, "Half the number of parameters less λ."]
-    curve: Key[tuple[Step, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
+    curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -68,9 +75,21 @@ class WeightsCoefficient(Result, name="rlct"):
     normalization: Key[Normalization, "Of the layer's head."]
     weights: Key[AtWeights, "λ at the weights in FILE."]
 
+    def summary(self) -> str:
+        """λ and m."""
+        return str(self.weights)
+
     def sheet(self) -> Sheet:
         """The summands of λ."""
-        return self.weights.sheet()
+        layer, point = self.layer, self.weights
+        at = f"stratum {point.orbit}"
+        if point.rank_k is not None:
+            at += f", rk K = {point.rank_k}, rk Q = {point.rank_q}"
+        lines = [f"{point}, of which", *(f"  {term.value!s:>6}  {term.reason}" for term in point.terms)]
+        lines.append(f"{point.deficit} below half the number of parameters")
+        tables = (replace(table, where="page") for table in point.sheet().tables)
+        title = f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}"
+        return Sheet(title, (*tables, Note("\n".join(lines), apart=False), *_notes([(0, 0, point)])))
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +111,20 @@ class HeadsCoefficients(Result, name="rlct"):
             ranks = (0 if rank is None else rank for rank in (at.r_v, at.r_a, at.r, at.rank_k, at.rank_q))
             rows.append((at.layer, at.head, *ranks, str(at.value), at.multiplicity, str(at.deficit)))
         headings = ("layer", "head", "rk V", "rk A", "r", "rk K", "rk Q", "λ", "m", "params/2 − λ")
-        return Sheet(self.summary(), (Table("", headings, tuple(rows)),))
+        heads = [(at.layer, at.head, at) for at in self.heads]
+        return Sheet("", (Table("", headings, tuple(rows)), *_notes(heads)))
+
+
+def _notes(heads: Sequence[tuple[int, int, AtWeights]]) -> tuple[Note, ...]:
+    """λ at every tolerance, where that was asked for, and what ranks to a tolerance mean."""
+    lines = [
+        f"layer {layer}, head {head}: λ = {'; '.join(map(str, at.curve))}"
+        for layer, head, at in heads
+        if at.curve is not UNSET
+    ]
+    if any(at.evidence is Evidence.NUMERICAL for *_, at in heads):
+        lines.append(NOT_MINIMIZERS)
+    return (Note("\n".join(lines), apart=False),) if lines else ()
 
 
 def at_weights(
@@ -123,5 +155,5 @@ def at_weights(
     return AtWeights(
         **vars(point),
         deficit=Fraction(given.number, 2) - point.value,
-        curve=tuple(Step(start, at.value) for start, at in steps) if curve else UNSET,
+        curve=tuple(CurveStep(start, at.value) for start, at in steps) if curve else UNSET,
     )

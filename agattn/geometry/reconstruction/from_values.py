@@ -26,7 +26,7 @@ in M: unique factorization of y_{1,1} into linear forms [['1', '2'], ['3', '4']]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
@@ -43,12 +43,13 @@ from agattn.algebra.scalars import (
     is_exact,
     scalars,
 )
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
+from agattn.geometry.reconstruction import membership
 from agattn.geometry.reconstruction.action import action_residual, weights_from_action
-from agattn.geometry.reconstruction.membership import RESIDUAL_TOLERANCE, Identification, identify
+from agattn.geometry.reconstruction.membership import RESIDUAL_TOLERANCE, Identification
 from agattn.geometry.variety.coefficient_norm import nearest_of_rank
 
 Function = Callable[[Array], Any]
@@ -89,6 +90,46 @@ def tensor_from_answers(layer: SingleLayer, answers: list[Any]) -> Array:
     return y.ravel()
 
 
+def identify(
+    layer: SingleLayer,
+    tensor_or_function: Any,
+    *,
+    tolerance: float = RESIDUAL_TOLERANCE,
+    nearest: bool = True,
+) -> Identification:
+    """The weights behind a coefficient tensor or a function, or the reason why there are none.
+
+    Args:
+        layer: one layer.
+        tensor_or_function: the N compact coefficients, the full tensor d' × t × C(dt+2, 3), a function from
+            d × t arrays to d' × t arrays, or a mapping with X, n × d × t, and Y, n × d' × t: a table of its
+            values.
+        tolerance: the relative residual up to which floating-point coefficients count as those of M.
+        nearest: whether to look for the nearest point of M where the tensor is not in it.
+
+    Raises:
+        InputError: for a network, if the tensor or the outputs have another shape, or if the inputs of a
+            table do not determine the coefficients.
+
+    See Also:
+        :func:`agattn.equivalent`, :func:`agattn.fiber`, :func:`agattn.weights`; ``agattn identify`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> ag.identify(ag.SingleLayer(2, 1), [1, 0, 1, 0, 0, 0])
+    not in M, but in its Zariski closure: h ⊗ q ⊗ Q with Q definite
+    >>> w = ag.weights(A=[[1, 2], [3, 4]], V=[[5, 7]])
+    >>> ag.identify(ag.SingleLayer(2, 1), w).V.tolist()[0]
+    [Fraction(5, 1), Fraction(7, 1)]
+    """
+    one = one_layer(layer, "coefficient tensors", "two networks are compared by ag.equivalent")
+    if callable(tensor_or_function):
+        return identify_function(one, tensor_or_function, tolerance)
+    if isinstance(tensor_or_function, Mapping) and {"X", "Y"} <= set(tensor_or_function):
+        return identify_table(one, tensor_or_function["X"], tensor_or_function["Y"], tolerance)
+    return membership.identify(one, tensor_or_function, tolerance, nearest)
+
+
 def identify_function(
     layer: SingleLayer, function: Function, tolerance: float = RESIDUAL_TOLERANCE
 ) -> Identification:
@@ -106,7 +147,7 @@ def identify_function(
     if layer.ambient_dimension <= LARGEST_TENSOR or not layer.has_orbits:
         y = tensor_from_answers(layer, [function(X) for X in queries(layer)])
         _check_elsewhere(layer, y, function, tolerance)
-        return identify(layer, y, tolerance)
+        return membership.identify(layer, y, tolerance)
     action = partial(function_action, layer, function)
     A, V = weights_from_action(action, layer.d)
     if layer.alpha < layer.d and V.any():
@@ -174,7 +215,7 @@ def identify_table(
     if not is_exact(X, Y):
         X, Y = as_floats(X), as_floats(Y)
     y = _solve(_features(layer, X), Y.swapaxes(1, 2).reshape(-1, layer.d_out), tolerance)
-    return identify(layer, y, tolerance)
+    return membership.identify(layer, y, tolerance)
 
 
 def _features(layer: SingleLayer, X: Array) -> Array:

@@ -61,7 +61,7 @@ from agattn.geometry.reconstruction.nearest_point import Approximation, dominant
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
-from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, array_cell
 from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, Key, Named, Result
 
 _ONLY = "only V and A + Aᵀ are determined, up to scale"
@@ -118,7 +118,19 @@ class Identification(Result, name="identify"):
         rows += [(name, array_cell(M)) for name, M in (("A", self.A), ("V", self.V)) if M is not None]
         if self.violation is not None:
             rows.append((Wide("violated equation"), str(self.violation)))
-        return Sheet(self.summary(), (Table(str(self.layer), (), tuple(rows)),))
+        lines = []
+        for name, M in (("A", self.A), ("V", self.V)):
+            if M is not None and M.size <= 100:
+                entries = (
+                    "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row)
+                    for row in M.tolist()
+                )
+                lines.append(f"{name} = " + "\n    ".join(entries))
+        if not self.in_neuromanifold and self.A is not None:
+            lines.append(f"these weights are at the relative distance {self.residual:.6g}")
+        notes = (Note("\n".join(lines), apart=False),) if lines else ()
+        table = Table(str(self.layer), (), tuple(rows), where="page")
+        return Sheet(f"{self} ({self.evidence})", (table, *notes))
 
 
 def identify(

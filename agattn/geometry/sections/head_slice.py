@@ -159,7 +159,7 @@ def _combination(
 
 
 def _solve(ring: PolynomialRing, equations: Iterable[Polynomial]) -> list[Polynomial]:
-    """The common zeros, as the unknowns in terms of those that are free.
+    """The common zeros: the unknowns as functions of the free unknowns.
 
     Each step takes an equation that is a power of c·v + (terms without v) for an unknown v.
 

@@ -32,21 +32,31 @@ from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinates
+from agattn.sheet.result import Key, Result, key
 
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A piece of a line in M̄ on which membership in M is constant.
-
-    It lies between two parameters, ``ends``; membership was decided, for this reason, at a rational sample.
-    """
+@dataclass(frozen=True, repr=False)
+class Piece(Result):
+    """A piece of a line in M̄ on which membership in M is constant, between two parameters, the ``ends``."""
 
     ends: tuple[float, float]
-    sample: Fraction
-    in_m: bool
-    reason: str
+    sample: Key[Fraction, "The rational parameter at which it was decided."]
+    in_m: Key[bool, "Whether the piece is in M, and not only in its Zariski closure."]
+    reason: Key[str, "Why."]
+
+    @property
+    @key(name="from")
+    def start(self) -> float:
+        """The parameter at which the piece begins."""
+        return self.ends[0]
+
+    @property
+    @key(name="to")
+    def end(self) -> float:
+        """The parameter at which it ends."""
+        return self.ends[1]
 
 
 def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction | int) -> list[Piece]:

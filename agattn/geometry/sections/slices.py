@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -26,13 +27,14 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Result, Written
 
 Vector = tuple[Fraction, ...]
+_THREE = Meta(min_length=3, max_length=3)
 
 
-@dataclass(frozen=True)
-class Slice:
+@dataclass(frozen=True, repr=False)
+class Slice(Result):
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
     The origin and the directions are N rationals each, in the order of the coordinates y_{c,b,i,k}.
@@ -41,9 +43,17 @@ class Slice:
         InputError: if the directions are linearly dependent, or the names are not three different letters.
     """
 
-    origin: Vector
-    directions: tuple[Vector, Vector, Vector]
-    names: tuple[str, str, str] = ("x", "y", "w")
+    origin: Key[Vector, "The image of (0, 0, 0)."]
+    directions: Key[
+        tuple[Vector, Vector, Vector],
+        "The images of the unit vectors, less the origin.",
+        Written(Annotated[list[list[str]], _THREE], lambda vectors: [list(map(str, v)) for v in vectors]),
+    ]
+    names: Key[
+        tuple[str, str, str],
+        "The names of the three coordinates.",
+        Written(Annotated[list[str], _THREE], list),
+    ] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
         if rational_rank(self.directions) < 3:
@@ -93,7 +103,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Section(Result):
+class SurfaceSection(Result):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
@@ -161,7 +171,7 @@ def block_of(layer: SingleLayer, slice_: Slice) -> tuple[Coordinate, ...] | None
     return tuple((c, b, *pair) for b in two_columns for pair in ((i, i), (i, k), (k, k)))
 
 
-def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
+def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
     """The section by a slice that lies in a block (see :func:`block_of`), without an engine; d, a ≥ 2.
 
     There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
@@ -187,7 +197,7 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
     return surface(slice_, resultant)
 
 
-def surface(slice_: Slice, equation: Polynomial) -> Section:
+def surface(slice_: Slice, equation: Polynomial) -> SurfaceSection:
     """The surface with this equation, made squarefree, and equations of its singular points.
 
     Raises:
@@ -206,7 +216,7 @@ def surface(slice_: Slice, equation: Polynomial) -> Section:
         )
     equation = _squarefree(equation)
     partials = [equation.derivative(gen) for gen in equation.ring.gens]
-    return Section(slice_, equation, simplified([equation, *partials]))
+    return SurfaceSection(slice_, equation, simplified([equation, *partials]))
 
 
 def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:

@@ -11,7 +11,7 @@ of the dimension of T_f M̄.
 
 >>> from agattn.architectures import Network, Perceptron
 >>> model = Network([Perceptron([2, 1], degree=3)], dim=3)            # sums of two cubes of linear forms
->>> at = Weights(model, {"W_1_1": [[1, 2, 3], [0, 0, 0]], "W_1_2": [[1, 0]]})
+>>> at = ExactWeights(model, {"W_1_1": [[1, 2, 3], [0, 0, 0]], "W_1_2": [[1, 0]]})
 >>> tangents, free = Tangents(model, 6, seed=0), [tuple(int(i == j) for i in range(8)) for j in (3, 4, 5)]
 >>> tangents.rank_at(at), tangents.preimages([at], [(at, free)])[1]   # of 10 cubics, at most 6 where smooth
 (3, 10)
@@ -26,10 +26,10 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
+from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, nonzero_minor, random_residues
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.families import Vector, Weights
+from agattn.geometry.identifiability.families import ExactWeights, Vector
 
 #: Points of the fiber are moved so often at most along directions that change no function.
 _MOVES = 12
@@ -38,18 +38,30 @@ _MOST_SECOND = 12
 
 
 class Tangents:
-    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime."""
+    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime.
 
-    def __init__(self, architecture: Architecture, at_most: int, seed: int) -> None:
+    Args:
+        architecture: any polynomial one.
+        at_most: a proved upper bound of dim M̄.
+        seed: of the inputs, the cotangents and the prime.
+        varying: the parameters by which φ is differentiated, where these span the images of the differential
+            at all weights that are asked about; all by default.
+    """
+
+    def __init__(
+        self, architecture: Architecture, at_most: int, seed: int, varying: Sequence[str] = ()
+    ) -> None:
         self.architecture, self.seed = architecture, seed
         generator = np.random.default_rng(seed)
         zeros = {name: np.zeros(shape, dtype=int) for name, shape in architecture.shapes.items()}
-        self.zero = Weights(architecture, zeros)
+        self.zero = ExactWeights(architecture, zeros)
         self.p = self.zero.prime(generator)
         rows = 4 * at_most + 20
         self.X = random_residues(generator, (rows, *architecture.input_shape), self.p)
         self.cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), self.p)
         self.arithmetic = ModularArithmetic(self.p)
+        numbers = self.zero.arrays(np.arange(architecture.parameters))
+        self._columns = np.concatenate([numbers[name].ravel() for name in varying or numbers])
         self._images: dict[Vector, Residues] = {}
         self.at_most = at_most
         #: Of φ in the weights, or more.
@@ -57,15 +69,19 @@ class Tangents:
         if isinstance(architecture, DeepNetwork):
             self.degree = 3 * (3**architecture.layers - 1) // 2
 
-    def image(self, at: Weights) -> Residues:
+    def image(self, at: ExactWeights) -> Residues:
         """Vectors that span the image of the differential, one in each row, without repetition."""
         if at.vector not in self._images:
             arrays = at.arrays(at.residues(self.p)[0])
             J = jacobian(self.architecture, arrays, self.X, self.arithmetic, self.cotangents)
-            self._images[at.vector] = np.asarray(J, dtype=np.float64).T.copy()
+            self._images[at.vector] = np.asarray(J, dtype=np.float64).T[self._columns]
         return self._images[at.vector]
 
-    def rank_at(self, at: Weights) -> int:
+    def forget(self) -> None:
+        """Forget the images of the differential that were found, which fill the memory."""
+        self._images.clear()
+
+    def rank_at(self, at: ExactWeights) -> int:
         """The rank of the differential: proved from below."""
         return nonzero_minor(self.image(at), self.p).rank
 
@@ -78,12 +94,12 @@ class Tangents:
             rows.append(terms.sum(axis=(1, 2)) % self.p)
         return np.array(rows)
 
-    def kernel_found(self, at: Weights, directions: Sequence[Vector]) -> int:
+    def kernel_found(self, at: ExactWeights, directions: Sequence[Vector]) -> int:
         """The dimension of the part of the kernel that symmetries and directions span: a lower bound."""
         own = np.concatenate([at.tangents(self.p), at.residues(self.p, directions)[1]])
         return nonzero_minor(own, self.p).rank
 
-    def span(self, preimages: Sequence[Weights]) -> int:
+    def span(self, preimages: Sequence[ExactWeights]) -> int:
         """The dimension of the span of the images of the differential at some preimages.
 
         Raises:
@@ -93,15 +109,20 @@ class Tangents:
         assert (values == values[0]).all(), "weights that should have one function have two"
         return nonzero_minor(self._images_at(preimages), self.p).rank
 
-    def _images_at(self, preimages: Sequence[Weights]) -> Residues:
+    def spans(self, points: Sequence[ExactWeights]) -> list[int]:
+        """For each number n the dimension of the span of the images of dφ at the first n of any weights."""
+        space = RowSpace(len(self.X), self.p)
+        return [space.add(self.image(at)) for at in points]
+
+    def _images_at(self, preimages: Sequence[ExactWeights]) -> Residues:
         return np.concatenate([self.image(at) for at in preimages])
 
     def preimages(
         self,
-        points: Sequence[Weights],
-        moving: Sequence[tuple[Weights, Sequence[Vector]]],
+        points: Sequence[ExactWeights],
+        moving: Sequence[tuple[ExactWeights, Sequence[Vector]]],
         patience: int = 1,
-    ) -> tuple[list[Weights], int]:
+    ) -> tuple[list[ExactWeights], int]:
         """Weights with the same function, and the dimension of what the images there span together.
 
         They are moved at random along directions, until ``patience`` moves one after the other add nothing.
@@ -125,7 +146,9 @@ class Tangents:
         weights = random_residues(generator, shape, self.p)
         return nonzero_minor(self.values(weights), self.p).rank
 
-    def second_order(self, at: Weights, preimages: Sequence[Weights], rank_there: int) -> tuple[int, bool]:
+    def second_order(
+        self, at: ExactWeights, preimages: Sequence[ExactWeights], rank_there: int
+    ) -> tuple[int, bool]:
         """The dimension of the span at preimages with all d²φ(v, v'), and whether the fiber is the orbit.
 
         Here v, v' are in the kernel of the differential. The fiber is the orbit, near the point, if modulo
@@ -148,7 +171,7 @@ class Tangents:
         found = np.concatenate([self._images_at(preimages), quadratic])
         return nonzero_minor(found, self.p).rank, image == len(quadratic)
 
-    def _second(self, at: Weights, v: Residues) -> Residues:
+    def _second(self, at: ExactWeights, v: Residues) -> Residues:
         """The coefficient of s² in φ(w + sv), by interpolation."""
         point = at.residues(self.p)[0]
         scales = np.arange(self.degree + 1, dtype=np.float64)

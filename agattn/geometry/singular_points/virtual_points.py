@@ -17,7 +17,7 @@ dimensions, that M̄ is singular there.
 
 >>> from agattn import DeepNetwork
 >>> points = special_points(DeepNetwork((3, 3, 2), (3, 3), t=3))
->>> found = facts(points[1], t=3)
+>>> found = ranks_at(points[1], t=3)
 >>> found.name, found.dimension, found.rank, found.tangent_lower
 ('rk M_1 = 1', 22, 19, 29)
 >>> found.theorem
@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from math import comb
 from typing import Any, Literal, NamedTuple
 
@@ -37,10 +36,11 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew, virtual_jacobian
-from agattn.geometry.singular_points.kinds import kinds, rank_one_factors
+from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew
+from agattn.geometry.singular_points.network_kinds import network_kinds, rank_one_factors
+from agattn.geometry.singular_points.tangents import Tangents
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8
@@ -108,6 +108,17 @@ class VirtualPoint(NamedTuple):
             (k, q), (h, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
             found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
         return found
+
+    def weights(self, t: int) -> ExactWeights:
+        """Weights of a wide network with t tokens, where Q_1, ..., Q_l and V_l move (M, L) in all directions.
+
+        K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L.
+        """
+        l, (d_out, d) = len(self.M), self.L.shape
+        network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
+        arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=int).astype(object))
+        arrays |= {f"Q_{i}": m for i, m in enumerate(self.M, 1)} | {f"V_{l}": self.L}
+        return ExactWeights(network, arrays)
 
     def as_json(self) -> dict[str, object]:
         """The integers."""
@@ -238,7 +249,7 @@ def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
     )
 
 
-def facts(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
+def ranks_at(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
     """Exact ranks at a point of which the theorem speaks.
 
     Raises:
@@ -246,31 +257,21 @@ def facts(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
     """
     if (statement := point.statement()) is None:
         raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
-    own, tangent = _Inputs(point, t, seed).ranks(point.preimages(seed))
-    return PointRanks(point, statement, own, tangent)
+    found = spans(point.preimages(seed), t, seed)
+    return PointRanks(point, statement, found[0], found[-1])
 
 
-class _Inputs:
-    """Inputs and cotangents modulo a prime, for weights of one size."""
+def spans(points: Sequence[VirtualPoint], t: int, seed: int = 0) -> list[int]:
+    """For each n the dimension of the span of the images of the differential of (M, L) ↦ φ at n points.
 
-    def __init__(self, point: VirtualPoint, t: int, seed: int) -> None:
-        generator = np.random.default_rng(seed)
-        self.p, d_out = random_prime(generator), len(point.L)
-        rows = 3 * point.dimension + 10
-        self.X = random_residues(generator, (rows, len(point.M[0]), t), self.p)
-        self.cotangents = random_residues(generator, (rows, 1, d_out, t), self.p)
-
-    @cached_property
-    def span(self) -> RowSpace:
-        return RowSpace(len(self.X), self.p)
-
-    def ranks(self, points: Sequence[VirtualPoint]) -> tuple[int, int]:
-        """The rank of the differential at the first point, and the dimension of all images together."""
-        found = []
-        for point in points:
-            self.span.add(virtual_jacobian(point.M, point.L, self.X, self.cotangents, self.p).T.copy())
-            found.append(self.span.rank)
-        return found[0], found[-1]
+    Args:
+        points: of one size.
+        t: the number of tokens.
+        seed: of the inputs and the prime.
+    """
+    weights, l = [point.weights(t) for point in points], len(points[0].M)
+    varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
+    return Tangents(weights[0].architecture, points[0].dimension, seed, varying).spans(weights)
 
 
 # Special points ---------------------------------------------------------------------------------------------
@@ -285,7 +286,7 @@ def special_points(network: DeepNetwork, count: int = 0, seed: int = 0) -> list[
     if not is_wide(network):
         raise ValueError(f"the theorem is not about {network}")
     found = []
-    for kind in kinds(network, seed=seed):
+    for kind in network_kinds(network, seed=seed):
         if (given := kind.virtual) is not None:
             found.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
     generator = np.random.default_rng(seed + 1)

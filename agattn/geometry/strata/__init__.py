@@ -1,1 +1,1 @@
-"""Every point of the neuromanifold: the orbits, and what holds along each."""
+"""Every point of the neuromanifold: the orbits, and the properties of the points of each orbit."""

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
@@ -38,6 +38,9 @@ from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.sheet.result import Count
+
+if TYPE_CHECKING:
+    import networkx
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
 
@@ -199,7 +202,7 @@ def stratum_of(A: Matrix, V: Matrix) -> Stratum:
 
 
 def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
-    """The dimension of the stratum in ℂ^N: one less than that of its pairs (A, V), for (sA, V/s); 0 for 0.
+    """The dimension of the stratum in ℂ^N: that of its pairs (A, V) minus 1, for (sA, V/s); 0 for φ = 0.
 
     For the pairs choose the s-dimensional intersection of the row space of V and the column space of A, then
     the two spaces, then V and A with these spaces. Fibers over nonzero points are one or two rescaling curves
@@ -219,7 +222,7 @@ def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
 
 @lru_cache(maxsize=256)
 def neuromanifold_dimension(layer: SingleLayer) -> int:
-    """The dimension of M̄: that of its open stratum, the one which is in the closure of no other.
+    """The dimension of M̄, which is the dimension of its open stratum.
 
     >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
     13
@@ -243,17 +246,22 @@ def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[
     return {s: image_dimension(layer, s) for s in maximal}
 
 
-def closure_order(layer: SingleLayer) -> dict[Stratum, list[Stratum]]:
-    """The Hasse diagram: for each stratum those that are maximal in its boundary.
+@lru_cache(maxsize=64)
+def closure_order(layer: SingleLayer) -> networkx.DiGraph:
+    """The Hasse diagram: an arrow from each stratum to the strata that are maximal in its boundary.
 
-    >>> {str(s): [str(t) for t in below] for s, below in closure_order(SingleLayer(2, 1)).items()}
-    {'(0,0,0)': [], '(1,1,1)': ['(0,0,0)'], '(1,1,2)': ['(1,1,1)'], '(1,2,2)': ['(1,1,2)']}
+    >>> for upper, lower in sorted(closure_order(SingleLayer(2, 1)).edges):
+    ...     print(upper, "covers", lower)
+    (1,1,1) covers (0,0,0)
+    (1,1,2) covers (1,1,1)
+    (1,2,2) covers (1,1,2)
     """
-    boundary = {s: [t for t in strata(layer) if t != s and s.closure_contains(t)] for s in strata(layer)}
-    return {
-        s: [t for t in below if not any(t in boundary[other] for other in below)]
-        for s, below in boundary.items()
-    }
+    import networkx
+
+    order = networkx.DiGraph()
+    order.add_nodes_from(strata(layer))
+    order.add_edges_from((s, t) for s in order for t in order if s != t and s.closure_contains(t))
+    return networkx.freeze(networkx.transitive_reduction(order))
 
 
 def stratum_outside(layer: SingleLayer) -> Stratum | None:

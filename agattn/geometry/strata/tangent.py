@@ -25,18 +25,21 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import flint
 
 from agattn.algebra.echelon import PRIME, Matrix, echelon
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
+from agattn.calls import shown
+from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.identifiability.fibers import Fiber
+from agattn.geometry.identifiability.fibers import Fiber, Weights
 from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import (
@@ -45,6 +48,7 @@ from agattn.geometry.strata.strata import (
     representative,
     require_stratum,
     stratum_fiber,
+    stratum_of,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table
@@ -215,6 +219,43 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     )
 
 
+def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
+    """The Zariski tangent space of M̄ at the points of a stratum, with both bounds on its dimension proved.
+
+    Args:
+        layer: one layer with t ≥ 2.
+        stratum: three ranks (r_V, r_A, r), such as ``(2, 1, 2)``; or exact weights, whose stratum is taken.
+
+    Raises:
+        InputError: for a network, or if the layer has no such stratum.
+
+    See Also:
+        :func:`agattn.strata`, :func:`agattn.singularities`, :func:`agattn.ideal`; ``agattn strata`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> at = ag.tangent_space(ag.SingleLayer(2, 1), ag.weights(A=[[1, 2], [2, 4]], V=[[1, 3]]))
+    >>> str(at.stratum), at.value, at.singular
+    ('(1,1,2)', 6, True)
+    """
+    one = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
+    if isinstance(stratum, (Weights, Mapping)):
+        from agattn.geometry.identifiability.equivalence import weights_of_layer
+
+        w = weights_of_layer(one, stratum)
+        if not w.is_exact:
+            raise InputError("the weights are in floating point, where ranks are a choice; give the ranks")
+        return tangent_bounds(one, stratum_of(w.A.tolist(), w.V.tolist()))
+    ranks = (stratum.r_v, stratum.r_a, stratum.r) if isinstance(stratum, Stratum) else stratum
+    try:
+        r_v, r_a, r = (int(rank) for rank in ranks)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the stratum is {shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
+        ) from None
+    return tangent_bounds(one, Stratum(r_v, r_a, r))
+
+
 def is_singular(dimension: int, lower: int, upper: int) -> bool | None:
     """Whether a variety is singular where its tangent space has these bounds; ``None`` if they leave it open.
 
@@ -297,7 +338,7 @@ def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
 
 
 def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
-    """Arcs along the kernel of dφ at an integer pair A = k qᵀ, V = h kᵀ: no other pair with y ≠ 0 has one.
+    """Arcs along the kernel of dφ at an integer pair A = k qᵀ, V = h kᵀ; other pairs with y ≠ 0 have none.
 
     The kernel directions are (w qᵀ, −h wᵀ). The arc along w adds ε² times one more matrix to A or V, or
     nothing; within rank 1 it moves q by ε² instead. Sums of two unit vectors w give the mixed terms of

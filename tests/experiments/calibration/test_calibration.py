@@ -13,7 +13,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.experiments.calibration import langevin
 from agattn.experiments.calibration.calibration import relative_error, rules
-from agattn.experiments.calibration.estimators import Loss, annealed, by_chains, by_volumes
+from agattn.experiments.calibration.estimators import PointLoss, annealed, by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import Posterior
 from agattn.experiments.calibration.langevin import Setting, by_devinterp, by_sgld, data, largest_curvature
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
@@ -78,7 +78,7 @@ def test_the_page_has_the_first_thirty_points():
 
 @pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
 def test_the_moves_along_symmetries_change_no_function(point):
-    draw, loss = np.random.default_rng(1), Loss(point)
+    draw, loss = np.random.default_rng(1), PointLoss(point)
     w = loss.start(50, draw)
     moved, _ = loss.along_symmetries(w, draw)
     assert max(np.abs(a - b).max() for a, b in zip(w, moved, strict=True)) > 0.1
@@ -87,7 +87,7 @@ def test_the_moves_along_symmetries_change_no_function(point):
 
 @pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
 def test_the_linear_model_is_the_differential(point):
-    draw, loss = np.random.default_rng(2), Loss(point)
+    draw, loss = np.random.default_rng(2), PointLoss(point)
     w = [np.repeat(M, 3, axis=0) for M in loss.center]
     size = 1e-5
     for block in range(3):
@@ -101,6 +101,7 @@ def test_the_linear_model_is_the_differential(point):
         np.testing.assert_allclose(loss(moved) / size**2, expected, rtol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", [BOUNDARY, SOFTMAX], ids=str)
 def test_the_estimates_meet_the_theorem(point):
     """Loosely; at (1,1,1) a regular count of parameters would be off by 11 %."""
@@ -169,6 +170,7 @@ def test_rules_are_sorted_by_how_often_they_are_right():
     assert (fixed.right, fixed.diverged, relative_error(bad[0])) == (0, 1, None)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_files_for_the_same_seed(tmp_path):
     names = ["bias.svg", "estimates.jsonl", "points.json", "report.md"]
     words = ("--quick", "--points", 1)
@@ -203,6 +205,7 @@ def test_free_energies_are_the_integrals_they_stand_for():
     assert found.std() < 0.2
 
 
+@pytest.mark.slow
 def test_the_command_finds_slopes_of_free_energies(tmp_path):
     shown = call("calibrate", "--out", tmp_path / "x", "--quick", "--points", 2, "--free-energy")
     lines = [json.loads(line) for line in (tmp_path / "x" / "estimates.jsonl").read_text().splitlines()]
@@ -226,6 +229,7 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path):
         assert ended.status == 2 and message in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_what_was_done(tmp_path):
     process = start("calibrate", "--out", tmp_path / "x")
     path = tmp_path / "x" / "estimates.jsonl"

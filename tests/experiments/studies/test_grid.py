@@ -114,6 +114,7 @@ def test_a_grid_is_the_product_of_its_lists(d, low_and_more, a, t):
     assert len(found) == len(expected) and set(found) == expected
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40), st.sampled_from(["d = {}", 'd = "{}"', "{} = 1", "{}"]))
 def test_no_text_makes_more_than_a_message(text, pattern):
     try:

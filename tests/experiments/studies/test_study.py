@@ -284,6 +284,7 @@ Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
 """
 
 
+@pytest.mark.slow
 def test_eight_may_begin_at_once(tmp_path):
     at = str(time.time() + 4)
     command = [sys.executable, "-c", MANY, str(tmp_path / "new"), at]
@@ -292,6 +293,7 @@ def test_eight_may_begin_at_once(tmp_path):
     assert sorted(stored(tmp_path / "new")) == [str(n) for n in range(8)]
 
 
+@pytest.mark.slow
 def test_workers_may_open_the_files_that_they_need(monkeypatch):
     pytest.importorskip("distributed")
     code = """
@@ -463,11 +465,13 @@ def two():
     return local_processes(2)
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bytes():
     jobs = [job(d, d_out, claims=()) for d in (1, 2) for d_out in (1, 2)] + [Job(NETWORK, "verify")]
     assert texts(study(jobs, workers=two)) == texts(study(jobs))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
     """Macaulay2 kills whoever started it, if asked about M(2,1,2)."""
     fakes.write_python("M2", textwrap.dedent("""
@@ -496,6 +500,7 @@ def is_running(pid):
         return False
 
 
+@pytest.mark.slow
 def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
     slow = job(engine="macaulay2")
@@ -585,6 +590,13 @@ def test_lines_have_the_published_form():
 def test_words():
     assert words(line_of_2_1) == ["confirmed"] and not is_open(line_of_2_1)
     assert words({"error": {}}) == ["failed"] and not is_open({"error": {}})
+
+
+def test_lines_of_earlier_versions_are_read():
+    assert line_of_2_1["schema"] == "agattn/study/1"
+    old = {key: value for key, value in line_of_2_1.items() if key != "schema"}
+    old["result"] = {key: value for key, value in old["result"].items() if key != "schema"}
+    assert read_lines(written(old)) == [{"schema": "agattn/study/1", **old}]
 
 
 def test_of_two_lines_about_a_job_the_last_counts():

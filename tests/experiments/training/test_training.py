@@ -43,6 +43,7 @@ def derivatives(architecture, teacher, data, theta, compiled):
     return *loss(theta), loss.hessian(theta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("architecture", "teacher", "data"), CASES[-2:], ids=lambda x: str(x)[:20])
 def test_compiled_losses_are_the_same(architecture, teacher, data):
     theta = np.random.default_rng(0).standard_normal((1, architecture.parameters))
@@ -346,6 +347,7 @@ def test_flow_that_drifts_is_stiff(monkeypatch):
     assert run["outcome"] == "stiff" and run["stratum"] is None and 1e-16 < run["drift"] < 1e-8
 
 
+@pytest.mark.slow
 def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
     assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
     ended = call(
@@ -379,6 +381,7 @@ def test_energies_leave_out_runs_that_have_not_learned():
     assert analysis.energies(runs, 1e-4, 10) == (2, pytest.approx(3.0), pytest.approx(1.0))
 
 
+@pytest.mark.slow
 def test_langevin_dynamics_meet_the_learning_coefficient():
     """M(2,1,2) at a smooth point: λ = 5/2."""
     config = """[experiment]

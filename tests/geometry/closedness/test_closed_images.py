@@ -13,7 +13,7 @@ import agattn as ag
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.geometry.closedness import closed_images
 from agattn.geometry.closedness.closed_images import closed_image
-from agattn.geometry.singular_points.model_points import model_singularities
+from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
 RING = PolynomialRing(["a", "b", "c", "x", "y", "z"])
@@ -98,8 +98,8 @@ def test_models(model: ag.Network, blocks: int):
 
 def test_what_is_said_of_the_twisted_cubic_and_of_its_cousin_that_is_not_closed():
     cubic = ag.PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
-    found = model_singularities(cubic)
+    found = singularities(cubic)
     assert found.closed is True and found.as_json()["closed"] is True
     assert "M is closed (proved), over ℝ and over ℂ: φ is homogeneous of degree 3 in s" in found.closedness
-    half = model_singularities(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2}))
+    half = singularities(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2}))
     assert half.closed is None and half.closedness.endswith("Whether M is all of it is not known.")

@@ -15,7 +15,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import closedness, head_kinds
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
 
 SMALL = list(product(range(1, 5), range(1, 4), range(1, 5), range(1, 4)))  # d, d', a, h
@@ -221,7 +221,7 @@ def test_special_weights_are_what_their_names_say():
 def test_the_differential_at_special_weights():
     """The ranks of the table in docs/several-heads.md, by hand: two equal heads add nothing to one, ..."""
     network, one = layer(3, 2, 2, 2), SingleLayer(3, 2, 2)
-    ranks = {name: Weights(network, w).differential_rank() for name, w in head_kinds(network)}
+    ranks = {name: ExactWeights(network, w).differential_rank() for name, w in head_kinds(network)}
     assert ranks["generic"] == 26 and one.expected_dimension == 13
     assert ranks["equal heads"] == ranks["heads that cancel"] == ranks["K = Q = V = 0 in head 1"] == 13
     assert ranks["V = 0 in head 1"] == 13 + 6  # and A_1(u) ⊗ all V, without what is tangent already
@@ -270,6 +270,7 @@ def are_sums_of_heads(installation, shape, targets, tmp_path):
     return [word == "some" for word in ended.stdout.split()]
 
 
+@pytest.mark.slow
 def test_no_complex_heads_add_up_to_the_limit(engine_installation, tmp_path):
     shapes = [(2, 2, 1, 2), (3, 1, 1, 2)]
     for shape in shapes if engine_installation.engine.name == "singular" else shapes[:1]:

@@ -51,7 +51,7 @@ def test_derivatives_are_those_of_the_loss(sizes, entries):
     L, chart = loss(layer, "coefficients"), chart_of(layer)
     values = [Fraction(x) for x in entries[: len(chart.ring)]]
     y = [f(*values) for f in chart.y]
-    for x, f in zip(chart.ring.gens, chart.derivatives(L), strict=True):
+    for x, f in zip(chart.ring.gens, chart.equations(L), strict=True):
         velocity = [g.derivative(x)(*values) for g in chart.y]
         assert f(*values) == sum(a * b for a, b in zip(L.gradient(y), velocity, strict=True))
 

@@ -217,6 +217,7 @@ def test_many_parameters():
 FIGURE_3 = dict(zip(SIZES, (25, 40, 57, 76, 97, 120, 145, 172), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_delta_10_is_proved_for_every_seed(seed):
     result = dimension(figure_3_network(10), seed)

@@ -121,6 +121,7 @@ AFTER_RANK_ONE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", AFTER_RANK_ONE, ids=str)
 def test_coordinates_are_counted_on_the_inputs_that_a_layer_gets(network):
     widths = reduced_widths(network)

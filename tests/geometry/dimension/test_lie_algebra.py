@@ -124,7 +124,7 @@ def test_brackets_and_seeds(seed):
     network = DeepNetwork(
         tuple(dims), tuple(ranks), t=int(draw.integers(1, 3)), heads=int(draw.integers(1, 3))
     )
-    found, again = linear_symmetries(network, seed), linear_symmetries(network, seed + 1)
+    found, again = linear_symmetries(network, seed=seed), linear_symmetries(network, seed=seed + 1)
     assert [g.matrix for g in found.generators] == [g.matrix for g in again.generators]
     span = Span([g.matrix for g in found.generators])
     for a, b in itertools.combinations(found.generators, 2):

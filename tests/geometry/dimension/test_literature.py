@@ -84,6 +84,7 @@ def sum_of_tensors(**vectors):
     return [x.sum() for x in products]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "s", "value", "defect"),
     [
@@ -125,6 +126,7 @@ def plucker(M):
     return [minor.sum() for minor in minors.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "n", "s", "value", "defect"),
     [

@@ -33,6 +33,7 @@ def points(layer):
         yield [int(x) for x in coefficients(layer, a, v)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_sympy_module_runs_and_vanishes(layer):
     ideal = compute_ideal(layer, 4)
@@ -55,6 +56,7 @@ def test_json_vanishes(layer):
                 assert sum(c * prod(values[i] ** e for i, e in factors) for c, factors in equation) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("name", ["macaulay2", "singular"])
 @pytest.mark.parametrize("layer", [SingleLayer(2, 2, 1), SingleLayer(3, 1), SingleLayer(3, 1, 1, 1)], ids=str)

@@ -135,6 +135,7 @@ def test_hilbert_function_for_two_dimensional_tokens(d_out, a):
         assert ideal.hilbert_function(n) == double_locus_bound(layer, n)
 
 
+@pytest.mark.slow
 def test_double_locus_bound_is_sharp_for_two_dimensional_tokens():
     assert double_locus_bound_is_sharp(a=1, max_degree=12)
     assert double_locus_bound_is_sharp(a=2, max_degree=10)
@@ -375,6 +376,7 @@ def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
     assert max(counted, default=0) <= 20 and len(counted) < 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "quintics"),
     [

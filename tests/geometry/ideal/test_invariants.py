@@ -12,7 +12,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.invariants import (
-    Family,
+    EquationFamily,
     _basis,
     _lie_images,
     compare,
@@ -52,6 +52,7 @@ def test_how_many_there_are(sizes):
         assert any(equation.value(other) for equation in family.equations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", COUNTS, ids=str)
 def test_to_degree_4_they_span_every_module(sizes):
     compared = compare(compute_ideal(SingleLayer(*sizes), 4))
@@ -69,6 +70,7 @@ def test_parts_of_modules():
     assert parts[ALL_PLANES] == {resultant: 90} and parts[THREE] == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "expected"), [(2, {LOW: 480, CROSS: 200}), (3, {CROSS: 200})])
 def test_at_width_four_half_of_the_cubics_are_not_among_them(a, expected):
     layer = SingleLayer(4, 1, a)
@@ -85,9 +87,9 @@ def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     layer = SingleLayer(2, 1, 2)
     [module] = compute_ideal(layer, 4)
     weight = ((4,), (2, 2), (4, 4))
-    assert spanned(Family("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
-    assert spanned(Family("none", 4, ()), module, layer) == 0
-    assert spanned(Family("other degree", 3, ()), module, layer) == 0
+    assert spanned(EquationFamily("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
+    assert spanned(EquationFamily("none", 4, ()), module, layer) == 0
+    assert spanned(EquationFamily("other degree", 3, ()), module, layer) == 0
     assert _basis([]) == []
 
 
@@ -117,6 +119,7 @@ def test_the_command_names_and_compares():
     assert "invariants" not in without and {g["family"] for g in without["generators"]} == {""}
 
 
+@pytest.mark.slow
 def test_names_are_only_given_where_the_span_is_not_zero():
     for d, a in product((2, 3), (1, 2, 3)):
         if a <= d:
@@ -147,6 +150,7 @@ def test_images_under_the_lie_algebra():
     assert sorted(_lie_images(2, [1, 0, 5, 0])) == sorted([[0, 3, 0, 5], [0, 10, 0, 0], [3, 0, -5, 0]])
 
 
+@pytest.mark.slow
 def test_one_token_lie_minors_are_all_equations_of_degree_8():
     found = document("ideal", "-d", "3", "-o", "1", "-t", "1", "--max-degree", "8", "--invariants")
     assert [piece["ideal_dimension"] for piece in found["degrees"]] == [0] * 7 + [35]
@@ -156,6 +160,7 @@ def test_one_token_lie_minors_are_all_equations_of_degree_8():
     assert found["lie_flattening"] == {"rows": 8, "columns": 10, "rank": 7, "evidence": "proved"}
 
 
+@pytest.mark.slow
 def test_one_token_low_rank_matrix():
     assert families(SingleLayer(3, 1, 2, t=1)) == families(SingleLayer(3, 1, 3, t=1))
     assert families(SingleLayer(4, 1, 2, t=1)) == families(SingleLayer(2, 1, t=1)) == ()

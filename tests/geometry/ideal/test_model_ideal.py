@@ -119,6 +119,7 @@ LITERATURE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LITERATURE)
 def test_generators_of_the_literature_are_proved(name):
     model, expected = LITERATURE[name]
@@ -258,6 +259,7 @@ def test_random_maps_against_brute_force(given_map):
 LAYERS = [(2, 1, 2, 2), (3, 1, 1, 2), (3, 1, 1, 1), (2, 2, 1, 2), (3, 1, 3, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", LAYERS)
 def test_the_general_way_finds_the_same_ideal_as_that_of_the_layer(sizes):
     layer = ag.SingleLayer(*sizes)
@@ -353,6 +355,7 @@ def test_limits_and_refusals(monkeypatch):
         ag.ideal(minors(4), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "free"),
     [

@@ -14,7 +14,7 @@ import agattn as ag
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.connecting import act, connecting
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.gauge import rational_inverse
 from agattn.geometry.identifiability.network_fibers import network_fiber
 
@@ -44,7 +44,7 @@ def test_random_symmetries_are_found_again(seed: int) -> None:
     generator = np.random.default_rng(seed)
     model = MODELS[seed % len(MODELS)]
     weights = general(model, generator)
-    one = Weights(model, weights)
+    one = ExactWeights(model, weights)
     moved = one.exact()
     for symmetry in model.symmetries:
         n, unit = symmetry.size, np.eye(symmetry.size, dtype=int)
@@ -56,11 +56,11 @@ def test_random_symmetries_are_found_again(seed: int) -> None:
         moved |= {"W_1_1": moved["W_1_1"][order], "W_1_2": moved["W_1_2"][:, order]}
     if moved.get("K_1") is not None and len(moved["K_1"]) > 1:  # and heads
         moved |= {name: moved[name][::-1].copy() for name in ("K_1", "Q_1", "V_1")}
-    steps = connecting(one, Weights(model, moved))
+    steps = connecting(one, ExactWeights(model, moved))
     assert steps is not None
     assert {step.name for step in steps} <= {"heads", "neurons", *(s.name for s in model.symmetries)}
     moved[next(iter(moved))][..., 0, 0] += 1
-    assert connecting(one, Weights(model, moved)) is None
+    assert connecting(one, ExactWeights(model, moved)) is None
 
 
 def test_what_no_symmetry_connects() -> None:
@@ -72,8 +72,8 @@ def test_what_no_symmetry_connects() -> None:
     )  # x² + y², turned
     assert found.equal and found.symmetry is None
     assert str(found) == "the same function (proved); no known symmetry was found"
-    assert connecting(Weights(model, one), Weights(model, turned)) is None
-    assert connecting(Weights(model, one), Weights(model, one)) == ()
+    assert connecting(ExactWeights(model, one), ExactWeights(model, turned)) is None
+    assert connecting(ExactWeights(model, one), ExactWeights(model, one)) == ()
 
 
 def test_where_symbols_are_too_many_a_symmetry_is_a_proof() -> None:

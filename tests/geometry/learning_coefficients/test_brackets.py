@@ -19,9 +19,9 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.families import Weights, widest_family
+from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
-from agattn.geometry.learning_coefficients.learning_coefficients import Factorization, points, product_at_zero
+from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, points, product_at_zero
 from agattn.geometry.learning_coefficients.newton import germ, polyhedron, reading
 from agattn.geometry.learning_coefficients.normal_form import normal_form
 
@@ -98,6 +98,7 @@ def diagonal(rows: int, columns: int, rank: int) -> list[list[int]]:
     return [[int(i == j < rank) for j in range(columns)] for i in range(rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "decided"),
     [((2, 1, 1), 9), ((3, 1, 1), 9), ((2, 1, 2), 19), ((2, 2, 2), 28), ((3, 1, 2), 20), ((3, 2, 2), 33)],
@@ -142,7 +143,7 @@ def test_reduced_rank_regression(widths: Any, left: int, right: int, decided: bo
     columns, inner, rows = widths
     r = min(left, right)
     weights = {"W_1": diagonal(inner, columns, right), "W_2": diagonal(rows, inner, left)}
-    p, n, h = Factorization(rows, columns, inner, left, right, r).product
+    p, n, h = MatrixProduct(rows, columns, inner, left, right, r).product
     product = product_at_zero(p, n, h)
     value = Fraction(rows * columns - p * n + product.twice, 2)
     found = bracket(Linear(widths), weights)
@@ -265,12 +266,13 @@ def test_symmetries_change_nothing() -> None:
     assert (one.lower, one.upper) == (other.lower, other.upper)
 
 
+@pytest.mark.slow
 def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytest.MonkeyPatch) -> None:
     from agattn.geometry.identifiability import families
 
     network = DeepNetwork((2, 2, 2), (2, 2), t=3)
     weights = depth_two(Q_1=[[1, 2], [2, 4]])
-    at = Weights(network, weights)
+    at = ExactWeights(network, weights)
     proved = widest_family(at)
     assert (proved.dimension, len(proved.directions), proved.evidence) == (15, 1, Evidence.PROVED)
     generator = np.random.default_rng(1)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agattn import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    Factorization,
+    MatrixProduct,
     layer_coefficient,
     learning_coefficients,
     least_point,
@@ -127,6 +127,7 @@ def jacobian_rank(K: Any, Q: Any, V: Any) -> int:
     return int(sympy.Matrix(y).jacobian(letters).subs(at).rank())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 3), (3, 1, 2)])
 def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
     sizes: tuple[int, int, int],
@@ -242,7 +243,7 @@ def test_ranks_that_nothing_has() -> None:
     with pytest.raises(InputError, match="no V"):
         layer_coefficient(layer, Stratum(2, 1, 2))
     with pytest.raises(InputError, match="no factors"):
-        layer_coefficient(layer, Stratum(1, 1, 1), 1, 1, values=Factorization(1, 3, 1, 0, 1, 1))
+        layer_coefficient(layer, Stratum(1, 1, 1), 1, 1, values=MatrixProduct(1, 3, 1, 0, 1, 1))
 
 
 @pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan")])

@@ -25,6 +25,7 @@ def random_point(shape, seed):
     return layer, A, V, np.array(coefficients(layer, A, V), dtype=float)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)  # where there is no violation, all candidates are tried
 @given(SHAPES, st.integers(0, 10**6))
 def test_rounding_is_no_violation(shape, seed):
@@ -32,6 +33,7 @@ def test_rounding_is_no_violation(shape, seed):
     assert find_violation(layer, y, tolerance=1e-14) is None
 
 
+@pytest.mark.slow
 @given(SHAPES, st.integers(0, 10**6))
 def test_what_is_far_away_violates_an_equation(shape, seed):
     layer, _, _, y = random_point(shape, seed)
@@ -41,6 +43,7 @@ def test_what_is_far_away_violates_an_equation(shape, seed):
     assert found.violation is not None and abs(found.violation.value) > found.violation.sensitivity * 1e-8
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(SHAPES, st.integers(0, 10**6), st.floats(1e-7, 1e-2))
 def test_a_violation_excludes_every_tensor_within_the_tolerance(shape, seed, tolerance):

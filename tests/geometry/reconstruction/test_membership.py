@@ -114,6 +114,7 @@ def test_conjugate_weights_that_are_real():
     assert found.in_neuromanifold and "ℚ(√8)" in found.reason and found.residual < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 1, 2), (2, 2, 1), (3, 1, 2), (3, 3, 3), (4, 2, 2), (4, 4, 4)])
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
@@ -211,6 +212,7 @@ def test_floating_round_trip_of_every_stratum(shape):
         assert action_residual(action, B, W) < 1e-7, stratum
 
 
+@pytest.mark.slow
 def test_float_round_trip_at_64():
     rng = np.random.default_rng(0)
     layer = SingleLayer(64, 64, 16)

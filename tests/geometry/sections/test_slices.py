@@ -10,8 +10,8 @@ from agattn.errors import InputError
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.real_points import outside, pieces_of_line
 from agattn.geometry.sections.slices import (
-    Section,
     Slice,
+    SurfaceSection,
     block_of,
     resultant_section,
     simplified,
@@ -64,6 +64,7 @@ def test_the_standard_slice_is_the_umbrella_for_every_layer(layer, s):
     assert (preimages(layer, point).number > 0) == (y * y + w * x * x == 0)
 
 
+@pytest.mark.slow
 @given(
     c=st.integers(1, 2),
     columns=st.sampled_from([(1, 2), (1, 3), (2, 3)]),
@@ -122,15 +123,15 @@ def test_blocks():
 
 def test_lines():
     x, y, w = FIGURE_1.ring().gens
-    section = Section(FIGURE_1, x, (x - 2 * w + 1, y + 3 * w))
+    section = SurfaceSection(FIGURE_1, x, (x - 2 * w + 1, y + 3 * w))
     (point, direction) = section.line()
     for t in (Fraction(0), Fraction(5, 3)):
         at = [p + t * v for p, v in zip(point, direction, strict=True)]
         assert section.singular[0](*at) == 0 == section.singular[1](*at)
     assert any(direction)
-    assert Section(FIGURE_1, x, (x, y * w)).line() is None
-    assert Section(FIGURE_1, x, (x,)).line() is None
-    assert Section(FIGURE_1, x, (x, x + 1)).line() is None
+    assert SurfaceSection(FIGURE_1, x, (x, y * w)).line() is None
+    assert SurfaceSection(FIGURE_1, x, (x,)).line() is None
+    assert SurfaceSection(FIGURE_1, x, (x, x + 1)).line() is None
 
 
 def test_membership_changes_at_the_pinch_point_and_nowhere_else():

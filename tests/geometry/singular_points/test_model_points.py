@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.singular_points import model_points
-from agattn.geometry.singular_points.model_points import is_cone, model_kinds, model_singularities
-from agattn.geometry.singular_points.network_points import PointFacts
+from agattn.geometry.identifiability.families import WeightFamily
+from agattn.geometry.singular_points import arguments, model_points
+from agattn.geometry.singular_points import singularities as room
+from agattn.geometry.singular_points.arguments import is_cone
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.point_facts import PointFacts
+from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
 CUBES = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=3)
@@ -36,7 +40,7 @@ def tangents_over_the_rationals(point: PointFacts, model: ag.Network) -> int:
 
 def test_secants_of_the_cubic_veronese_surface():
     """Sums of two cubes in three variables are singular exactly at cubes (Kanev); a zero or merged neuron."""
-    found = model_singularities(CUBES)
+    found = singularities(CUBES)
     assert found.dimension.dimension == 6
     singular = {point.name for point in found.kinds if point.singular == "singular"}
     assert {point.singular for point in found.kinds} == {"singular", "smooth"}
@@ -59,7 +63,7 @@ def test_deep_linear_networks_are_singular_at_lower_rank(widths: tuple[int, int,
     """Determinantal varieties: matrices of rank at most h are singular exactly where the rank is less."""
     d, h, e = widths
     model = ag.Network([ag.Linear(h), ag.Linear(e)], dim=d)
-    found = model_singularities(model, seed=seed)
+    found = singularities(model, seed=seed)
     for point in found.kinds:
         C = point.preimages[0]["W_2"] @ point.preimages[0]["W_1"]
         rank = flint.fmpz_mat(C.tolist()).rank()
@@ -70,27 +74,24 @@ def test_deep_linear_networks_are_singular_at_lower_rank(widths: tuple[int, int,
 
 
 def test_quadrics_of_bounded_rank_and_a_convolution():
-    quadrics = model_singularities(ag.Network([ag.Perceptron([2, 1], degree=2)], dim=3))
+    quadrics = singularities(ag.Network([ag.Perceptron([2, 1], degree=2)], dim=3))
     assert Counter(point.singular for point in quadrics.kinds) == {"singular": 7, "smooth": 4}
     assert {point.tangent_lower for point in quadrics.kinds if point.singular == "singular"} == {6}
     slides = ag.Network([ag.Convolution(2, degree=2), ag.Convolution(2, degree=1)], dim=1, tokens=3)
-    found = model_singularities(slides)
+    found = singularities(slides)
     assert [p.name for p in found.kinds if p.singular == "singular"] == found.zeros
     assert found["W_1 = 0"].argument == "cone" and found["W_1 = W_2"].argument == "equations"
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Ask of kinds with these names alone."""
-    every = model_points.model_kinds
-    monkeypatch.setattr(
-        model_points, "model_kinds", lambda *given: [kind for kind in every(*given) if kind.name in names]
-    )
+    monkeypatch.setattr(room, "kinds", lambda *given: [kind for kind in kinds(*given) if kind.name in names])
 
 
 def test_heads_that_are_equal(monkeypatch):
     only(monkeypatch, "generic", "V_1[1] = V_1[2]", "K_1[1] = K_1[2] and Q_1[1] = Q_1[2]")
     model = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=3, tokens=2)
-    found = model_singularities(model)
+    found = singularities(model)
     equal = found["K_1[1] = K_1[2] and Q_1[1] = Q_1[2]"]
     assert equal.is_critical and equal.singular == "singular"
     assert equal.tangent_lower == tangents_over_the_rationals(equal, model)
@@ -102,18 +103,18 @@ def test_heads_that_are_equal(monkeypatch):
 
 def test_maps_without_inputs_and_pairs():
     cubic = ag.PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
-    found = model_singularities(cubic)
+    found = singularities(cubic)
     assert [point.singular for point in found.kinds] == ["smooth", "singular", "smooth", "smooth"]
     assert found["s = 0"].tangent_lower == 4 and found.closed is True
     assert found["s = 0"].rank_evidence is Evidence.PROVED  # by all derivatives over ℚ
-    names = [kind.name for kind in model_kinds(CUBES, pairs=True)]
+    names = [kind.name for kind in kinds(CUBES, pairs=True)]
     assert "rk W_1_1 = 1; W_1_2 = 0" in names and len(set(names)) == len(names)
 
 
 def test_an_affine_space_has_no_singular_points(monkeypatch):
     only(monkeypatch, "generic", "V_1[1] = 0")
     heads = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=2, tokens=2)
-    found = model_singularities(heads)
+    found = singularities(heads)
     assert (found.dimension.upper_bound_reason, found.dimension.evidence) == (
         "the number of coordinates",
         Evidence.PROVED,
@@ -125,18 +126,19 @@ def test_fibers_have_at_least_the_dimension_of_a_general_one(monkeypatch):
     """Over ℂ: the known symmetries of two heads leave two dimensions of six unexplained."""
     only(monkeypatch, "generic", "V_1[1] = 0", "K_1[1] = 0", "V_1[1] = V_1[2]")
     heads = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=2, tokens=2)
-    found = model_singularities(heads)
+    found = singularities(heads)
     general = heads.parameters - found.dimension.dimension
     for point in found.kinds:
         assert general <= point.fiber[0] <= point.fiber[1], point.name
-    monkeypatch.setattr(model_points, "_family", lambda *given: ((), 0))  # where no search finds anything
-    assert min(point.fiber[0] for point in model_singularities(heads).kinds) == general
+    nothing = WeightFamily(0, (), Evidence.MODULAR)
+    monkeypatch.setattr(arguments, "widest_family", lambda *given: nothing)  # where no search finds anything
+    assert min(point.fiber[0] for point in singularities(heads).kinds) == general
 
 
 def test_a_surface_with_a_double_line_and_a_pinch_point():
     """The Whitney umbrella y_1 y_3² = y_2²: two branches meet at t = 0, for s and -s."""
     umbrella = ag.PolynomialMap(lambda s, t: [s**2, s * t, t], {"s": (), "t": ()})
-    found = model_singularities(umbrella)
+    found = singularities(umbrella)
     said = {point.name: (point.singular, point.tangent_lower, point.tangent_upper) for point in found.kinds}
     assert said == {
         "generic": ("smooth", 2, 2), "s = 0": ("smooth", 2, 2), "t = 0": ("singular", 3, 3),
@@ -155,17 +157,17 @@ def test_a_branch_counts_only_where_its_function_is_proved_to_be_the_same(monkey
         return [s**2, s * t, t]
 
     folded = ag.PolynomialMap(f, {"w": 2, "t": ()})
-    assert model_singularities(folded)["t = 0"].tangent_lower == 3
+    assert singularities(folded)["t = 0"].tangent_lower == 3
     proved = model_points.same_function
     monkeypatch.setattr(
         model_points, "same_function", lambda *given: (proved(*given)[0], Evidence.MODULAR, "")
     )
-    assert model_singularities(folded)["t = 0"].tangent_lower == 2
+    assert singularities(folded)["t = 0"].tangent_lower == 2
 
 
 def test_without_equations_a_branch_is_known(monkeypatch):
     monkeypatch.setattr(model_points, "_MOST_MONOMIALS", 0)
-    found = model_singularities(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2))
+    found = singularities(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2))
     assert (found["generic"].singular, found["generic"].tangent_upper) == ("smooth branch", None)
     assert found["generic"].argument == "immersion"
 

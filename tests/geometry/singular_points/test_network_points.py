@@ -10,9 +10,10 @@ from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.singular_points.kinds import kinds
-from agattn.geometry.singular_points.network_points import by_theorem, facts, singularities
+from agattn.geometry.singular_points.network_points import by_theorem
+from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.sheet.data import Word
@@ -29,17 +30,15 @@ def wide():
 
 def named(network, *names):
     """What is known at the kinds of these names."""
-    dimension = singularities_dimension(network)
+    closure = closure_where_the_dimension_is_known(network)
     found = {kind.name: kind for kind in kinds(network)}
-    return [facts(found[name], dimension, dimension) for name in names]
+    return [facts(found[name], closure) for name in names]
 
 
-def singularities_dimension(network):
-    from agattn.geometry.dimension.dimension import dimension
-
-    found = dimension(network)
-    assert found.lower_bound == found.upper_bound
-    return found.dimension
+def closure_where_the_dimension_is_known(network):
+    closure = closure_of(network)
+    assert closure.known.lower_bound == closure.known.upper_bound == closure.at_most
+    return closure
 
 
 @pytest.mark.parametrize(
@@ -68,6 +67,7 @@ def test_the_ranks_and_spans_of_the_literature(dims, t, name, rank, span):
         assert found.evidence.value == "proved"
 
 
+@pytest.mark.slow
 def test_conclusions_follow_from_what_was_found(wide):
     for point in wide.kinds:
         more = point.tangent_lower > point.dimension
@@ -79,6 +79,13 @@ def test_conclusions_follow_from_what_was_found(wide):
     assert [point.name for point in wide.kinds if point.is_zero] == wide.zeros
     assert wide["M_1 = k qᵀ, M_2 skew"].is_zero and not wide["M_1 and M_2 skew"].is_zero
     assert wide["rk M_1 = 1"].fiber == (32, 32)  # three dimensions of skew matrices beyond the generic 29
+
+
+def test_the_kinds_are_found_by_name_and_in_their_order(wide):
+    assert list(wide) == list(wide.kinds) and len(wide) == len(wide.kinds) > 20
+    assert wide["rk M_1 = 1"] is wide.kinds[1] and wide["rk M_1 = 1"] in wide
+    with pytest.raises(KeyError, match="no such kind"):
+        wide["no such kind"]
 
 
 def evaluated(M, L, X):
@@ -117,8 +124,7 @@ def test_the_rank_is_that_of_an_independent_differential(data):
         st.sampled_from([DeepNetwork((2, 2, 1), (2, 2), t=2), DeepNetwork((2, 3, 2), (2, 3), t=2)])
     )
     kind = data.draw(st.sampled_from(kinds(network, pairs=True, seed=data.draw(st.integers(0, 9)))))
-    dimension = singularities_dimension(network)
-    found = facts(kind, dimension, dimension)
+    found = facts(kind, closure_where_the_dimension_is_known(network))
     M, L = kind.virtual
     through_values = min(flint.fmpz_mat(kind.weights["V_1"][0].tolist()).rank(), 2)
     largest = differential_rank(M, L, 2, 8)
@@ -127,6 +133,7 @@ def test_the_rank_is_that_of_an_independent_differential(data):
     assert found.differential_rank <= largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "network",
     [
@@ -138,11 +145,12 @@ def test_the_rank_is_that_of_an_independent_differential(data):
 )
 def test_ranks_and_fibers_are_those_of_weights_of_the_kind(network):
     """Other weights with the function may have another rank; the first witness has the one that is said."""
-    dim, n = singularities_dimension(network), network.parameters
+    closure, n = closure_where_the_dimension_is_known(network), network.parameters
+    dim = closure.dimension
     for kind in kinds(network):
-        found = facts(kind, dim, dim)
+        found = facts(kind, closure)
         first = found.preimages[0]
-        assert Weights(network, first).differential_rank(seed=7) == found.differential_rank, kind.name
+        assert ExactWeights(network, first).differential_rank(seed=7) == found.differential_rank, kind.name
         assert found.as_json()["witness"][0]["V_1"] == [
             [str(x) for x in row] for row in kind.weights["V_1"][0].tolist()
         ]
@@ -188,6 +196,7 @@ def test_numbers_with_less_evidence_than_their_row_have_a_star():
     assert row[2] == Word("modular")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "filled"),
     [
@@ -217,9 +226,7 @@ def test_a_network_that_fills_its_space_is_smooth_everywhere(network, filled):
 
 def test_that_heads_cancel_is_proved_by_all_coefficients():
     heads = DeepNetwork((3, 2), (2,), t=2, heads=2)
-    dim = singularities_dimension(heads)
-    [kind] = [kind for kind in kinds(heads) if kind.name == "heads that cancel"]
-    found = facts(kind, dim, dim)
+    (found,) = named(heads, "heads that cancel")
     assert found.is_zero and found.zero_evidence is Evidence.PROVED
     assert (found.singular, found.argument, found.evidence) == ("singular", "cone", Evidence.PROVED)
 
@@ -273,6 +280,7 @@ def test_one_layer_agrees_with_its_strata(layer):
     assert decided
 
 
+@pytest.mark.slow
 def test_several_heads_and_skips_are_asked_of_their_matrices():
     names = {point.name for point in singularities(DeepNetwork((2, 2, 2), (2, 2), t=2, skip=True)).kinds}
     assert "rk A_1 = 1" in names and not any("M_1" in name for name in names)
@@ -290,14 +298,15 @@ def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
     """Theorem 3 speaks where none of the others does, and of points that are proved critical alone."""
     for network, expected in ((WIDE, ("singular", "purity")), (DeepNetwork((2, 2, 1), (2, 2), t=2), None)):
         [kind] = [kind for kind in kinds(network) if kind.name == "M_1 = M_2 skew of rank 2"]
-        at = Weights(network, kind.preimages[0])
-        assert by_theorem(at, is_critical=True) == expected
+        at = ExactWeights(network, kind.preimages[0])
+        said = by_theorem(at, is_critical=True)
+        assert (said and (said.conclusion, said.argument)) == expected
         assert by_theorem(at, is_critical=False) is None
 
 
 def test_functions_of_different_weights_are_no_preimages():
     tangents = Tangents(WIDE, 22, 0)
-    one, other = (Weights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
+    one, other = (ExactWeights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
     with pytest.raises(AssertionError, match="two"):
         tangents.span([one, other])
 

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from itertools import product
 
 import networkx
@@ -134,3 +136,13 @@ def test_one_token_is_refused_by_name():
 def test_components_of_the_singular_locus(layer, components):
     singular = [s for s in strata(layer) if tangent_bounds(layer, s).singular]
     assert irreducible_components(layer, singular) == components
+
+
+@pytest.mark.parametrize(("words", "covers"), [((), False), (("--json",), True)])
+def test_only_what_lists_covers_imports_networkx(words, covers):
+    code = (
+        "import sys; from agattn.cli.main import run\n"
+        f"run(['strata', '-d', '2', '-o', '1', *{words!r}]); print('networkx' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == str(covers)

@@ -188,6 +188,7 @@ def test_bad_input():
         tangent_bounds(SingleLayer(2, 1, 2, 1), ZERO)
 
 
+@pytest.mark.slow
 def test_a_larger_layer_is_decided_everywhere():
     layer = SingleLayer(6, 6, 4)
     assert neuromanifold_dimension(layer) == layer.expected_dimension

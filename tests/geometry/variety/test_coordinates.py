@@ -47,6 +47,7 @@ def test_coordinates_are_as_many_as_the_ambient_dimension():
         assert [v.indices for v in coordinate_ring(layer).variables] == list(found)
 
 
+@pytest.mark.slow
 @layers
 @given(st.data())
 def test_the_full_tensor_is_the_function(layer, data):
@@ -66,6 +67,7 @@ def test_compact_and_full_coefficients_determine_each_other(layer, data):
     assert (compact_coefficients(layer, full_tensor(layer, y)) == y).all()
 
 
+@pytest.mark.slow
 @layers
 @given(st.data())
 def test_the_expansion_is_linear(layer, data):
@@ -74,6 +76,7 @@ def test_the_expansion_is_linear(layer, data):
     assert (full_tensor(layer, 3 * y - z) == 3 * full_tensor(layer, y) - full_tensor(layer, z)).all()
 
 
+@pytest.mark.slow
 @layers
 @given(st.data())
 def test_bilinear(layer, data):
@@ -129,6 +132,7 @@ def test_scalars_stay_what_they_are():
     assert big[0] == 2**124
 
 
+@pytest.mark.slow
 @layers
 @given(st.data())
 def test_parametrization(layer, data):

@@ -1,0 +1,1 @@
+"""The engines, each declared in one file of its name."""

@@ -1,0 +1,32 @@
+"""Singular."""
+
+from __future__ import annotations
+
+from operator import methodcaller
+
+from agattn.engines.engine import LOADER, TEMPLATES, Engine, read_block
+
+SINGULAR = Engine(
+    name="singular",
+    title="Singular",
+    executable="Singular",
+    variable="AGATTN_SINGULAR",
+    version=("--version",),
+    suffix="sing",
+    comment="//",
+    arguments=("-q", "--no-rc"),
+    one_line='"agattn-ok"; quit;\n',
+    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *LOADER),
+    error_marks=("   ? ",),
+    written=methodcaller("singular"),
+    read=read_block,
+    templates=TEMPLATES / "singular",
+    tasks=(
+        "base-locus", "complete-ideal", "critical-equations", "critical-locus", "critical-points",
+        "deep-base-locus", "deep-fiber", "deep-limit", "fiber", "hilbert-function", "implicit-ideal",
+        "membership", "model-critical-locus", "model-fiber", "model-hilbert-function", "model-implicit-ideal",
+        "rank-one-locus", "rlct-normal-form", "singular-locus", "slice", "strata-tangents", "tangent-cone",
+        "virtual-fiber",
+    ),
+    answers="everything",
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""The verbs that put a task to an engine: the script, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agattn.architectures import Architecture
+from agattn.architectures.forms import Studied
+from agattn.calls import one_of
+from agattn.engines import emit as scripts
+from agattn.engines.catalogue import engine_named
+from agattn.evidence import EngineName
+from agattn.patience import Progress, silent
+from agattn.sheet.result import Key, Result, Written
+from agattn.systems.asked import OPTIONS, asked
+from agattn.systems.catalogue import TASKS
+from agattn.systems.problem import Problem
+
+if TYPE_CHECKING:
+    from agattn.engines.run import Run
+
+
+class Script(Result, str, name="emit", extensible=True):
+    """A script for an engine: text that shows itself as it stands, and knows what it computes."""
+
+    task: Key[str, "The name of the task."]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
+    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    script: Key[str, "The script itself."]
+
+    def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
+        """A script that puts a problem to the engine of this name."""
+        made = super().__new__(cls, text)
+        made.script = text
+        made.task, made.engine, made.architecture = problem.task, engine, problem.architecture
+        return made
+
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self.task} of {self.architecture.name}, for {self.engine}"
+
+    def __str__(self) -> str:
+        return self.script
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.script)}</pre>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the script into a file."""
+        Path(path).write_text(self.script, encoding="utf-8")
+
+
+def emit(
+    architecture: Architecture, task: str, engine: str = "macaulay2", *, machine: bool = False, **options: Any
+) -> Script:
+    """The script for an engine that computes a task; it stands alone and can be run by hand.
+
+    Args:
+        architecture: a layer, a network or a model.
+        task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
+        engine: ``"macaulay2"`` or ``"singular"``.
+        machine: add the part that :func:`agattn.run` adds, and reads.
+        options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
+            for membership also N coordinates, and of a model arrays by the names of its parameters),
+            ``max_degree``, ``prime``, ``components``, ``slice``, and for critical points the loss, by
+            ``metric``, ``samples`` and ``data``. Points and slices may be paths of JSON files.
+
+    Raises:
+        InputError: if there is no such task or engine, or the task is not about this architecture.
+
+    See Also:
+        :func:`agattn.run`, :func:`agattn.doctor`; ``agattn emit`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.script(ag.SingleLayer(2, 1), "implicit-ideal").splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> ag.script(ag.SingleLayer(2, 1), "implicit-ideals")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
+    """
+    problem, chosen = _problem(architecture, task, options), engine_named(engine)
+    return Script(scripts.emit(problem, chosen, machine=machine), problem, chosen.name)
+
+
+def run(
+    architecture: Architecture,
+    task: str,
+    engine: str = "macaulay2",
+    *,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    keep: str | Path | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Run:
+    """The same script run by its engine, and the answer read back exactly.
+
+    Args:
+        architecture, task, engine, options: as for :func:`agattn.emit`.
+        timeout, memory: limits of the engine, in seconds and MiB.
+        keep: a folder for the script and the transcript.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: as for :func:`agattn.emit`.
+        EngineError: if the engine is missing, fails, or reaches a limit.
+
+    See Also:
+        :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
+    """
+    from agattn.engines import run as runs
+    from agattn.engines.locate import locate
+
+    problem = _problem(architecture, task, options)
+    installation = locate(engine_named(engine))
+    progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}")
+    limits = runs.Limits(timeout, memory)
+    return runs.run(problem, installation, limits, None if keep is None else Path(keep))
+
+
+def _problem(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:
+    """The problem that a task puts to engines."""
+    name = one_of(task, TASKS, "task")
+    for option in options:
+        one_of(option, OPTIONS, "option")
+    return asked(architecture, name, **options)

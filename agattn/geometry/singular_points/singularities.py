@@ -1,0 +1,171 @@
+r"""Singular and critical points of the neuromanifold of any architecture, kind by kind, with the reason.
+
+A catalogue gives kinds of weights (:mod:`~agattn.geometry.singular_points.kinds`); the cascade of
+:mod:`~agattn.geometry.singular_points.arguments` says of each whether the closure M̄ is singular at its
+function:
+
+- *singular* or *smooth*: an argument proves it, or shows it modulo a prime;
+- *smooth branch*: at some preimage the differential has rank dim M̄; other branches of M̄ may pass through;
+- *undecided*: no argument says anything.
+
+>>> from agattn import DeepNetwork
+>>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
+>>> print(found)
+M(2,2,1; 2,2), t = 2: dimension 8; 27 kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agattn.architectures import Architecture, as_attention
+from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.singular_points.arguments import Closure, Inquiry, Said
+from agattn.geometry.singular_points.kind import Kind
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.model_points import ModelClosure
+from agattn.geometry.singular_points.network_points import NetworkClosure
+from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+
+#: Architectures with more parameters are not asked about without ``force``.
+MOST_PARAMETERS = 300
+#: Nor networks with more layers, nor those with more kinds of points.
+MOST_LAYERS, MOST_KINDS = 5, 500
+_FORCE = "Use --force to start all the same"
+#: What is said of a closure that is all of the space.
+AFFINE = "M̄ is an affine space, smooth everywhere."
+
+
+def singularities(
+    architecture: Architecture,
+    pairs: bool = False,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Singularities:
+    """The kinds of points of an architecture, and what is known at each.
+
+    Args:
+        architecture: a lightning network, where a layer is taken as the network of one layer; or any other
+            polynomial model.
+        pairs: take all pairs of what may be special about different matrices, too.
+        seed: of all random choices. It never changes what is proved, only what is found.
+        force: start although the architecture is large.
+        progress: called with the name of each kind.
+
+    Raises:
+        InputError: if the architecture is normalized, or a network whose V have a bounded rank.
+        TooLargeError: if it has more parameters, layers, kinds or tokens than the limits.
+
+    See Also:
+        :func:`agattn.geometry.strata.tangent.tangent_bounds`: every point of one layer.
+
+    Source: docs/deep-singularities.md and docs/model-points.md, with the proofs.
+
+    >>> from agattn.architectures import Linear, Network
+    >>> singularities(Network([Linear(2), Linear(3)], dim=3))["rk W_1 = 1"]
+    rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
+    """
+    architecture = as_attention(architecture)
+    network = architecture.as_network()
+    of = architecture if network is None else network
+    _check_sizes(of, network, force)
+    first = kinds(of, pairs, seed)
+    if len(first) > MOST_KINDS and not force:
+        raise TooLargeError(f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}")
+    closure = closure_of(of, seed, force, progress)
+    points = []
+    for kind in closure.chosen(lambda n: kinds(of, pairs, seed + n) if n else first):
+        progress(kind.name)
+        points.append(facts(kind, closure))
+    closed, sentence, limits = closure.closedness()
+    said = f"{AFFINE} {sentence}" if closure.is_affine else sentence
+    return Singularities(architecture, closure.known, tuple(points), closed, said, limits)
+
+
+def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force: bool) -> None:
+    """Refuse what is no polynomial, and what is large."""
+    if network is None and architecture.degree is None:
+        raise InputError(f"{architecture} is normalized; kinds of points are those of polynomial models")
+    if force:
+        return
+    name = architecture if network is None else network.arguments[:80]
+    sizes = [(architecture.parameters, "parameters", MOST_PARAMETERS)]
+    if network is not None:
+        sizes.insert(0, (network.layers, "layers", MOST_LAYERS))
+    for number, what, most in sizes:
+        if number > most:
+            raise TooLargeError(f"{name} has {number} {what}; the limit is {most}. {_FORCE}")
+    if network is not None:
+        check_tokens(network)
+
+
+def closure_of(
+    architecture: Architecture,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Closure:
+    """What is found once of an architecture, before its points are asked about.
+
+    Args:
+        architecture: a lightning network or layer, or any other polynomial model.
+        seed: of all random choices.
+        force: look for equations of a model although there are many.
+        progress: called with what is looked for.
+
+    >>> from agattn import SingleLayer
+    >>> closure = closure_of(SingleLayer(2, 1))
+    >>> closure.dimension, [argument.__name__ for argument in closure.arguments][-2:]
+    (5, ['theorems', 'immersion'])
+    """
+    network = architecture.as_network()
+    if network is None:
+        return ModelClosure.of(architecture, seed, force, progress)
+    return NetworkClosure.of(network, seed)
+
+
+def facts(kind: Kind, closure: Closure) -> PointFacts:
+    """What is known at weights of one kind: every argument is asked, and the strongest answer counts.
+
+    Args:
+        kind: the weights.
+        closure: of the same architecture, by :func:`closure_of`.
+
+    Raises:
+        AssertionError: if two arguments prove opposite things.
+
+    >>> from agattn import SingleLayer
+    >>> layer = SingleLayer(2, 1)
+    >>> facts({kind.name: kind for kind in kinds(layer)}["rk M_1 = rk L = 1"], closure_of(layer)).argument
+    'several branches'
+    """
+    inquiry = Inquiry(kind, closure)
+    answers = [said for argument in closure.arguments if (said := argument(inquiry)) is not None]
+    said = _strongest(answers, inquiry)
+    closure.tangents.forget()
+    here, rank, preimages = inquiry.here, inquiry.ranks[0], tuple(at.exact() for at in inquiry.preimages)
+    return PointFacts(
+        inquiry.kind, inquiry.is_zero, rank, inquiry.fiber, closure.dimension, inquiry.tangent_lower, *said,
+        here.evidence, preimages, inquiry.tangent_upper, inquiry.tangent_evidence, inquiry.zero_evidence,
+        _critical_evidence(rank, closure, here.evidence), inquiry.fiber_evidence,
+    )  # fmt: skip
+
+
+def _strongest(answers: Sequence[Said], inquiry: Inquiry) -> Said:
+    """The first answer that is proved, else the first; one about a branch only where nothing else is said."""
+    deciding = [said for said in answers if said.conclusion != "smooth branch"]
+    proved = [said for said in deciding if said.evidence is Evidence.PROVED]
+    conclusions = {said.conclusion for said in proved}
+    assert len(conclusions) < 2, f"{inquiry.kind.name}: arguments prove {' and '.join(sorted(conclusions))}"
+    undecided = Said("undecided", "none", inquiry.tangent_evidence)
+    return [*proved, *deciding, *answers, undecided][0]
+
+
+def _critical_evidence(rank: int, closure: Closure, rank_evidence: Evidence) -> Evidence:
+    """How it is known whether a rank, proved to be no smaller, is below dim M̄, which is at least observed."""
+    if rank < closure.dimension:
+        return rank_evidence
+    return Evidence.PROVED if rank == closure.at_most else Evidence.MODULAR

@@ -1,0 +1,164 @@
+"""The verbs that write documents: figures, and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agattn.architectures import Architecture, SingleLayer, as_attention
+from agattn.calls import one_of
+from agattn.engines.catalogue import engine_name
+from agattn.errors import InputError
+from agattn.patience import Progress, silent
+
+if TYPE_CHECKING:
+    from agattn.experiments.studies.jobs import Line
+    from agattn.reports.document import Document
+
+
+def figure(number: int | str, **options: Any) -> Any:
+    """A figure of the paper, recomputed; a loss on the first; or a slice of a network.
+
+    Args:
+        number: 1, a surface in M̄ with its singular points; 2, the unrolled network as a tree; 3, dimensions
+            of normalized networks; ``"critical"``, a loss on the surface of figure 1; ``"deep"``, a slice of
+            a network with limits that no weights reach.
+        options: of figure 1 ``layer``, ``slice`` (also the path of a JSON file), ``engine``, ``radius``,
+            ``timeout``, ``memory`` and ``force``; of figure 2 ``layers``; of figure 3 ``seed``; of figure
+            critical ``metric``, ``target``, ``seed`` and ``radius``.
+
+    Returns:
+        Of 1, critical and deep what was computed, which ``save(path)`` draws; of 2 the factors of the
+        product; of 3 a row for each width.
+
+    Raises:
+        InputError: if there is no such figure, or it has no such option.
+        EngineError: if an engine is named for figure 1, and is missing or fails.
+
+    See Also:
+        :func:`agattn.report`, :func:`agattn.critical_points`, :func:`agattn.strata`; ``agattn figure`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> print(ag.figure(1, engine="native").section.equation)
+    x^2*w + y^2
+    >>> ag.figure(2, layers=2)
+    [(1, False), (1, True), (2, False), (1, False)]
+    """
+    name = one_of(str(number), _FIGURES, "figure")
+    compute, takes = _FIGURES[name]
+    for option in options:
+        if option not in takes:
+            listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise InputError(f"figure {name} has no option {option!r}; {listed}")
+    return compute(**options)
+
+
+def _figure_1(
+    layer: SingleLayer | None = None, slice: Any = None, timeout: float = 60.0, memory: int = 8192,
+    force: bool = False, **settings: Any,
+) -> Any:  # fmt: skip
+    from agattn.engines.run import Limits
+    from agattn.reports.figure1 import compute_figure_1
+    from agattn.systems.points import read_slice
+    from agattn.systems.sizes import check_size
+
+    of = SingleLayer(2, 1) if layer is None else layer
+    if not force:
+        check_size(of)
+    chosen = read_slice(Path(slice), of) if isinstance(slice, (str, Path)) else slice
+    return compute_figure_1(of, chosen, limits=Limits(timeout, memory), force=force, **settings)
+
+
+def _figure_2(layers: int = 2) -> Any:
+    from agattn.geometry.identifiability.virtual_weights import unrolled_factors
+
+    return unrolled_factors(layers)
+
+
+def _figure_3(seed: int = 0) -> Any:
+    from agattn.reports.figure3 import figure_3
+
+    return figure_3(seed=seed)
+
+
+def _figure_critical(**given: Any) -> Any:
+    from agattn.reports.figure_critical import compute_figure_critical
+
+    return compute_figure_critical(**given)
+
+
+def _figure_deep() -> Any:
+    from agattn.reports.figure_deep import compute_figure_deep
+
+    return compute_figure_deep()
+
+
+#: What computes each figure, and its options.
+_FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
+    "2": (_figure_2, ("layers",)),
+    "3": (_figure_3, ("seed",)),
+    "critical": (_figure_critical, ("metric", "target", "seed", "radius")),
+    "deep": (_figure_deep, ()),
+}
+
+
+def report(
+    architecture: Architecture | Sequence[Line],
+    *,
+    engine: str = "auto",
+    max_degree: int = 3,
+    pictures: bool = True,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    force: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Document:
+    """Everything about one architecture, or the results of a study, as one document.
+
+    Args:
+        architecture: a layer, a network or a polynomial model; or the lines of :func:`agattn.study`.
+        engine: of a layer or a network of attention who computes, as for :func:`agattn.verify`.
+        max_degree: the last degree of the equations of a layer or a model.
+        pictures: draw figures, which needs matplotlib.
+        timeout, memory: limits of each engine process, in seconds and MiB.
+        force: go beyond the limits on sizes.
+        seed: of all random choices.
+        progress: called with a line about each step.
+
+    Returns:
+        The document: ``save(folder)`` writes it as HTML and Markdown.
+
+    Raises:
+        InputError: if a model is normalized, there is no such engine, or matplotlib is missing.
+        TooLargeError: beyond the limits on sizes.
+
+    See Also:
+        :func:`agattn.verify`, :func:`agattn.study`, :func:`agattn.figure`; ``agattn report`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.report(ag.Network([ag.Linear(1)], dim=1), max_degree=1).title
+    'Model 1×1 → linear 1'
+    """
+    if isinstance(architecture, Sequence):
+        from agattn.reports.study_report import study_report
+
+        return study_report(architecture)
+    known = as_attention(architecture)
+    if known.as_network() is None:
+        from agattn.reports.model_report import model_report
+
+        return model_report(known, max_degree=max_degree, seed=seed, force=force, progress=progress)
+    from agattn.engines.run import Limits
+    from agattn.reports import architecture_report as room
+    from agattn.verification.verify import CHOICES, Settings
+
+    settings = Settings(engine_name(engine, CHOICES), limits=Limits(timeout, memory), force=force, seed=seed)
+    attention: Any = known
+    document, _ = room.report(
+        attention, settings, max_degree=max_degree, pictures=pictures, progress=progress
+    )
+    return document

@@ -1,0 +1,116 @@
+"""A claim is registered where it is written: its kind, and its certificate or the reason for having none."""
+
+import doctest
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import agattn as ag
+from agattn import checker
+from agattn.claims import CLAIMS, KINDS, _texts, claims_about, titled
+from agattn.claims.proof import Proof
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "howto" / "claim.md"
+ARCHITECTURES = {
+    "SingleLayer": ag.SingleLayer(2, 1),
+    "DeepNetwork": ag.DeepNetwork((3, 2), (2,), t=3),
+    "Architecture": ag.Network([ag.Linear(2)], dim=2),
+}
+CERTIFIED = {*checker.CLAIMS, *checker.DEEP_CLAIMS, "agattn.heads-not-closed"}
+
+
+def python(*words, at=ROOT):
+    ended = subprocess.run(
+        [sys.executable, *words], cwd=at, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+def test_a_claim_has_a_proof_in_the_checker_or_says_why_not(claim):
+    if isinstance(claim.certificate, Proof):
+        assert claim.id in CERTIFIED
+    else:
+        assert claim.id not in CERTIFIED
+        checker.text(claim.certificate)  # as certificates hold it
+        assert len(claim.certificate) > 20 and not claim.certificate.endswith(".")
+
+
+def test_files_say_which_kind_of_architecture_they_are_about():
+    kinds = {about.__name__: about for _, about in KINDS.values()}
+    for name, text in _texts().items():
+        if claims := getattr(import_module(f"agattn.claims.{name}"), "CLAIMS", ()):
+            [kind] = re.findall(r"^CLAIMS: tuple\[Claim\[(\w+)\], \.\.\.\]", text, re.MULTILINE)
+            assert {claim.about for claim in claims} == {kinds[kind]}, name
+            assert all(f'"{claim.id}"' in text for claim in claims), name
+
+
+def test_a_claim_is_found_by_its_id_as_in_the_table():
+    for _, claims in titled():
+        architecture = ARCHITECTURES[next(iter(claims.values())).about.__name__]
+        assert [claim.id for claim in claims_about(architecture)] == [*claims]
+        for name, claim in claims.items():
+            assert claims_about(architecture, (name,)) == [claim]
+            assert claims_about(architecture, (name.upper(),)) == [claim]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "claim", "files"),
+    [
+        ("SingleLayer(2, 1)", "corollary-3.3", {"dimension"}),
+        ("SingleLayer(2, 1)", "theorem-3.2", {"fibers"}),
+        ("DeepNetwork((3, 2), (2,), t=3)", "agattn.network-dimension", {"network_dimension"}),
+    ],
+)
+def test_only_the_rooms_of_the_chosen_claim_are_imported(sizes, claim, files):
+    code = (
+        "import sys, agattn as ag\n"
+        f"print(ag.verify(ag.{sizes}, {claim!r}, engine='native')[{claim!r}].status)\n"
+        "print(*(name for name in sys.modules if name.startswith('agattn.')))"
+    )
+    status, imported = python("-c", code).splitlines()
+    assert status == "confirmed"
+    rooms = {".".join(name.split(".")[:3]) for name in imported.split()}
+    geometry = {"singular_points", "learning_coefficients", "critical_points", "closedness", "sections"}
+    assert not rooms & {f"agattn.geometry.{room}" for room in geometry}
+    claims = {name.split(".")[2] for name in imported.split() if name.startswith("agattn.claims.")}
+    assert claims == {*files, "claim", "hypotheses", "proof"}
+
+
+def test_claims_about_layers_import_none_of_networks():
+    code = (
+        "import sys, agattn as ag; from agattn.claims import claims_about\n"
+        "print(*(claim.id for claim in claims_about(ag.SingleLayer(2, 1), ('3.4', 'Corollary A.2'))))\n"
+        "print(*(name for name in sys.modules if name.startswith('agattn.')))"
+    )
+    ids, imported = python("-c", code).splitlines()
+    assert ids == "theorem-3.4.closed theorem-3.4.boundary theorem-3.4.singular corollary-A.2"
+    assert "agattn.claims.singular_points" in imported
+    assert "agattn.claims.deep" not in imported and "agattn.claims.network" not in imported
+
+
+def test_a_claim_is_added_by_one_file_as_the_page_says(tmp_path):
+    """The page's own lines, in a copy of the package, are judged, listed, and named in certificates."""
+    text = PAGE.read_text(encoding="utf-8")
+    promised = re.findall(r"^\| `(agattn/\S+)`", text, re.MULTILINE)
+    lines = [example.source for example in doctest.DocTestParser().get_examples(text)]
+    [last] = [number for number, line in enumerate(lines) if line.startswith("CLAIMS: ")]
+    shutil.copytree(ROOT / "agattn", tmp_path / "agattn", ignore=shutil.ignore_patterns("__pycache__"))
+    [file] = promised
+    (tmp_path / file).write_text("".join(lines[: last + 1]), encoding="utf-8")
+
+    verify = ("-m", "agattn", "verify")
+    assert "  agattn.quadrics\n" in python(*verify, "--list", at=tmp_path)
+    layer = ("-d", "2", "-o", "2", "--engine", "native", "--certificate", "c.json")
+    said = python(*verify, *layer, "--claim", "agattn.quadrics", "--claim", "corollary-3.3", at=tmp_path)
+    assert re.search(r"agattn\.quadrics +confirmed +proved +5\b", said)
+    checked = python("-m", "agattn", "check", "c.json", at=tmp_path)
+    assert "corollary-3.3" in checked and "The certificate is valid." in checked
+    assert '"reason": "the checker computes no ranks of quadrics"' in (tmp_path / "c.json").read_text()

@@ -1,0 +1,240 @@
+"""What the table "Adding things" of docs/architecture.md promises: these files are touched, and no others.
+
+A result with its command, and a kind of layer, are added to a copy of the package as the pages say.
+"""
+
+import doctest
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.house import ROOT
+
+PACKAGE = ROOT / "agattn"
+DOCS = ROOT / "docs"
+HEADING = "## Adding things"
+THINGS = ["a command", "a verb", "a result", "a claim", "a task", "a kind of layer", "an engine"]
+
+
+def table():
+    """The link, the files of the package and the other files of each thing that can be added."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*) \| (.*) \|$", text, re.MULTILINE)
+    return {thing: (link, inside, beside) for thing, link, inside, beside in rows}
+
+
+def paths(cell):
+    """The files and folders that a cell names, from the root of the clone.
+
+    A name is that of a file of the package, of the folder of the name before, or of the clone; a new file,
+    whose name has ``NAME`` in it, stands for its folder.
+    """
+    found, folder = [], PACKAGE
+    for name in re.findall(r"`([^`]+)`", cell):
+        name = re.sub(r"NAME.*", "", name)
+        places = [place for place in (PACKAGE / name, folder / name, ROOT / name) if place.exists()]
+        assert places, f"docs/architecture.md promises {name}, and there is no such file"
+        folder = places[0].parent
+        found.append(str(places[0].relative_to(ROOT)))
+    return found
+
+
+@pytest.mark.parametrize("thing", THINGS)
+def test_what_the_table_names_is_there(thing):
+    link, inside, beside = table()[thing]
+    page, _, anchor = link.partition("#")
+    headings = re.findall(r"^##+ (.*)$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert not anchor or anchor in {heading.lower() for heading in headings}
+    assert paths(inside) or thing == "a result"
+    assert paths(inside + beside)
+
+
+def test_the_table_has_every_thing():
+    assert sorted(table()) == sorted(THINGS)
+
+
+class Copy:
+    """A copy of the package, to which things are added."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        # With the compiled modules, which stay valid as the copies are as old as the files.
+        shutil.copytree(PACKAGE, folder / "agattn")
+        shutil.copy(ROOT / "setup.cfg", folder)
+        (folder / "tests").mkdir()
+        shutil.copy(ROOT / "tests" / "house.py", folder / "tests")
+
+    def write(self, name, text):
+        path = self.folder / name
+        assert not path.exists()
+        path.write_text(text, encoding="utf-8")
+
+    def change(self, name, old, new):
+        """Change one place of a file, the first."""
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{name} has no {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def run(self, *words, stdin=None):
+        """What Python prints, given these words, with the copy in place of the package."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "100"}
+        done = subprocess.run(
+            [sys.executable, *words], cwd=self.folder, env=environment, input=stdin, timeout=120,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def agattn(self, *words):
+        return self.run("-m", "agattn", *words)
+
+    def touched(self):
+        """The files of the package that differ from those of the clone, or are new."""
+        return {
+            str(path.relative_to(self.folder))
+            for path in (self.folder / "agattn").rglob("*")
+            if path.is_file()
+            and "__pycache__" not in path.parts
+            and not same(path, ROOT / path.relative_to(self.folder))
+        }
+
+
+def same(copied, path):
+    return path.exists() and copied.read_bytes() == path.read_bytes()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return Copy(tmp_path / "clone")
+
+
+def check_touched(found, promised, new):
+    """What was touched is what is promised: each file, one file in each folder, and a new file besides.
+
+    Args:
+        found: the files touched.
+        promised: the files and folders that the page names.
+        new: files that the page leaves to whoever adds something, such as the one of a room.
+    """
+    files = {name for name in promised if (ROOT / name).is_file()}
+    folders = {name for name in promised if name not in files}
+    assert files <= found and new <= found
+    rest = found - files - new
+    assert all(any(name.startswith(f"{folder}/") for folder in folders) for name in rest), rest
+    assert all(any(name.startswith(f"{folder}/") for name in found) for folder in folders)
+
+
+def typed(page, *beginnings):
+    """The code of a page that begins with one of these words, as a reader would type it into a file."""
+    examples = doctest.DocTestParser().get_examples((DOCS / page).read_text(encoding="utf-8"))
+    return [example.source for example in examples if example.source.startswith(beginnings)]
+
+
+FIND = '''
+
+def find_zeros(coefficients: list[int]) -> Zeros:
+    """The integer zeros of a polynomial, from its coefficients, the constant one first."""
+    most = 1 + max(map(abs, coefficients))
+    places = [x for x in range(-most, most + 1) if sum(c * x**n for n, c in enumerate(coefficients)) == 0]
+    return Zeros(tuple(places), 7)
+'''
+
+COMMAND = '''"""``agattn find-zeros``: the integer zeros of a polynomial."""
+
+import click
+
+from agattn.cli import output
+from agattn.cli.options import json_flag
+
+
+@click.command()
+@click.argument("coefficients")
+@json_flag
+def command(coefficients: str, as_json: bool) -> None:
+    """Find the integer zeros of a polynomial, given by its coefficients."""
+    from agattn.geometry.variety.zeros import find_zeros
+    from agattn.sheet.terminal import show
+
+    found = find_zeros([int(x) for x in coefficients.split(",")])
+    if as_json:
+        output.print_json(found.as_json())
+    else:
+        show(found.sheet(), output.console())
+'''
+
+
+def test_a_result_and_its_command(copy):
+    room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/geometry/find_zeros.py"
+    code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
+    copy.write(room, '"""Zeros of polynomials."""\n\n' + "".join(code) + FIND)
+    copy.change("agattn/documents.py", '    "rank": (', (
+        '    "find-zeros": ("agattn.geometry.variety.zeros:Zeros",),\n    "rank": ('
+    ))  # fmt: skip
+    rows = table()
+    check_touched(copy.touched(), paths(rows["a result"][1]), {room})
+
+    copy.write(command, COMMAND)
+    copy.change("agattn/cli/commands.py", '        "ideal": ', (
+        '        "find-zeros": "Find the integer zeros of a polynomial.",\n        "ideal": '
+    ))  # fmt: skip
+    promised = {*paths(rows["a command"][1]), *paths(rows["a result"][1])}
+    check_touched(copy.touched(), promised, {room, command})
+
+    assert "  find-zeros " in copy.agattn("--help")
+    found = copy.agattn("find-zeros", "6,-5,1", "--json")
+    assert json.loads(found) == {"schema": "agattn/zeros/1", "places": [2, 3], "number": 2}
+    assert "2 zeros" in copy.agattn("find-zeros", "6,-5,1")
+    described = json.loads(copy.agattn("schema", "find-zeros"))["properties"]
+    assert described["number"]["description"] == "How many there are."
+    check = "import json, sys; from agattn.documents import check; check('find-zeros', json.load(sys.stdin))"
+    copy.run("-c", check, stdin=found)
+    assert " 0 circles, 0 arrows up" in copy.run("-m", "tests.house")
+
+
+MODEL = """
+[input]
+dim = 5
+[[layer]]
+type = "linear"
+out = 3
+[[layer]]
+type = "gates"
+out = 4
+"""
+USED = """
+import json, sys
+import agattn as ag
+from agattn.documents import check
+from agattn.architectures import Gates
+assert ag.Gates is Gates and "Gates" in dir(ag)
+found = json.load(sys.stdin)
+check("dimension", found)
+assert found["architecture"]["layer"][1] == {"type": "gates", "out": 4}
+print(found["dimension"])
+"""
+
+
+def test_a_kind_of_layer(copy):
+    (gates,) = [text for text in typed("howto/layer.md", "@dataclass") if "class Gates(" in text]
+    layers, face = "agattn/architectures/layers.py", "agattn/__init__.py"
+    last = "#: Every kind of layer by its type."
+    copy.change(layers, last, f"{gates}\n\n{last}")
+    copy.change(layers, " Sum, Skip)\n", " Sum, Skip, Gates)\n")
+    promised = paths(table()["a kind of layer"][1])
+    copy.change("agattn/architectures/__init__.py", '"Convolution", ', '"Convolution", "Gates", ')
+    copy.change("agattn/architectures/__init__.py", '    "Linear",\n', '    "Gates",\n    "Linear",\n')
+    copy.change(face, '"DeepNetwork", "Linear"', '"DeepNetwork", "Gates", "Linear"')
+    copy.change(face, '"Evidence", "InputError"', '"Evidence", "Gates", "InputError"')
+    check_touched(copy.touched(), promised, set())
+
+    (copy.folder / "model.toml").write_text(MODEL, encoding="utf-8")
+    found = copy.agattn("dimension", "--model", "model.toml", "--json")
+    assert copy.run("-c", USED, stdin=found) == "26\n"
+    assert "gates" in copy.agattn("schema", "dimension")
+    assert " 0 circles, 0 arrows up" in copy.run("-m", "tests.house")
