@@ -9,8 +9,8 @@ be checked: it cannot be read, is malformed, or is larger than what is stated be
 very file, and ``agattn check --write FILE`` copies it as it stands.
 
 It is meant to be read in one sitting, and trusts no word and no number of a certificate: every consequence
-is computed here, and every word that is printed stands in this file. In short (docs/certificates.md of agattn
-says more):
+is computed here, and every word that is printed stands in this file. In short
+(docs/trust/certificates.md of agattn says more):
 
 - A pair (A, V), rk A ≤ a, gives the point y with y_{c,b}(u) = V_c(u)·A_b(u), products of the row V_c and the
   column A_b read as linear forms. M is the set of these points, M̄ its complex closure; y has the coordinates
@@ -753,7 +753,8 @@ class Germ:
     polynomials, (f) ⊂ (g); where M(0) has as many independent rows as there are g, (g) ⊂ (f) + 𝔪(g), so
     (g) = (f) by Nakayama's lemma. Each coordinate gives 1/2; each α gives 1/4, as Σ(αᵢαⱼ)² lies between
     multiples of ‖α‖⁴; and T·N gives half the least of (h−s)(n−s) + ps over 0 ≤ s ≤ min(h, n), with as many
-    for m as there are least (Aoyagi and Watanabe 2005; docs/learning-coefficients.md of agattn has a proof).
+    for m as there are least (Aoyagi and Watanabe 2005; docs/layer/learning-coefficients.md of agattn
+    has a proof).
 
     A softmax head is an immersion in (A, V) where V ≠ 0, so there f are the entries of A and V, less those at
     0; and where V = 0 those of V. Where A = 0 and V = 0 in a lightning layer, ‖φ‖ lies between multiples of
@@ -936,7 +937,7 @@ class HeadsLimit:
 
     Heads whose K, Q, V are Laurent polynomials in ε add up to y plus terms with positive powers of ε. The
     sum of h heads is y = P·R, where column j of P is V_j(u) and row j of R is A_j(u), linear forms in u. Row
-    1 of a sum is a sum of heads. docs/several-heads.md of agattn has the proofs at length.
+    1 of a sum is a sum of heads. docs/networks/several-heads.md of agattn has the proofs at length.
 
     - ``squares``: row 1 of y has, up to factors, the squares of h variables in h columns; row 2 has one
       entry, below one of them, which is the square of another. If y = P·R put the other variables to 0. As
@@ -1151,8 +1152,8 @@ class Deep:
     Layer i is X ↦ V_i X Xᵀ K_iᵀ Q_i X. With L_i = V_i...V_1, M_i = L_{i−1}ᵀ K_iᵀ Q_i L_{i−1} and L = L_l, the
     network is φ = L F_l ∘ ... ∘ F_1, F_i(Y) = Y Yᵀ M_i Y. If M_i = k qᵀ, then F_i(Y) = u wᵀ with u = YYᵀk and
     w = Yᵀq, and F_j(u wᵀ) = (wᵀw)(uᵀM_j u) u wᵀ. So φ = 0 if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is
-    skew-symmetric for some i < j. That φ = 0 nowhere else is Theorem 1 of docs/deep-limits.md of agattn, of
-    which the checker verifies no more than single weights.
+    skew-symmetric for some i < j. That φ = 0 nowhere else is Theorem 1 of docs/networks/deep-limits.md of
+    agattn, of which the checker verifies no more than single weights.
 
     Limits: let α_i = min(a_i, d_0, ..., d_{i−1}), and s + 1 the last layer before the first of α_i = 1, or l.
     In Q_s all rows but the first are multiplied by ε, and Q_{s+1} is replaced by ΩK_{s+1} + εQ_{s+1}, with
@@ -1165,8 +1166,9 @@ class Deep:
 
     The limits that meet the conditions, an open set of them, are outside M and in its closure: they have
     dimension at most dim M − 1, and at least the rank of their differential at one point. Two tokens tell.
-    And dim M is at most what counting parameters, less symmetries, gives (docs/dimension.md): with e_0 = d_0,
-    e_l = d_l, e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), Σ D_i + Σ e_{i−1}e_i − Σ_{0<i<l} e_i² − l, where
+    And dim M is at most what counting parameters, less symmetries, gives (docs/networks/dimension.md):
+    with e_0 = d_0, e_l = d_l, e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), this is
+    Σ D_i + Σ e_{i−1}e_i − Σ_{0<i<l} e_i² − l, where
     D_i = α(2e − α), e = e_{i−1}, α = min(a_i, e), or β(2e − β + 1)/2, β = min(2a_i, e), behind a layer with
     α = 1, where only symmetric parts matter.
 
@@ -1289,7 +1291,7 @@ class Deep:
         require(kappa * delta != 0, "κδ is 0")
         return (
             f"a limit of functions through rk M_{s} = 1, M_{s + 1} skew-symmetric, is as stated and meets "
-            "the conditions under which, by Theorem 2 of docs/deep-limits.md, no weights have it"
+            "the conditions under which, by Theorem 2 of docs/networks/deep-limits.md, no weights have it"
         )
 
     def bound(self) -> int:
@@ -1323,7 +1325,7 @@ class Deep:
         require(low == high, f"the limits are only known to have dimension {low} to {high}")
         return (
             f"the limits outside M have dimension {low} = dim M − 1: so large is the rank of their "
-            "differential, and dim M is no larger, by the count of docs/dimension.md"
+            "differential, and dim M is no larger, by the count of docs/networks/dimension.md"
         )
 
     def points(self, found: Any, names: str) -> tuple[list[Matrix], list[dict[str, Any]]]:
@@ -1386,8 +1388,8 @@ class Deep:
         return (
             f"of {len(kinds)} weights {sum(kinds)} are critical, just those with rk M_i = 1, i < l, or M_l = "
             f"k qᵀ, L = h kᵀ; at the others the rank is {self.size}, and nowhere is it larger. That it is so "
-            "at all weights without skew-symmetric M_i is Theorem 2 of docs/deep-singularities.md, and not "
-            "checked here"
+            "at all weights without skew-symmetric M_i is Theorem 2 of docs/networks/deep-singularities.md, "
+            "and not checked here"
         )
 
     def singular(self, found: dict[str, Any]) -> str:
@@ -1414,7 +1416,7 @@ class Deep:
         return (
             f"tangent vectors span {spans} dimensions, dim M ≤ {self.size}, so M̄ is singular where rk M_i ≤ "
             "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1. That it is smooth at all other weights without "
-            "skew-symmetric M_i is Theorem 4 of docs/deep-singularities.md, and not checked here"
+            "skew-symmetric M_i is Theorem 4 of docs/networks/deep-singularities.md, and not checked here"
         )
 
 
@@ -1448,7 +1450,7 @@ def _deep(found: dict[str, Any]) -> dict[str, Any]:
                 said = (
                     f"of {len(points)} weights φ = 0 at {sum(points)}, just those with L = 0, some M_i = 0, "
                     "or rk M_i = 1 and skew-symmetric M_j, i < j. That it is so at all weights is Theorem 1 "
-                    "of docs/deep-limits.md, and not checked here"
+                    "of docs/networks/deep-limits.md, and not checked here"
                 )
             else:
                 see = {"limit": network.outside, "boundary": network.boundary}

@@ -1,4 +1,4 @@
-"""What the table "Adding things" of docs/architecture.md promises: these files are touched, and no others.
+"""What the table "Adding things" of docs/extend/architecture.md promises: these files, and no others.
 
 A result with its command, and a kind of layer, are added to a copy of the package as the pages say.
 """
@@ -23,7 +23,8 @@ THINGS = ["a command", "a verb", "a result", "a claim", "a task", "a kind of lay
 
 def table():
     """The link, the files of the package and the other files of each thing that can be added."""
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0]
+    text = (DOCS / "extend" / "architecture.md").read_text(encoding="utf-8")
+    text = text.partition(HEADING)[2].partition("\n## ")[0]
     rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*) \| (.*) \|$", text, re.MULTILINE)
     return {thing: (link, inside, beside) for thing, link, inside, beside in rows}
 
@@ -38,7 +39,7 @@ def paths(cell):
     for name in re.findall(r"`([^`]+)`", cell):
         name = re.sub(r"NAME.*", "", name)
         places = [place for place in (PACKAGE / name, folder / name, ROOT / name) if place.exists()]
-        assert places, f"docs/architecture.md promises {name}, and there is no such file"
+        assert places, f"docs/extend/architecture.md promises {name}, and there is no such file"
         folder = places[0].parent
         found.append(str(places[0].relative_to(ROOT)))
     return found
@@ -48,7 +49,7 @@ def paths(cell):
 def test_what_the_table_names_is_there(thing):
     link, inside, beside = table()[thing]
     page, _, anchor = link.partition("#")
-    headings = re.findall(r"^##+ (.*)$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^##+ (.*)$", (DOCS / "extend" / page).read_text(encoding="utf-8"), re.MULTILINE)
     assert not anchor or anchor in {heading.lower() for heading in headings}
     assert paths(inside) or thing == "a result"
     assert paths(inside + beside)
@@ -132,7 +133,7 @@ def check_touched(found, promised, new):
 
 def typed(page, *beginnings):
     """The code of a page that begins with one of these words, as a reader would type it into a file."""
-    examples = doctest.DocTestParser().get_examples((DOCS / page).read_text(encoding="utf-8"))
+    examples = doctest.DocTestParser().get_examples((DOCS / "extend" / page).read_text(encoding="utf-8"))
     return [example.source for example in examples if example.source.startswith(beginnings)]
 
 
@@ -221,7 +222,7 @@ print(found["dimension"])
 
 
 def test_a_kind_of_layer(copy):
-    (gates,) = [text for text in typed("howto/layer.md", "@dataclass") if "class Gates(" in text]
+    (gates,) = [text for text in typed("layer.md", "@dataclass") if "class Gates(" in text]
     layers, face = "agattn/architectures/layers.py", "agattn/__init__.py"
     last = "#: Every kind of layer by its type."
     copy.change(layers, last, f"{gates}\n\n{last}")

@@ -12,8 +12,8 @@ import pytest
 from command_line import ROOT
 from installed import require
 
-HOWTO = ROOT / "docs" / "howto"
-ARCHITECTURE = ROOT / "docs" / "architecture.md"
+HOWTO = ROOT / "docs" / "extend"
+ARCHITECTURE = ROOT / "docs" / "extend" / "architecture.md"
 #: The coordinates of a point that is not in the closure of M(2, 1).
 OUTSIDE = [-7, -6, -3, 2, 9, 18]
 FILE = re.compile(r"^```\{code-block\} (\w+)\n:caption: (\S+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)

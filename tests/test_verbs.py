@@ -118,7 +118,7 @@ def test_every_verb_names_its_siblings_and_its_command(name):
 
 
 def test_the_page_of_the_library_has_every_verb_in_its_table():
-    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("|")]
     called = {name for row in rows for name in re.findall(r"`ag\.([a-z_]+)\(", row)}
     second = {name for row in rows for name in re.findall(r"second name `ag\.([a-z_]+)`", row)}

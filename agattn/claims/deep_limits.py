@@ -1,4 +1,6 @@
-"""What this project states about zeros and limits of deep lightning networks; docs/deep-limits.md has proofs.
+"""What this project states about zeros and limits of deep lightning networks.
+
+The proofs are in docs/networks/deep-limits.md.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import Settings, verify
@@ -82,7 +84,7 @@ def _judge_zeros(network: DeepNetwork, findings: Findings) -> Outcome:
     zero = ", ".join(f"({kind.name})" for kind in kinds if kind.zero)
     scope = (
         f"one point of each of {len(kinds)} kinds; that φ is 0 for all inputs there and nowhere else is the "
-        "proof in docs/deep-limits.md"
+        "proof in docs/networks/deep-limits.md"
     )
     holds = computed == _predict_zeros(network)
     return Outcome(holds, computed, f"φ = 0 exactly at {zero}", details={"scope": scope})
@@ -97,7 +99,7 @@ def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
         f"with {listed}, but the rows of Q_{s} after the first times ε, ΩK_{s + 1} + εQ_{s + 1} for "
         f"Q_{s + 1} and V_{network.layers} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
         f"one whose value at X = {found.X} is {found.value}. No weights have it: at this X δ and κ are not "
-        "0, and the other hypotheses of the theorem in docs/deep-limits.md hold"
+        "0, and the other hypotheses of the theorem in docs/networks/deep-limits.md hold"
     )
     return Outcome(True, "not closed", witness, details={"limit": found.witness})
 

@@ -1,7 +1,7 @@
-"""Which points of wide lightning networks are critical, and which are singular; docs/deep-singularities.md.
+"""Which points of wide lightning networks are critical, and which are singular.
 
-Both claims are theorems. The tasks compute exact ranks at special points over ℤ: a point with another rank
-would refute the theorem.
+Both claims are theorems; docs/networks/deep-singularities.md has the proofs. The tasks
+compute exact ranks at special points over ℤ: a point with another rank would refute the theorem.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import Settings, verify
@@ -98,7 +98,7 @@ def _judge_singular(network: DeepNetwork, findings: Findings) -> Outcome:
 def _scope(points: Sequence[PointRanks]) -> str:
     return (
         f"the ranks at {len(points)} points, one of each kind without skew-symmetric M_i; for all points it "
-        "is the theorem in docs/deep-singularities.md"
+        "is the theorem in docs/networks/deep-singularities.md"
     )
 
 

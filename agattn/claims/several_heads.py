@@ -1,4 +1,6 @@
-"""What this project states about limits of one layer of several heads; docs/several-heads.md has the proofs.
+"""What this project states about limits of one layer of several heads.
+
+The proofs are in docs/networks/several-heads.md.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import Settings, verify

@@ -1,7 +1,7 @@
 """Proofs below theorems: folded on the screen, opened by one click, printed in full.
 
-A proof is what stands from a paragraph that begins with *Proof.*, in italics, to the sign ∎, among paragraphs of
-one section.
+A proof is what stands from a paragraph that begins with *Proof.*, in italics, to the sign ∎, among
+paragraphs of one section.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from agattn.claims import CLAIMS, KINDS, _texts, claims_about, titled
 from agattn.claims.proof import Proof
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "howto" / "claim.md"
+PAGE = ROOT / "docs" / "extend" / "claim.md"
 ARCHITECTURES = {
     "SingleLayer": ag.SingleLayer(2, 1),
     "DeepNetwork": ag.DeepNetwork((3, 2), (2,), t=3),

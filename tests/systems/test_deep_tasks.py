@@ -30,7 +30,7 @@ from agattn.systems.problem import matrix
 
 
 def wide(d, e, t, layers=2):
-    """The widest network that matters: (d, d_l, t) and l as in docs/tasks.md."""
+    """The widest network that matters: (d, d_l, t) and l as in docs/reference/tasks.md."""
     return DeepNetwork((*[d] * layers, e), (d,) * layers, t)
 
 

@@ -345,7 +345,7 @@ def virtual_ranks(network: DeepNetwork) -> list[int]:
 
 
 def vanishes(M: list[Array], L: Array, t: int) -> bool:
-    """Whether φ = 0 at integer virtual weights, by the theorem of docs/deep-limits.md.
+    """Whether φ = 0 at integer virtual weights, by the theorem of docs/networks/deep-limits.md.
 
     For t ≥ 2 if and only if L = 0, some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for some i < j; for
     t = 1 if and only if L = 0 or some M_i is skew-symmetric.

@@ -282,7 +282,7 @@ class _Catalogue:
     def in_a_plane(self, i: int) -> Iterator[Kind]:
         """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.
 
-        Source: docs/deep-singularities.md, counterexamples to smoothness where all ranks are 2 or more.
+        Source: docs/networks/deep-singularities.md, counterexamples to smoothness, all ranks at least 2.
         """
         B = self.full(self.sizes[i], 2)
         J, beta = np.array([[0, 1], [-1, 0]], dtype=object), np.array([[2, 1], [3, 2]], dtype=object)

@@ -62,7 +62,7 @@ def singularities(
     See Also:
         :func:`agattn.geometry.strata.tangent.tangent_bounds`: every point of one layer.
 
-    Source: docs/deep-singularities.md and docs/model-points.md, with the proofs.
+    Source: docs/networks/deep-singularities.md and docs/networks/model-points.md, with the proofs.
 
     >>> from agattn.architectures import Linear, Network
     >>> singularities(Network([Linear(2), Linear(3)], dim=3))["rk W_1 = 1"]

@@ -2,8 +2,8 @@ r"""Critical and singular points of wide lightning networks: the theorem, and ex
 
 One head in each layer, no skip connections, t ≥ 2, all widths but the last and all ranks at least d = d_0,
 d ≥ 2. Then the virtual weights (M, L) are all tuples of matrices, and the functions form a variety of
-dimension l·d² + d_l·d − l. At f = φ(M, L) ≠ 0 with no skew-symmetric M_i (docs/deep-singularities.md has the
-proofs):
+dimension l·d² + d_l·d − l. At f = φ(M, L) ≠ 0 with no skew-symmetric M_i (the proofs are in
+docs/networks/deep-singularities.md):
 
 - (M, L) is critical iff rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ. With the first such i the rank
   drops by (l − i)·C(d, 2) or more, for M_j + K with skew K, j > i, has the same function; else by d − 1.
@@ -179,7 +179,7 @@ def is_wide(network: DeepNetwork) -> bool:
 
 
 def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, Way] | None:
-    """Whether M̄ is singular at φ(M, L) ≠ 0, by the theorems of docs/deep-singularities.md, and which way.
+    """Whether M̄ is singular at φ(M, L) ≠ 0, by theorems of docs/networks/deep-singularities.md; and by which.
 
     Theorems 4, 5 and 6 are about wide networks, Theorem 8 about smaller ranks or one bottleneck, and
     Theorem 7 about one token. All but the last are silent where some M_i is skew-symmetric. ``None`` if none

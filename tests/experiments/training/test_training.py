@@ -469,7 +469,7 @@ def test_both_lines_of_a_fiber_have_one_least_norm():
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_weight_decay_lowers_ranks_for_an_open_set_of_teachers(inside):
-    """The construction of docs/training.md at M(2,2,2), with ρ = 1, and teachers around it."""
+    """The construction of docs/experiments/training.md at M(2,2,2), with ρ = 1, and teachers around it."""
     layer, decay, draw = ag.SingleLayer(2, 2), 0.1, np.random.default_rng(1).standard_normal
     A, V = np.outer(draw(2), draw(2)), draw((2, 2))
     s = (np.sum(V**2) / np.linalg.norm(A, "nuc")) ** (1 / 3)

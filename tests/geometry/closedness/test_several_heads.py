@@ -219,7 +219,7 @@ def test_special_weights_are_what_their_names_say():
 
 
 def test_the_differential_at_special_weights():
-    """The ranks of the table in docs/several-heads.md, by hand: two equal heads add nothing to one, ..."""
+    """The ranks of the table in docs/networks/several-heads.md: two equal heads add nothing to one, ..."""
     network, one = layer(3, 2, 2, 2), SingleLayer(3, 2, 2)
     ranks = {name: ExactWeights(network, w).differential_rank() for name, w in head_kinds(network)}
     assert ranks["generic"] == 26 and one.expected_dimension == 13

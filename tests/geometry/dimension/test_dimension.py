@@ -206,7 +206,7 @@ def test_nothing_is_searched_for_where_the_bounds_meet(monkeypatch):
 
 @pytest.mark.slow
 def test_many_parameters():
-    """A quarter of the size in docs/dimension.md, streamed in two blocks."""
+    """A quarter of the size in docs/networks/dimension.md, streamed in two blocks."""
     result = dimension(DeepNetwork((16,) * 5, (4,) * 4, 3))
     assert result.parameters == 1536
     assert (result.dimension, result.evidence) == (700, Evidence.PROVED)
