@@ -51,7 +51,7 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|Run|AnyClaim|Annotated)"),  # variables for types
+    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|Run|AnyClaim|Annotated.*)"),  # variables for types
     ("py:obj", r"typing\.Annotated.*"),  # the keys of results
     ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),

@@ -90,4 +90,5 @@ def test_commands_against_another_version():
         "--command",
         "verify -d 2 -o 1 --engine native",
     )
-    assert said.splitlines()[-1].endswith("verify -d 2 -o 1 --engine native")
+    command, total = said.splitlines()[-2:]
+    assert command.endswith("verify -d 2 -o 1 --engine native") and total.endswith("  all")

@@ -48,7 +48,7 @@ def matrix_in(path: Path, radius: Any = None) -> ExactMatrix | BallMatrix:
 
     Args:
         path: of the file.
-        radius: as for :func:`rank`.
+        radius: as for :func:`agattn.rank`.
 
     Raises:
         InputError: if the file cannot be read or does not hold one matrix.

@@ -1,6 +1,6 @@
 """What an engine is: one declaration, which is checked when the file of the engine is imported.
 
-The engines that there are stand in :mod:`agattn.engines.programs`, one file each, and together in
+The engines that there are stand in ``agattn/engines/programs/``, one file each, and together in
 :mod:`agattn.engines.catalogue`.
 """
 

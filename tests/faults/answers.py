@@ -13,6 +13,7 @@ from agattn.engines.run import Limits, Run, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
 from agattn.errors import AgattnError, EngineNotFoundError, TranscriptError
 from agattn.evidence import Status
+from agattn.systems import catalogue
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
 from agattn.verification import verify as verification
@@ -172,7 +173,7 @@ def replayed(transcripts):
         ) or versions[engine.name]  # fmt: skip
 
     with (
-        mock.patch.object(verification, "build", problem),
+        mock.patch.object(catalogue, "build", problem),
         mock.patch.object(verification, "run", answer),
         mock.patch.object(verification, "locate", located),
         mock.patch.object(verification._Work, "_compute", natively),

@@ -21,7 +21,7 @@ from agattn.systems import consistency
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.consistency import NoChecks, check_answer
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Printed
 from agattn.systems.task import Task
 
 #: All tasks of engines, about models too, and the one that is asked about equations that were found natively.
@@ -53,7 +53,7 @@ def test_a_task_that_says_nothing_of_checks_cannot_be_made():
         "name": "tonic",
         "finds": "the tonic",
         "about": SingleLayer,
-        "results": (Result("n", "a number"),),
+        "results": (Printed("n", "a number"),),
     }
     with pytest.raises(TypeError, match=r"^the task tonic does not say how an answer is checked; give check"):
         Task(**said)
