@@ -133,7 +133,7 @@ def claim_page() -> str:
     return "\n".join(lines)
 
 
-GENERATED = {"claims": claim_page, "cli": command_page, "json": schema_page}
+GENERATED = {"layer/claims": claim_page, "reference/cli": command_page, "reference/json": schema_page}
 
 
 def append(app: Any, page: str, source: list[str]) -> None:
