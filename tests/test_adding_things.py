@@ -171,7 +171,7 @@ def command(coefficients: str, as_json: bool) -> None:
 
 
 def test_a_result_and_its_command(copy):
-    room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/geometry/find_zeros.py"
+    room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/tools/find_zeros.py"
     code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
     copy.write(room, '"""Zeros of polynomials."""\n\n' + "".join(code) + FIND)
     copy.change("agattn/documents.py", '    "rank": (', (
@@ -181,8 +181,8 @@ def test_a_result_and_its_command(copy):
     check_touched(copy.touched(), paths(rows["a result"][1]), {room})
 
     copy.write(command, COMMAND)
-    copy.change("agattn/cli/commands.py", '        "ideal": ', (
-        '        "find-zeros": "Find the integer zeros of a polynomial.",\n        "ideal": '
+    copy.change("agattn/cli/commands.py", '            "rank": ', (
+        '            "find-zeros": "Find the integer zeros of a polynomial.",\n            "rank": '
     ))  # fmt: skip
     promised = {*paths(rows["a command"][1]), *paths(rows["a result"][1])}
     check_touched(copy.touched(), promised, {room, command})

@@ -26,8 +26,8 @@ from tests.faults.certificates import at, places
 
 LIGHT = (
     "_version", "errors", "check", "checker",
-    "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.verification",
-    "cli.verification.check",
+    "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.theorems",
+    "cli.theorems.check",
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]

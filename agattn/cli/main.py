@@ -17,7 +17,7 @@ import click
 
 from agattn._version import __version__
 from agattn.cli import interrupts
-from agattn.cli.commands import COMMANDS, MODULES
+from agattn.cli.commands import COMMANDS, FOLDERS, MODULES
 from agattn.cli.ending import fail, forget_output
 from agattn.errors import AgattnError, nearest, was_interrupted
 
@@ -29,8 +29,8 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands, in alphabetical order."""
-        return sorted(COMMANDS)
+        """The names of all commands, in the order of the overview."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command; ``None`` if there is none of that name."""
@@ -49,9 +49,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the overview from :data:`COMMANDS`, importing nothing."""
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+        """Write the overview from :data:`FOLDERS`, importing nothing."""
+        for title, commands in FOLDERS.values():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
 
 @click.group(

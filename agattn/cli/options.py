@@ -85,16 +85,19 @@ def layer_or_network(
     instead: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     described: dict[str, Any] = _KNOWN,
     of_model: Callable[[Architecture], Architecture] = lambda given: given,
+    by_place: bool = True,
 ) -> Command:
     """Add the options of all kinds of architectures, and pass the command the ``architecture`` given.
 
     ``instead`` tells of all parameters whether one stands in its place; the architecture is then ``None``.
-    ``of_model`` says what the command makes of a model, or refuses it.
+    ``of_model`` says what the command makes of a model, or refuses it. ``by_place``: take D D' and D D' A
+    without options, too, as commands do that read no other words.
     """
 
     @wraps(command)
-    def wrapped(**given: Any) -> Any:
+    def wrapped(sizes: tuple[str, ...] = (), **given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
+        own |= _by_place(sizes, own)
         if own["model"] is not None:
             return command(architecture=of_model(_architecture(own)), **given)
         return command(architecture=None if instead(own | given) else _architecture(own), **given)
@@ -102,16 +105,37 @@ def layer_or_network(
     for name, (flags, shown, _, text) in reversed(described.items()):
         add = click.option(*flags.split(), name, metavar=shown, is_flag=not shown, default=None, help=text)
         wrapped = add(wrapped)
-    return wrapped
+    return click.argument("sizes", nargs=-1, metavar="[D D' [A]]")(wrapped) if by_place else wrapped
+
+
+def _by_place(sizes: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, str]:
+    """The sizes of a layer given without options; an error for any other words."""
+    if not sizes:
+        return {}
+    others = ("d", "d_out", "a", *_NETWORK, *_MODEL)
+    if len(sizes) not in (2, 3) or any(options.get(name) is not None for name in others):
+        raise _stray(sizes)
+    if not all(size.isdecimal() for size in sizes):
+        raise _stray(sizes)
+    return dict(zip(("d", "d_out", "a"), sizes, strict=False))
+
+
+def _stray(words: tuple[str, ...]) -> click.UsageError:
+    """The error of click for words that no argument takes."""
+    several = "s" if len(words) > 1 else ""
+    context = click.get_current_context()
+    return click.UsageError(f"Got unexpected extra argument{several} ({' '.join(words)})", context)
 
 
 _HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]")}
 #: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
-layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS)
+layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS, by_place=False)
 
 _LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank", "model")}
 #: The same for lightning networks, models and checkpoints.
-network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS, of_model=_polynomial)
+network_or_checkpoint = partial(
+    layer_or_network, described=_LIGHTNING | _HEADS, of_model=_polynomial, by_place=False
+)
 
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
 single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)
@@ -370,7 +394,11 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
             return _run_instead(run_script, task, given)
         return command(architecture=architecture, task=task, asked=_read(task, architecture, asked), **given)
 
-    instead = partial(layer_or_network, instead=lambda given: bool(run_script) and is_script(given["task"]))
+    instead = partial(
+        layer_or_network,
+        instead=lambda given: bool(run_script) and is_script(given["task"]),
+        by_place=False,
+    )
     argument = click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
     options: list[Callable[[Command], Command]] = [argument, _LIST, instead, *_ASKED.values()]
     wrapped: Command = asks

@@ -15,7 +15,7 @@ from agattn.documents import NAMES, schema
 def command_page() -> str:
     """The help of all commands, by sphinx-click, in alphabetical order.
 
-    >>> "agattn.cli.verification.verify:command" in command_page()
+    >>> "agattn.cli.theorems.verify:command" in command_page()
     True
     """
     lines = []

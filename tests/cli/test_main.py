@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -6,7 +7,7 @@ import pytest
 from command_line import ROOT, call, document, run
 
 from agattn._version import __version__
-from agattn.cli.commands import COMMANDS
+from agattn.cli.commands import COMMANDS, FOLDERS
 from agattn.cli.main import main
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
@@ -36,6 +37,35 @@ def test_help_names_every_command_and_status():
     assert all(command in out for command in COMMANDS) and "Exit status" in out
 
 
+def test_help_lists_the_commands_in_groups_and_the_main_one_first():
+    out = call("--help")[1]
+    titles = [title for title, _ in FOLDERS.values()]
+    assert titles[0] == "Check the theorems" and next(iter(COMMANDS)) == "verify"
+    places = [out.index(f"\n{title}:\n") for title in titles]
+    assert places == sorted(places) and len(set(places)) == 7
+    listed = re.findall(r"^  ([a-z-]+)  ", out, re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("command", "sizes", "options", "more"),
+    [
+        ("verify", "3 2 2", "-d 3 -o 2 -a 2", "--claim 3.3"),
+        ("verify", "3 2", "-d 3 -o 2", "--claim 3.3"),
+        ("dimension", "4 1", "-d 4 -o 1", "-t 1"),
+        ("strata", "2 1", "-d 2 -o 1", ""),
+    ],
+)
+def test_sizes_of_a_layer_are_known_by_their_places(command, sizes, options, more):
+    placed, named = (
+        json.loads(call(command, *given.split(), *more.split(), "--json").out) for given in (sizes, options)
+    )
+    for found in (placed, named):
+        for timed in (found, *found.get("claims", ())):
+            timed.pop("seconds", None)
+    assert placed == named
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command):
     code, out, _ = call(command, "--help")
@@ -56,7 +86,9 @@ BAD = [
     (["verify"], "Missing option '-d': give a layer, such as -d 2 -o 1, or a network, such as --dims 4,3,4"),
     (["verify", "-d", "2"], "Missing option '-o': give d', such as -o 1"),
     (["strata"], "Missing option '-d': give d, such as -d 2"),
-    (["verify", "3", "2", "2"], "sizes are options: type agattn verify -d 3 -o 2 -a 2"),
+    (["verify", "3", "2", "2", "5"], "sizes are options: type agattn verify -d 3 -o 2 -a 2 -t 5"),
+    (["verify", "3"], "sizes are options: type agattn verify -d 3 -o D'"),
+    (["verify", "3", "x"], "Got unexpected extra arguments (3 x)"),
     (["verify", "-o", "1", "3"], "sizes are options: type agattn verify -d 3 -o 1"),
     (["emit", "fiber", "3", "2"], "sizes are options: type agattn emit fiber -d 3 -o 2"),
     (["verify", "--dims", "4", "3", "4"], "numbers are joined by commas: type --dims 4,3,4"),

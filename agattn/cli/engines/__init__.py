@@ -1,1 +1,1 @@
-"""Commands that find engines, write their scripts and run them."""
+"""Commands: engines."""

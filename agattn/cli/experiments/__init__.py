@@ -1,1 +1,1 @@
-"""Commands that ask about many architectures, points or runs."""
+"""Commands: experiments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from agattn.errors import InputError
 
 @click.command(epilog="Example: agattn identify tensor.npy -d 2 -o 1")
 @click.argument("file", type=INPUT)
-@single_layer
+@partial(single_layer, by_place=False)
 @tolerance_option(1e-8)
 @json_flag
 def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bool) -> None:

@@ -1,0 +1,1 @@
+"""Commands: study a layer or model."""

@@ -1,1 +1,0 @@
-"""Commands about one architecture, or about given weights, heads and matrices."""

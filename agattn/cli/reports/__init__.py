@@ -1,1 +1,0 @@
-"""Commands that write documents: figures, reports, schemas."""

@@ -1,1 +1,0 @@
-"""Commands that put claims to the test, and check certificates."""
