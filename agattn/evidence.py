@@ -27,7 +27,7 @@ from agattn.sheet.result import Key, Named, Result, Written, key
 #: How what a verdict rests on is known: in part where the claim says more.
 Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
 Strings = Annotated[list[str], Meta(min_length=1)]
-#: The names of the engines, in the order in which they are asked; :mod:`agattn.engines.catalogue` has what each is.
+#: The names of the engines, in the order in which they are asked; see :mod:`agattn.engines.catalogue`.
 ENGINES = ("macaulay2", "singular", "msolve")
 #: An engine in a document, and who computed a table, natively or as an engine.
 EngineName: Any = Literal[ENGINES]
