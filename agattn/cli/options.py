@@ -105,7 +105,7 @@ def layer_or_network(
     for name, (flags, shown, _, text) in reversed(described.items()):
         add = click.option(*flags.split(), name, metavar=shown, is_flag=not shown, default=None, help=text)
         wrapped = add(wrapped)
-    return click.argument("sizes", nargs=-1, metavar="[D D' [A]]")(wrapped) if by_place else wrapped
+    return click.argument("sizes", nargs=-1, metavar="[D D_OUT [A]]")(wrapped) if by_place else wrapped
 
 
 def _by_place(sizes: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, str]:

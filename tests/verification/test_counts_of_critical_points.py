@@ -130,7 +130,7 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
 
 
 def test_ids_of_theorems_are_labels_of_the_pages():
-    pages = "".join(path.read_text() for path in (Path(room.__file__).parents[2] / "docs").glob("*.md"))
+    pages = "".join(path.read_text() for path in (Path(room.__file__).parents[2] / "docs").rglob("*.md"))
     for theorem in (GENERAL_DATA, SINGULAR_STRATA, BOMBIERI_WEYL):
         assert pages.count(f"\n({theorem})=\n") == 1
 

@@ -49,7 +49,8 @@ def test_what_is_certified(network, dimension):
         and ids == list(checker.DEEP_CLAIMS)[: 5 if network.dims[0] == 3 == network.dims[1] else 3]
     )
     assert f"dimension {dimension} = dim M − 1" in result["claims"][2]["reason"]
-    assert all("docs/d" in claim["reason"] for claim in result["claims"])  # what is not checked is named
+    # What is not checked is named.
+    assert all("docs/networks/d" in claim["reason"] for claim in result["claims"])
 
 
 @pytest.mark.slow
