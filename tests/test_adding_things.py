@@ -170,6 +170,7 @@ def command(coefficients: str, as_json: bool) -> None:
 '''
 
 
+@pytest.mark.slow
 def test_a_result_and_its_command(copy):
     room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/tools/find_zeros.py"
     code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
@@ -221,6 +222,7 @@ print(found["dimension"])
 """
 
 
+@pytest.mark.slow
 def test_a_kind_of_layer(copy):
     (gates,) = [text for text in typed("layer.md", "@dataclass") if "class Gates(" in text]
     layers, face = "agattn/architectures/layers.py", "agattn/__init__.py"

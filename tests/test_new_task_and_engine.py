@@ -12,6 +12,7 @@ import pytest
 from command_line import ROOT
 from installed import require
 
+pytestmark = pytest.mark.slow
 HOWTO = ROOT / "docs" / "extend"
 ARCHITECTURE = ROOT / "docs" / "extend" / "architecture.md"
 #: The coordinates of a point that is not in the closure of M(2, 1).

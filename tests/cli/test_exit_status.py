@@ -296,6 +296,7 @@ while True:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
     process = start(code=LOST)
     assert process.stdout.readline() == "begun\n"
@@ -308,6 +309,7 @@ def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
     )
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_not_repeated_while_all_is_closed():
     code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
     process = start(code=code)

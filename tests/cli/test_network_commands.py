@@ -93,6 +93,7 @@ def test_atlas(tmp_path):
     assert call("atlas", "-O", str(page / "below.md"))[0] == 2  # a file is no folder
 
 
+@pytest.mark.slow
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
     from agattn.experiments.studies.atlas import family, survey
     from agattn.reports.pages import atlas_page
@@ -103,6 +104,7 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
         assert len(section) > 100 and section.strip() in page
 
 
+@pytest.mark.slow
 def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
     from agattn import DeepNetwork
     from agattn.experiments.studies.atlas import PointsGroup, points_group

@@ -119,6 +119,7 @@ def test_membership_is_having_a_preimage(layer, target, member):
         assert (preimages(layer, target).number > 0) == member
 
 
+@pytest.mark.slow
 def test_membership_with_one_token(both_engines):
     # The cubics V(x)·(xᵀAx) of d = 2, d' = 1: every cubic over ℂ is a linear form times a quadratic one.
     every = SingleLayer(2, 1, t=1)

@@ -152,6 +152,7 @@ def test_two_letters_that_change_places_are_detected(n):
 
 
 @given(st.text(max_size=300))
+@pytest.mark.slow
 def test_garbage_is_refused(text):
     with pytest.raises(TranscriptError):
         read(text, IDEAL)

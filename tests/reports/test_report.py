@@ -271,6 +271,7 @@ def test_in_notebooks():
     assert strata_table(SingleLayer(2, 1))._repr_html_().count("<tr>") == 5
 
 
+@pytest.mark.slow
 def test_reports_of_two_things_are_not_mixed(tmp_path):
     def report(*arguments):
         return call("report", *arguments, "--engine", "native", "--max-degree", "1", "--out", tmp_path)

@@ -72,6 +72,7 @@ def entries(*shape: int) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), widths=st.sampled_from([(2, 2, 1), (3, 3, 2), (3, 4, 2), (3, 2, 2), (2, 3, 2, 2)]))
+@pytest.mark.slow
 def test_skew_directions_of_random_rank_one_heads(data: Any, widths: tuple[int, ...]) -> None:
     d, l = widths[0], len(widths) - 1
     weights: dict[str, Any] = {}

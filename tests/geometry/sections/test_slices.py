@@ -40,6 +40,7 @@ def test_the_resultant_vanishes_exactly_where_there_is_a_preimage(s):
     st.lists(st.lists(small, min_size=6, max_size=6), min_size=4, max_size=4),
     st.lists(small, min_size=3, max_size=3),
 )
+@pytest.mark.slow
 def test_any_slice_of_the_quartic(vectors, s):
     origin, *directions = (tuple(map(Fraction, v)) for v in vectors)
     try:

@@ -89,6 +89,7 @@ def test_more_arrays_than_letters_are_numbered():
     assert "w1, 1: a_21" in ag.script(f.architecture, "implicit-ideal")
 
 
+@pytest.mark.slow
 def test_terms_are_counted_without_writing_them():
     """Of a million heads as of one, times a million; differences, constants and quotients count as sums."""
     one, many = (ag.Network([ag.Attention(2, 2, heads=h)], dim=2, tokens=2) for h in (1, 1_000_000))
