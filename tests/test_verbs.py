@@ -169,3 +169,9 @@ def test_bad_input_is_refused_before_an_engine_is_looked_for(words, said, monkey
     monkeypatch.setenv("AGATTN_SINGULAR", "/nowhere")
     ended = call("critical-points", *words.split())
     assert ended.status == 2 and said in ended.err
+
+
+def test_the_degree_is_known_by_the_argument_that_is_named():
+    at_two, at_one = (ag.degree(ag.SingleLayer(2, 1, 1, t=t)) for t in (2, 1))
+    assert (at_two.degree, at_two.reason.partition(":")[0]) == (3, "intersection theory")
+    assert (at_one.degree, at_one.reason) == (1, "M̄ is all of the space")

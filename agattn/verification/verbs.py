@@ -298,6 +298,13 @@ class Degree(Result):
         )
 
 
+#: How the degree is known for t ≥ 2.
+_BY_INTERSECTION = (
+    "intersection theory: the degree of the variety of all pairs (A, V) up to scaling, divided by the number "
+    "of pairs over a general function"
+)
+
+
 def degree(
     architecture: Architecture,
     engine: str = "native",
@@ -333,16 +340,16 @@ def degree(
 
     if engine_name(engine, ("native", *ENGINES)) != "native":
         found = _eliminated(architecture, 1, engine, characteristic, Limits(timeout, memory), force)
-        return Degree(architecture, found.degree or 0, found.degrees[0].evidence, f"elimination by {engine}")
+        assert found.degree is not None  # every elimination finds the degree
+        return Degree(architecture, found.degree, found.degrees[0].evidence, f"elimination by {engine}")
     layer = as_layer(architecture)
     known = None if layer is None else degree_of_closure(layer)
     if known is None:
         raise InputError(
             f"no formula for the degree of {architecture} is known; name an engine: {', '.join(ENGINES)}"
         )
-    return Degree(
-        architecture, known, Evidence.PROVED, "the Segre product of the source, by its generic fiber"
-    )
+    reason = _BY_INTERSECTION if architecture.t > 1 else "M̄ is all of the space"
+    return Degree(architecture, known, Evidence.PROVED, reason)
 
 
 @dataclass(frozen=True, repr=False)
