@@ -27,8 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agattn.architectures.protocol import LARGEST_SIZE
-from agattn.calls import fitted, is_list, is_ranks, is_whole, refuse_unless, shown
+from agattn.calls import LARGEST_SIZE, fitted, is_list, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.patience import told
 

@@ -43,7 +43,7 @@ from agattn.systems.consistency import (
     demand,
     rank_of_gradients,
 )
-from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values, graph
+from agattn.systems.explicit import graph
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     MAX_MINORS,
@@ -51,15 +51,18 @@ from agattn.systems.layer_tasks import (
     max_degree,
     values_of_basis,
 )
-from agattn.systems.native_facts import (
-    DEGREES,
+from agattn.systems.native_facts import DEGREES, bounds_of_dimension, facts_of_values, native_facts
+from agattn.systems.problem import (
+    Answer,
+    Bases,
+    Explicit,
+    ExplicitSystem,
     Fact,
     Facts,
-    bounds_of_dimension,
-    facts_of_values,
-    native_facts,
+    Printed,
+    Problem,
+    Values,
 )
-from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
