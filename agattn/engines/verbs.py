@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of
 from agattn.evidence import EngineName
 from agattn.patience import Progress, silent
@@ -24,7 +24,7 @@ class Script(Result, str, name="emit", extensible=True):
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
-    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, STUDIED]
     script: Key[str, "The script itself."]
 
     def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
