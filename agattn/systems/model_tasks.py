@@ -285,7 +285,7 @@ def _random_weights(architecture: Architecture, seed: int) -> tuple[int, ...]:
 
 
 def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
-    """A point by its parameters: the one that was given, or a random one."""
+    """A point by its parameters: the given point, or a random point."""
     point = given.get("weights") or _random_weights(architecture, given["seed"])
     return {"point": tuple(map(Fraction, point))}
 
