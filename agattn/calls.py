@@ -12,6 +12,7 @@ agattn.errors.InputError: layer takes no 'attn_dim'; did you mean 'a'? Write lay
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import operator
@@ -202,3 +203,40 @@ def one_of(name: object, choices: Iterable[str], what: str) -> str:
         hint = nearest(name, known, listed) if isinstance(name, str) else listed
         raise InputError(f"there is no {what} {shown(name)}{hint}")
     return name.lower()
+
+
+#: No size is larger: nothing could be computed, and formulas would fill the memory with digits.
+LARGEST_SIZE = 10**9
+
+
+def positive_integer(name: str, value: object) -> int:
+    """Return ``value`` as an int, or raise an InputError that names it.
+
+    >>> positive_integer("d", 10**10)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: d is 10000000000; it must be a whole number of at most 1000000000
+    """
+    number = 0
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type]
+    if 1 <= number <= LARGEST_SIZE:
+        return number
+    # Text of decimals only is a number that Python refuses to read, because it is too long.
+    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
+    bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
+    raise InputError(f"{name} is {shown(value, 43)}; it must be a whole number of {bound}")
+
+
+def positive_integers(name: str, value: Any, example: str) -> tuple[int, ...]:
+    """Return a list of positive integers as a tuple, or raise an InputError; ``example`` is a valid list.
+
+    >>> positive_integers("ranks", 2, "(2, 2)")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: ranks is 2; it must be a list of numbers such as (2, 2)
+    """
+    if not is_list(value) or not len(value):
+        raise InputError(f"{name} is {shown(value)}; it must be a list of numbers such as {example}")
+    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))

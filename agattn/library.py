@@ -27,8 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agattn.architectures.protocol import LARGEST_SIZE
-from agattn.calls import fitted, is_list, is_ranks, is_whole, refuse_unless, shown
+from agattn.calls import LARGEST_SIZE, fitted, is_list, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.patience import told
 
@@ -234,8 +233,11 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     ),
     **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
-    **dict.fromkeys(("metric", "method", "engine", "tokens", "part"), (_is_text, "text")),
+    **dict.fromkeys(
+        ("metric", "method", "engine", "tokens", "part", "command", "grid_text"), (_is_text, "text")
+    ),
     "progress": (callable, "a function of one line of text"),
+    "written": (callable, "a function of one estimate"),
     "claims": (_is_texts, "an id such as 'theorem-3.4', or a list of ids"),
     "match": (_is_texts, "part of the names of tensors, or a list of such parts"),
     "radius": (_is_radius, "a number, or a number in text such as '1/3'"),

@@ -1,6 +1,6 @@
 """The house as it stands: which file needs which, which room calls which, measured from the code itself.
 
-    python -m tests.house            circles and arrows back up, from all imports, also those by importlib
+    python -m tests.house            circles and arrows back up; imports by importlib and for hints count
     python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
     python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
     python -m tests.house --lines --against COMMIT    the same beside the lines that a commit of git has
@@ -72,26 +72,14 @@ def floor_of(module: str) -> tuple[int, int] | None:
     return next((known[name] for n in (3, 2) if (name := ".".join(names[:n])) in known), None)
 
 
-def _skipped(node: ast.AST) -> bool:
-    """Whether a block is for type checkers alone."""
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def _nodes(tree: ast.AST):
-    """All nodes of a file that a run can reach."""
-    for child in ast.iter_child_nodes(tree):
-        if _skipped(child):
-            for other in child.orelse:
-                yield from _nodes(other)
-        else:
-            yield child
-            yield from _nodes(child)
-
-
 def imports(module: str) -> set[str]:
-    """The modules of the package that a module needs, also inside of its functions and through importlib."""
+    """The modules of the package that a module needs.
+
+    Imports inside of functions count, those through importlib, and those for type hints alone: a file whose
+    hints name a class cannot be read without the file of that class.
+    """
     known, found = files(), set()
-    nodes = list(_nodes(ast.parse(known[module].read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(ast.parse(known[module].read_text(encoding="utf-8"))))
     for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}

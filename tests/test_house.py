@@ -31,6 +31,14 @@ def test_imports_by_name_are_seen():
     assert "agattn.architectures.model_file" in imports("agattn.architectures")
 
 
+def test_imports_for_type_hints_are_seen():
+    """A file whose hints name a class cannot be read without the file of that class."""
+    path = files()["agattn.architectures.protocol"]
+    hinted = ast.parse(path.read_text(encoding="utf-8")).body
+    assert any(isinstance(node, ast.If) and "network" in ast.unparse(node) for node in hinted)
+    assert "agattn.architectures.network" in imports("agattn.architectures.protocol")
+
+
 def test_no_file_needs_a_higher_floor():
     assert floor_of("agattn.cli.main") > floor_of("agattn.geometry.ideal.ideal") > floor_of("agattn.errors")
     assert floor_of("agattn.geometry.strata.strata") > floor_of("agattn.geometry.variety.degree")

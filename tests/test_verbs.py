@@ -15,24 +15,15 @@ ROOT = Path(__file__).parents[1]
 
 #: Commands that do not call the verb of their name, with the function of the room that both call, and why.
 THE_SAME_BELOW = {
-    "check": ("agattn.checker", "check", "the command runs where nothing but Python is installed"),
-    "atlas": ("agattn.experiments.studies.atlas", "survey", "the command tells each family as it begins"),
-    "calibrate": (
-        "agattn.experiments.calibration.calibration", "calibrate",
-        "the command writes each estimate as soon as it is there",
-    ),
-    "audit": ("agattn.experiments.studies.audit", "audit", "the command says sizes in its own words"),
+    "check": ("agattn.checker", "check", "the command imports the checker alone, as a referee runs it"),
     "study": (
-        "agattn.experiments.studies.study", "study", "the command writes each line as soon as it is there",
+        "agattn.experiments.studies.study", "study",
+        "the command does jobs on a cluster, and writes lines while they come",
     ),
     "train": (
         "agattn.experiments.training.training", "train",
         "the command reads many experiments from a file, and does them as jobs that are kept",
     ),
-    "report": (
-        "agattn.reports.architecture_report", "report", "the command prints the verdicts beside the document",
-    ),
-    "figure": ("agattn.reports.figure1", "compute_figure_1", "the command draws figures that are no results"),
 }  # fmt: skip
 
 #: Where these commands call that function, if not in their own file.
@@ -149,6 +140,7 @@ def test_progress_is_told_to_a_function_or_with_none_to_nobody_but_stderr():
     assert ag.dimension(ag.SingleLayer(2, 1), progress=None).dimension == 5
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [1e30, 1e200])
 def test_training_from_weights_beyond_all_bounds_is_divergence(scale):
     [run] = ag.train(ag.SingleLayer(2, 1), seeds=1, scale=scale)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
 import flint
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: A prime for choosing independent vectors; no result depends on it.
 PRIME = 2**61 - 1
 
-Matrix = Sequence[Sequence[Any]] | npt.NDArray[Any]
+Matrix = Union[Sequence[Sequence[Any]], "npt.NDArray[Any]"]
 """Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
 
 

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from agattn.architectures.layer import OneTokenLayer, SingleLayer, as_attention, as_layer, one_layer
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.protocol import Acted, Architecture, Symmetry, draw_parameters, positive_integer
+from agattn.architectures.protocol import Architecture, draw_parameters
+from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.calls import positive_integer
 
 if TYPE_CHECKING:
     from agattn.architectures.composition import Network

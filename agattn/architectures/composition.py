@@ -24,8 +24,8 @@ from msgspec import Meta
 
 from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
-from agattn.architectures.protocol import Acted, Symmetry, positive_integer
-from agattn.calls import constructed
+from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Key, Named, Positive, Result, key

@@ -16,7 +16,7 @@ import msgspec
 from agattn.architectures.protocol import Architecture
 from agattn.sheet.result import Json, Written, check, record
 
-__all__ = ["AnyArchitecture", "Studied", "check", "kinds"]
+__all__ = ["STUDIED", "AnyArchitecture", "Studied", "check", "kinds"]
 
 
 def kinds() -> dict[str, Any]:
@@ -49,5 +49,7 @@ class AnyArchitecture(Json):
             raise ValueError(str(error).partition(" - at")[0]) from None
 
 
+#: What the key of an architecture means, in every document that names one.
+STUDIED = "What was studied: a layer, a network, a model, or a polynomial map."
 #: An architecture of any kind, as the type of a key.
 Studied = Annotated[Architecture, Written(AnyArchitecture, lambda architecture: architecture.as_json())]

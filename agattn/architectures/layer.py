@@ -15,8 +15,9 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
-from agattn.calls import constructed
+from agattn.architectures.protocol import Architecture
+from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
 
 from msgspec import Meta
 
-from agattn.architectures.protocol import Acted, Symmetry, positive_integer, positive_integers
-from agattn.calls import constructed, is_list, shown
+from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Key, Positive, Result, Written, document
 

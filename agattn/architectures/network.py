@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Meta
 
-from agattn.architectures.protocol import Acted, Symmetry, positive_integer
-from agattn.calls import constructed, is_list, shown
+from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Math, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result, Written

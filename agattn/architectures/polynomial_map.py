@@ -24,8 +24,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agattn.architectures.layers import power
-from agattn.architectures.protocol import Symmetry, positive_integer
-from agattn.calls import constructed, shown
+from agattn.architectures.symmetry import Symmetry
+from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Named, Positive, Result

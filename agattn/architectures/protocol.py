@@ -13,49 +13,15 @@ kind of layer is one class with the members of :class:`Architecture`.
 
 from __future__ import annotations
 
-import contextlib
-import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from agattn.calls import is_list, shown
-from agattn.errors import InputError
+from agattn.architectures.symmetry import Symmetry
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
     from agattn.architectures.network import DeepNetwork
-
-
-@dataclass(frozen=True)
-class Acted:
-    """A parameter that a group acts on.
-
-    Attributes:
-        parameter: its name.
-        axis: the axis of the part whose index transforms, -2 for rows or -1 for columns; ``None`` for a
-            scaling, where n = 1 and the whole part is multiplied by g^weight.
-        dual: whether it transforms by g⁻ᵀ; by g otherwise.
-        index: the part of the array that is meant, such as ``(0,)`` for one head or ``(..., 2)`` for one
-            column; all of it by default.
-        weight: of a scaling.
-    """
-
-    parameter: str
-    axis: int | None = None
-    dual: bool = False
-    index: tuple[Any, ...] = ()
-    weight: int = 1
-
-
-@dataclass(frozen=True)
-class Symmetry:
-    """A group GL(n), n = ``size``, that acts linearly on parameters and leaves the function as it is."""
-
-    name: str
-    size: int
-    on: tuple[Acted, ...]
 
 
 class Architecture(Protocol):
@@ -202,40 +168,3 @@ def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array
                     into[r, :, r] += rows
         blocks.append(np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1))
     return np.concatenate(blocks) % p if blocks else np.zeros((0, architecture.parameters))
-
-
-#: No size is larger: nothing could be computed, and formulas would fill the memory with digits.
-LARGEST_SIZE = 10**9
-
-
-def positive_integer(name: str, value: object) -> int:
-    """Return ``value`` as an int, or raise an InputError that names it.
-
-    >>> positive_integer("d", 10**10)
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: d is 10000000000; it must be a whole number of at most 1000000000
-    """
-    number = 0
-    if not isinstance(value, bool):
-        with contextlib.suppress(TypeError):
-            number = operator.index(value)  # type: ignore[arg-type]
-    if 1 <= number <= LARGEST_SIZE:
-        return number
-    # Text of decimals only is a number that Python refuses to read, because it is too long.
-    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
-    bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
-    raise InputError(f"{name} is {shown(value, 43)}; it must be a whole number of {bound}")
-
-
-def positive_integers(name: str, value: Any, example: str) -> tuple[int, ...]:
-    """Return a list of positive integers as a tuple, or raise an InputError; ``example`` is a valid list.
-
-    >>> positive_integers("ranks", 2, "(2, 2)")
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: ranks is 2; it must be a list of numbers such as (2, 2)
-    """
-    if not is_list(value) or not len(value):
-        raise InputError(f"{name} is {shown(value)}; it must be a list of numbers such as {example}")
-    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))

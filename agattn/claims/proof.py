@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from agattn.algebra.echelon import Matrix
 from agattn.architectures import Architecture
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
 
 A = TypeVar("A", bound=Architecture)
 #: The position of a nonzero number, from 1, and the number.

@@ -24,6 +24,14 @@ MACROS = ("start", "show", "machine", "close")
 VERSION = r"\d+\.\d+(\.\d+)*"
 #: What the dynamic loader says when the memory is too small for the program to start.
 LOADER = ("cannot allocate memory", "failed to map segment from shared object")
+#: What engines answer that have a language of their own, such as Macaulay2 and Singular.
+IN_A_LANGUAGE = (
+    "base-locus", "complete-ideal", "critical-equations", "critical-locus", "critical-points",
+    "deep-base-locus", "deep-fiber", "deep-limit", "fiber", "hilbert-function", "implicit-ideal",
+    "membership", "model-critical-locus", "model-fiber", "model-hilbert-function", "model-implicit-ideal",
+    "rank-one-locus", "rlct-normal-form", "singular-locus", "slice", "strata-tangents", "tangent-cone",
+    "virtual-fiber",
+)  # fmt: skip
 
 
 def read_block(text: str, problem: Problem) -> Answer:

@@ -94,7 +94,7 @@ def solve(
         polynomials: from one ring over ℚ, at least one.
         precision: of the boxes, in bits.
         limits: of time and memory of msolve.
-        installation: of msolve; the one that is found, by default.
+        installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
         InputError: if there are no polynomials, they are not over ℚ, or the precision is none.
@@ -143,7 +143,7 @@ def groebner_basis(
         prime: reduce the coefficients modulo this first; at most 2³¹ − 1.
         eliminate: how many of the first variables to eliminate.
         limits: of time and memory of msolve.
-        installation: of msolve; the one that is found, by default.
+        installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
         InputError: if there are no polynomials, or a coefficient has the prime in its denominator.

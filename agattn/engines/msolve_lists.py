@@ -33,8 +33,8 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import ExplicitSystem, explicit, systems
-from agattn.systems.problem import Answer, Problem
+from agattn.systems.explicit import explicit, systems
+from agattn.systems.problem import Answer, ExplicitSystem, Problem
 
 Interval = tuple[Fraction, Fraction]
 Box = tuple[Interval, ...]

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Meta
 
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
@@ -94,9 +94,9 @@ class Run(Result, name="run", extensible=True):
         return Program(self.installation.engine.name, self.installation.version)
 
     @property
-    @key
+    @key(Meta(description=STUDIED))
     def architecture(self) -> Studied:
-        """What was studied: a layer, a network, a model, or a polynomial map."""
+        """The architecture of the problem."""
         return self.problem.architecture
 
     @property

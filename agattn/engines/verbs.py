@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of
-from agattn.engines import emit as scripts
-from agattn.engines.catalogue import engine_named
 from agattn.evidence import EngineName
 from agattn.patience import Progress, silent
 from agattn.sheet.result import Key, Result, Written
-from agattn.systems.asked import OPTIONS, asked
-from agattn.systems.catalogue import TASKS
-from agattn.systems.problem import Problem
 
 if TYPE_CHECKING:
     from agattn.engines.run import Run
+    from agattn.systems.problem import Problem
 
 
 class Script(Result, str, name="emit", extensible=True):
@@ -28,7 +24,7 @@ class Script(Result, str, name="emit", extensible=True):
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
-    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, STUDIED]
     script: Key[str, "The script itself."]
 
     def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
@@ -82,6 +78,9 @@ def emit(
         ...
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
+    from agattn.engines import emit as scripts
+    from agattn.engines.catalogue import engine_named
+
     problem, chosen = _problem(architecture, task, options), engine_named(engine)
     return Script(scripts.emit(problem, chosen, machine=machine), problem, chosen.name)
 
@@ -113,6 +112,7 @@ def run(
         :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
     """
     from agattn.engines import run as runs
+    from agattn.engines.catalogue import engine_named
     from agattn.engines.locate import locate
 
     problem = _problem(architecture, task, options)
@@ -124,6 +124,9 @@ def run(
 
 def _problem(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:
     """The problem that a task puts to engines."""
+    from agattn.systems.asked import OPTIONS, asked
+    from agattn.systems.catalogue import TASKS
+
     name = one_of(task, TASKS, "task")
     for option in options:
         one_of(option, OPTIONS, "option")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from agattn.errors import InputError, nearest
 from agattn.patience import Progress, silent
 
 if TYPE_CHECKING:
+    from agattn.experiments.calibration.calibration import Calibration
     from agattn.experiments.studies.atlas import PointsGroup, Survey
     from agattn.experiments.studies.audit import Audit
     from agattn.experiments.studies.jobs import Line
@@ -253,7 +254,8 @@ def calibrate(
     free_energy: bool = False,
     seed: int = 0,
     progress: Progress = silent,
-) -> dict[str, list[dict[str, Any]]]:
+    written: Callable[[dict[str, Any]], None] | None = None,
+) -> Calibration:
     """The 100 weights with known learning coefficients λ, and λ estimated by sampling at some of them.
 
     Args:
@@ -263,9 +265,11 @@ def calibrate(
         free_energy: only slopes of free energies in log n.
         seed: of all random choices.
         progress: called with what is done next.
+        written: called with each estimate as soon as it is there.
 
     Returns:
-        The lists ``"points"`` and ``"estimates"``, as the command prints them with ``--json``.
+        The points and the estimates; also a mapping with the lists ``"points"`` and ``"estimates"``, as the
+        command prints them with ``--json``.
 
     Raises:
         InputError: if devinterp is asked for and missing.
@@ -285,7 +289,11 @@ def calibrate(
     if devinterp:
         require_devinterp()
     known = calibration_points()
-    lines = room.calibrate(
+    lines = []
+    for line in room.calibrate(
         known[:count], quick=quick, devinterp=devinterp, free_energy=free_energy, seed=seed, tell=progress
-    )
-    return {"points": [point.as_json() for point in known], "estimates": list(lines)}
+    ):
+        lines.append(line)
+        if written is not None:
+            written(line)
+    return room.Calibration(known, tuple(lines))

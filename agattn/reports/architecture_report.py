@@ -70,7 +70,7 @@ def report(
     pictures: bool = True,
     command: str = "",
     progress: Callable[[str], None] = lambda message: None,
-) -> tuple[Document, Report]:
+) -> Document:
     """Verify all claims about an architecture and write everything down.
 
     Args:
@@ -82,8 +82,8 @@ def report(
         progress: called with a line about each step.
 
     Returns:
-        The document and the verdicts. The document's exit status is that of the claims, and 3 instead of 0
-        if the dimension of a network is not proved.
+        The document, with the verdicts. Its exit status is that of the claims, and 3 instead of 0 if the
+        dimension of a network is not proved.
     """
     verified = verify(architecture, (), settings, progress)
     values = _shared(verified, settings, command)
@@ -102,7 +102,8 @@ def report(
         clock = f"The dimension took {found.seconds:.1f} s, the claims {verified.seconds:.1f} s."
         if found.evidence is not Evidence.PROVED:
             status = status or 3
-    return Document(title(architecture), said, body, clock, exit_status=status), verified
+    claims = tuple(verified.verdicts)
+    return Document(title(architecture), said, body, clock, exit_status=status, claims=claims)
 
 
 def title(architecture: Architecture) -> str:

@@ -108,6 +108,7 @@ class Document:
         clock: all that may differ between two runs with the same input: how long things took.
         subject: how titles of reports begin that may replace each other; the title if empty.
         exit_status: of the command that makes it.
+        claims: the verdicts, of a report about the claims of an architecture.
     """
 
     title: str
@@ -116,6 +117,7 @@ class Document:
     clock: str
     subject: str = ""
     exit_status: int = 0
+    claims: tuple[Verdict, ...] = ()
 
     def save(self, folder: Path) -> list[Path]:
         """Write ``report.html``, ``report.md``, pictures and attachments into a folder; return their paths.

@@ -12,9 +12,9 @@ equation 12.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import unrolled_factors
@@ -104,8 +104,8 @@ class Factor(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Figure2(FigureResult, name="figure", tag=("figure", 2)):
-    """Figure 2: the unrolled network as a tree."""
+class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("figure", 2)):
+    """Figure 2: the unrolled network as a tree; also the factors (i, whether it is transposed) in order."""
 
     layers: Key[Positive, "The number of layers l."]
 
@@ -120,6 +120,16 @@ class Figure2(FigureResult, name="figure", tag=("figure", 2)):
     def product(self) -> str:
         """The same in a formula."""
         return f"L {reading(self.layers)}"
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[int, bool]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[int, bool]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[int, bool] | list[tuple[int, bool]]:
+        return unrolled_factors(self.layers)[place]
+
+    def __len__(self) -> int:
+        return len(unrolled_factors(self.layers))
 
     @property
     def lines(self) -> list[str]:

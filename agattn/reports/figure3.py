@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,10 +76,20 @@ class Figure3Row(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Figure3(FigureResult, name="figure", tag=("figure", 3)):
-    """Figure 3: dimensions of normalized networks."""
+class Figure3(FigureResult, Sequence[Figure3Row], name="figure", tag=("figure", 3)):
+    """Figure 3: dimensions of normalized networks; also the sequence of its rows."""
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
+
+    @overload
+    def __getitem__(self, place: int) -> Figure3Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Figure3Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Figure3Row | tuple[Figure3Row, ...]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     @property
     def lines(self) -> list[str]:

@@ -29,8 +29,8 @@ def figure(number: int | str, **options: Any) -> Any:
             critical ``metric``, ``target``, ``seed`` and ``radius``.
 
     Returns:
-        Of 1, critical and deep what was computed, which ``save(path)`` draws; of 2 the factors of the
-        product; of 3 a row for each width.
+        What was computed, which ``save(path)`` draws. Figure 2 is also the sequence of the factors of the
+        product, and figure 3 that of its rows, one for each width.
 
     Raises:
         InputError: if there is no such figure, or it has no such option.
@@ -43,7 +43,7 @@ def figure(number: int | str, **options: Any) -> Any:
     >>> import agattn as ag
     >>> print(ag.figure(1, engine="native").section.equation)
     x^2*w + y^2
-    >>> ag.figure(2, layers=2)
+    >>> list(ag.figure(2, layers=2))
     [(1, False), (1, True), (2, False), (1, False)]
     """
     name = one_of(str(number), _FIGURES, "figure")
@@ -72,15 +72,15 @@ def _figure_1(
 
 
 def _figure_2(layers: int = 2) -> Any:
-    from agattn.geometry.identifiability.virtual_weights import unrolled_factors
+    from agattn.reports.figure2 import Figure2
 
-    return unrolled_factors(layers)
+    return Figure2(layers)
 
 
 def _figure_3(seed: int = 0) -> Any:
-    from agattn.reports.figure3 import figure_3
+    from agattn.reports.figure3 import Figure3, figure_3
 
-    return figure_3(seed=seed)
+    return Figure3(tuple(figure_3(seed=seed)))
 
 
 def _figure_critical(**given: Any) -> Any:
@@ -115,6 +115,8 @@ def report(
     memory: int = 8192,
     force: bool = False,
     seed: int = 0,
+    grid_text: str = "",
+    command: str = "",
     progress: Progress = silent,
 ) -> Document:
     """Everything about one architecture, or the results of a study, as one document.
@@ -127,6 +129,8 @@ def report(
         timeout, memory: limits of each engine process, in seconds and MiB.
         force: go beyond the limits on sizes.
         seed: of all random choices.
+        grid_text: of a study: its grid, which stands beside the results.
+        command: the command line that makes the report, as the document names it.
         progress: called with a line about each step.
 
     Returns:
@@ -146,19 +150,20 @@ def report(
     if isinstance(architecture, Sequence):
         from agattn.reports.study_report import study_report
 
-        return study_report(architecture)
+        return study_report(architecture, grid=grid_text, command=command, pictures=pictures)
     known = as_attention(architecture)
     if known.as_network() is None:
         from agattn.reports.model_report import model_report
 
-        return model_report(known, max_degree=max_degree, seed=seed, force=force, progress=progress)
+        return model_report(
+            known, max_degree=max_degree, seed=seed, force=force, command=command, progress=progress
+        )
     from agattn.engines.run import Limits
     from agattn.reports import architecture_report as room
     from agattn.verification.verify import CHOICES, Settings
 
     settings = Settings(engine_name(engine, CHOICES), limits=Limits(timeout, memory), force=force, seed=seed)
     attention: Any = known
-    document, _ = room.report(
-        attention, settings, max_degree=max_degree, pictures=pictures, progress=progress
+    return room.report(
+        attention, settings, max_degree=max_degree, pictures=pictures, command=command, progress=progress
     )
-    return document

@@ -158,7 +158,8 @@ def key(*given: Any, name: str = "") -> Any:
     """Mark a method under ``property`` as a key of the document; its docstring describes the key.
 
     Args:
-        given: the method; or limits on the values, and how these are written.
+        given: the method; or limits on the values, how these are written, and a description instead of the
+            docstring, where several results share the key.
         name: the key, where it cannot be the name of the method, such as ``lambda``.
     """
     if len(given) == 1 and not isinstance(given[0], Meta | Written):
@@ -306,8 +307,9 @@ def keys(cls: Any) -> tuple[Described, ...]:
             if hasattr(method, "__key__"):
                 said, more = method.__key__
                 value = get_type_hints(method, names, include_extras=True)["return"]
-                meaning = Meta(description=" ".join((method.__doc__ or "").split()))
-                found[name] = Described(said, name, Annotated[(value, meaning, *more)])
+                if not any(isinstance(one, Meta) and one.description for one in more):
+                    more = (Meta(description=" ".join((method.__doc__ or "").split())), *more)
+                found[name] = Described(said, name, Annotated[(value, *more)])
     return tuple(found.values())
 
 

@@ -28,8 +28,17 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.systems.consistency import between, demand
-from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, lifted
-from agattn.systems.problem import Answer, Printed, Problem
+from agattn.systems.explicit import lifted
+from agattn.systems.problem import (
+    Answer,
+    Bases,
+    Explicit,
+    ExplicitSystem,
+    Polynomials,
+    Printed,
+    Problem,
+    Values,
+)
 from agattn.systems.task import ENGINE, Task
 
 ONE_TOKEN = "with one token only V and A + Aᵀ matter, which have other strata"

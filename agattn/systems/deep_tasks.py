@@ -28,9 +28,8 @@ from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
 from agattn.systems.consistency import NoChecks, between, components_of, demand
-from agattn.systems.native_facts import Fact, Facts
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
-from agattn.systems.problem import Answer, Printed, Problem, matrix
+from agattn.systems.problem import Answer, Fact, Facts, Printed, Problem, matrix
 from agattn.systems.task import ENGINE, Task
 
 # What all have in common ------------------------------------------------------------------------------------

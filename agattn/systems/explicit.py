@@ -8,50 +8,10 @@ ExplicitSystem(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.systems.problem import Problem
-
-Polynomials = tuple[Polynomial, ...]
-#: Of each system by name: its Gröbner basis, or the numbers of its zeros, with multiplicity and without.
-Bases = Mapping[str, Any]
-#: The integers and the polynomials of an answer, by their names.
-Values = tuple[dict[str, int], dict[str, Polynomials]]
-
-
-class ExplicitSystem(NamedTuple):
-    """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
-
-    Attributes:
-        name: by which the answer is known.
-        polynomials: at least one, of one ring over the field of the problem.
-        eliminated: how many variables, the first ones, the basis is to be without.
-        finite: whether zeros are counted, of which there are finitely many.
-    """
-
-    name: str
-    polynomials: Polynomials
-    eliminated: int = 0
-    finite: bool = False
-
-    @property
-    def ring(self) -> PolynomialRing:
-        """The ring of the polynomials."""
-        return self.polynomials[0].ring
-
-
-class Explicit(NamedTuple):
-    """A problem written out.
-
-    Attributes:
-        systems: the polynomial systems that answer the problem together.
-        values: the values of the answer, from the Gröbner bases of these systems.
-    """
-
-    systems: Callable[[Problem], Iterable[ExplicitSystem]]
-    values: Callable[[Bases, Problem], Values]
+from agattn.systems.problem import Explicit, ExplicitSystem, Problem
 
 
 def systems(problem: Problem) -> dict[str, ExplicitSystem]:

@@ -43,11 +43,9 @@ from agattn.systems.consistency import (
     demand,
     rank_of_gradients,
 )
-from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, graph
+from agattn.systems.explicit import graph
 from agattn.systems.native_facts import (
     DEGREES,
-    Fact,
-    Facts,
     at_point,
     bounds_of_dimension,
     degree_of_closure,
@@ -57,7 +55,19 @@ from agattn.systems.native_facts import (
     known_degrees,
 )
 from agattn.systems.points import strata_points, zero_points
-from agattn.systems.problem import Answer, Point, Printed, Problem
+from agattn.systems.problem import (
+    Answer,
+    Bases,
+    Explicit,
+    ExplicitSystem,
+    Fact,
+    Facts,
+    Point,
+    Polynomials,
+    Printed,
+    Problem,
+    Values,
+)
 from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 from agattn.systems.task import ENGINE, Task
 

@@ -43,7 +43,7 @@ from agattn.systems.consistency import (
     demand,
     rank_of_gradients,
 )
-from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values, graph
+from agattn.systems.explicit import graph
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     MAX_MINORS,
@@ -51,15 +51,18 @@ from agattn.systems.layer_tasks import (
     max_degree,
     values_of_basis,
 )
-from agattn.systems.native_facts import (
-    DEGREES,
+from agattn.systems.native_facts import DEGREES, bounds_of_dimension, facts_of_values, native_facts
+from agattn.systems.problem import (
+    Answer,
+    Bases,
+    Explicit,
+    ExplicitSystem,
     Fact,
     Facts,
-    bounds_of_dimension,
-    facts_of_values,
-    native_facts,
+    Printed,
+    Problem,
+    Values,
 )
-from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
@@ -282,7 +285,7 @@ def _random_weights(architecture: Architecture, seed: int) -> tuple[int, ...]:
 
 
 def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
-    """A point by its parameters: the one that was given, or a random one."""
+    """A point by its parameters: the given point, or a random point."""
     point = given.get("weights") or _random_weights(architecture, given["seed"])
     return {"point": tuple(map(Fraction, point))}
 

@@ -14,10 +14,9 @@ its own facts; here stands what several tasks share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from math import comb
-from typing import NamedTuple
 
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import TooLargeError
@@ -25,23 +24,12 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import DegreePiece, compute_ideal
 from agattn.geometry.variety.degree import expected_degree
-from agattn.systems.problem import Point, Problem
+from agattn.systems.problem import Fact, Facts, Point, Problem
 
 #: In these degrees equations are counted natively at once; of models where they have few monomials.
 DEGREES = 4
 #: For d = 2 the Hilbert function is proved at once up to this degree.
 _TWO_ROWS = 8
-
-
-class Fact(NamedTuple):
-    """An integer of an answer is from ``low`` to ``high``; ``what`` says in words what the integer is."""
-
-    low: int
-    high: float
-    what: str
-
-
-Facts = Iterator[tuple[str, Fact]]
 
 
 def native_facts(problem: Problem) -> dict[str, Fact]:

@@ -1,24 +1,25 @@
 """A polynomial problem, engine-neutral, and the answer to one.
 
 A :class:`Problem` says what is asked about which architecture over which field; an engine's template turns it
-into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
+into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials. Here stand
+also the types of what a task knows of its problems: facts about the integers of an answer, and polynomials
+that are written out.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import Architecture, SingleLayer
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
-    from agattn.systems.task import Task
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
@@ -66,6 +67,34 @@ class Point:
         return "point" if self.ranks is None else str(self.ranks).strip("()")
 
 
+class Origin(Protocol):
+    """What a problem needs of its task; :class:`agattn.systems.task.Task` describes the members."""
+
+    @property
+    def name(self) -> str:
+        """The name of the task."""
+
+    @property
+    def template(self) -> str:
+        """The name of the templates, where that is not the name of the task."""
+
+    @property
+    def form(self) -> str:
+        """The name of the templates."""
+
+    @property
+    def facts(self) -> Callable[[Problem], Facts]:
+        """What is known natively of the integers of an answer."""
+
+    @property
+    def check(self) -> Callable[[Answer], None] | None:
+        """What refuses a wrong answer; ``None`` where no engine answers."""
+
+    @property
+    def explicit(self) -> Explicit | None:
+        """The polynomials written out; ``None`` where engines that need them are not asked."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """What to compute.
@@ -81,7 +110,7 @@ class Problem:
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
     """
 
-    origin: Task[Any]
+    origin: Origin
     title: str
     reference: str
     architecture: Architecture
@@ -176,6 +205,57 @@ class Answer:
         if found and (meanings := self.problem.data.get("coordinates")):
             found["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
         return {"field": self.problem.field_name, **self.integers, **found}
+
+
+class Fact(NamedTuple):
+    """An integer of an answer is from ``low`` to ``high``; ``what`` says in words what the integer is."""
+
+    low: int
+    high: float
+    what: str
+
+
+Facts = Iterator[tuple[str, Fact]]
+
+
+Polynomials = tuple[Polynomial, ...]
+#: Of each system by name: its Gröbner basis, or the numbers of its zeros, with multiplicity and without.
+Bases = Mapping[str, Any]
+#: The integers and the polynomials of an answer, by their names.
+Values = tuple[dict[str, int], dict[str, Polynomials]]
+
+
+class ExplicitSystem(NamedTuple):
+    """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
+
+    Attributes:
+        name: by which the answer is known.
+        polynomials: at least one, of one ring over the field of the problem.
+        eliminated: how many variables, the first ones, the basis is to be without.
+        finite: whether zeros are counted, of which there are finitely many.
+    """
+
+    name: str
+    polynomials: Polynomials
+    eliminated: int = 0
+    finite: bool = False
+
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of the polynomials."""
+        return self.polynomials[0].ring
+
+
+class Explicit(NamedTuple):
+    """A problem written out.
+
+    Attributes:
+        systems: the polynomial systems that answer the problem together.
+        values: the values of the answer, from the Gröbner bases of these systems.
+    """
+
+    systems: Callable[[Problem], Iterable[ExplicitSystem]]
+    values: Callable[[Bases, Problem], Values]
 
 
 def matrix(rows: Any) -> Matrix:

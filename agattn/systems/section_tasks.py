@@ -14,7 +14,6 @@ from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.sections.slices import Slice, block_of, resultant_section, standard_slice, surface
 from agattn.systems.consistency import between, check_degree, check_homogeneous, demand
-from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     LINEAR,
@@ -24,8 +23,8 @@ from agattn.systems.layer_tasks import (
     points_given,
     ring_of_coordinates,
 )
-from agattn.systems.native_facts import Facts, at_point, bounds_of_dimension, degree_of_closure
-from agattn.systems.problem import Answer, Printed, Problem
+from agattn.systems.native_facts import at_point, bounds_of_dimension, degree_of_closure
+from agattn.systems.problem import Answer, Bases, Explicit, ExplicitSystem, Facts, Printed, Problem, Values
 from agattn.systems.task import ENGINE, Task
 
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, Source
-from agattn.systems.problem import Answer, Printed, Problem
-
-if TYPE_CHECKING:
-    from agattn.systems.explicit import Explicit
-    from agattn.systems.native_facts import Facts
+from agattn.systems.problem import Answer, Explicit, Facts, Printed, Problem
 
 A = TypeVar("A", bound=Architecture)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, as_attention, as_layer, one_layer
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of, shown
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named
 from agattn.errors import InputError
@@ -280,7 +280,7 @@ def ideal(
 class Degree(Result):
     """The degree of M̄, with how it is known."""
 
-    architecture: Key[Studied, "What was studied."]
+    architecture: Key[Studied, STUDIED]
     degree: Key[Count, "The degree of the Zariski closure."]
     evidence: Key[Evidence, "How the degree is known."]
     reason: Key[str, "The argument, or the engine that eliminated."]
@@ -356,7 +356,7 @@ def degree(
 class HilbertFunction(Result):
     """The Hilbert function of M̄ up to a degree."""
 
-    architecture: Key[Studied, "What was studied."]
+    architecture: Key[Studied, STUDIED]
     values: Key[tuple[Count, ...], "The dimension of the coordinate ring in the degrees 0, 1, ...."]
     evidence: Key[Evidence, "How the weakest value is known."]
 

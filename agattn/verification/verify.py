@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
 from agattn.engines.catalogue import ENGINES, engine_named
@@ -89,7 +89,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
 
     layer: Key[
         Studied,
-        "What was studied: a layer, a network, a model, or a polynomial map.",
+        STUDIED,
         Named("architecture"),
     ]
     verdicts: Key[Verdicts, "One verdict for each claim.", Named("claims")]

@@ -26,9 +26,23 @@ def test_what_needs_no_mathematics_imports_none(arguments):
 
 
 def test_the_check_for_heavy_imports_would_notice():
-    code = "import sys; from agattn.reports.document import environment; import agattn.verification.verify; "
+    code = "import sys; from agattn.reports.document import environment; import agattn.algebra.rank; "
     code += "environment(); print({'numpy', 'flint', 'jinja2'} <= set(sys.modules))"
     assert run(code=code).out.strip() == "True"
+
+
+def test_a_schema_imports_the_class_of_its_document_and_no_arrays():
+    """For two documents whose rooms compute with arrays and tasks, and show their schemas without these."""
+    code = (
+        "import sys\n"
+        "from agattn.cli.main import main\n"
+        "for name in ('verify', 'emit'):\n"
+        "    try: main(['schema', name])\n"
+        "    except SystemExit: pass\n"
+        "print({'numpy', 'sympy', 'agattn.systems.catalogue', 'agattn.claims.dimension'} & set(sys.modules))"
+    )
+    out = run(code=code).out
+    assert out.count('"title"') >= 2 and out.splitlines()[-1] == "set()"
 
 
 def test_help_names_every_command_and_status():

@@ -41,11 +41,11 @@ class Outline(HTMLParser):
 
 
 def test_the_report_of_the_counterexample(refuting):
-    document, verified = refuting
-    assert verified.exit_status == 1
+    document = refuting
+    assert document.exit_status == 1
     assert "Refuted: Theorem 3.4, singular points; Corollary A.4." in document.summary
     text = markdown(document)
-    for verdict in verified.verdicts:
+    for verdict in document.claims:
         assert f"| {CLAIMS[verdict.claim].name} <br> `{verdict.claim}` |" in text
     assert "dimension 14 > 13" in text and "**refuted** | **proved**" in text
     assert "agattn report -d 3 -o 2 -a 2" in text
@@ -61,7 +61,7 @@ def test_the_report_of_the_counterexample(refuting):
 
 
 def test_the_page_stands_alone(refuting):
-    page = html(refuting[0])
+    page = html(refuting)
     outline = Outline(page)
     assert all(address.startswith("data:image/") for address in outline.addresses) and outline.images
     assert all(len(image["alt"]) > 40 for image in outline.images)
@@ -82,7 +82,7 @@ def test_every_formula_of_a_claim_is_converted():
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    documents = [report(SingleLayer(2, 1), NATIVE, command="c")[0] for _ in range(2)]
+    documents = [report(SingleLayer(2, 1), NATIVE, command="c") for _ in range(2)]
     saved = []
     for n, document in enumerate(documents):
         files = replace(document, clock="").save(tmp_path / str(n))
@@ -135,7 +135,7 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
 
 def test_the_seed_is_honoured():
     network = DeepNetwork((3, 3, 3), (1, 2))
-    pages = [markdown(replace(report(network, Settings(engine="native", seed=s))[0], clock=""))
+    pages = [markdown(replace(report(network, Settings(engine="native", seed=s)), clock=""))
              for s in (1, 1, 2)]  # fmt: skip
     assert pages[0] == pages[1]
     primes = [re.findall(r"^\| 18 \| (\d+) \|", page, re.MULTILINE) for page in pages]
@@ -190,7 +190,7 @@ def test_undecided_and_modular_are_said():
     ],
 )
 def test_a_picture_or_the_reason_why_there_is_none(layer, words):
-    document, _ = report(layer, NATIVE, max_degree=1)
+    document = report(layer, NATIVE, max_degree=1)
     [section] = [section for section in document.sections if section.title == "A picture"]
     shown = [block for block in section.blocks if isinstance(block, Picture)]
     assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
@@ -207,13 +207,13 @@ def test_a_picture_or_the_reason_why_there_is_none(layer, words):
     ],
 )
 def test_networks(network, status, words):
-    document, verified = report(network, Settings(engine="native"))
-    assert verified.verdicts
+    document = report(network, Settings(engine="native"))
+    assert document.claims
     assert document.exit_status == status and words in document.summary and words in html(document)
 
 
 def test_a_claim_that_was_checked_in_part_says_so():
-    document, _ = report(DeepNetwork((4, 3, 4), (2, 2)), Settings(engine="native"), pictures=False)
+    document = report(DeepNetwork((4, 3, 4), (2, 2)), Settings(engine="native"), pictures=False)
     rows = [line for line in markdown(document).splitlines() if line.startswith("| Theorem 3.7 ")]
     assert len(rows) == 1 and "**proved** <br> in part: near one random (M, L)" in rows[0]
     assert "in part" not in next(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
 from agattn.cli.output import FIGURES, check_drawing, console, print_json, progress
-
-if TYPE_CHECKING:
-    from agattn.reports.drawing import FigureResult
 
 
 @click.command(
@@ -67,6 +62,7 @@ def command(
     surface of figure 1; deep, a slice of a network with two layers through a head of
     rank one, with the limits that no weights reach.
     """
+    from agattn.reports.verbs import figure
     from agattn.sheet.terminal import show
 
     if number != "1":
@@ -83,67 +79,28 @@ def command(
     if output is not None:
         check_drawing(output, FIGURES)
     options.one_blas_thread()
-    make: Make
+    place = [entry.strip() for entry in target.split(",")]
+    given: dict[str, dict[str, Any]] = {
+        "2": {"layers": layers},
+        "3": {"seed": seed},
+        "critical": {"metric": metric, "target": place, "seed": seed, "radius": radius},
+    }
     if number == "1":
-        from agattn.engines.run import Limits
+        from agattn.architectures import SingleLayer
 
-        sizes = (d, d_out, d if a is None else a)
-        limits = Limits(timeout, memory)
-        make = _figure_1(sizes, slice_file, force, engine=engine_name, limits=limits, radius=radius)
-    elif number == "critical":
-        make = _figure_critical(metric, target, seed, radius)
-    else:
-        others: dict[str, Make] = {"2": partial(_figure_2, layers), "3": partial(_figure_3, seed)}
-        make = others.get(number, _figure_deep)
+        sizes = (options.whole_number(size) for size in (d, d_out, d if a is None else a))
+        given["1"] = {
+            "layer": SingleLayer(*sizes), "slice": slice_file, "engine": engine_name, "radius": radius,
+            "timeout": timeout, "memory": memory, "force": force,
+        }  # fmt: skip
     with progress(f"figure {number}"):
-        figure = make()
+        made = figure(number, **given.get(number, {}))
         if output is not None:
-            figure.save(output)
+            made.save(output)
     if as_json:
-        print_json(replace(figure, file=None if output is None else str(output)).as_json())
+        print_json(replace(made, file=None if output is None else str(output)).as_json())
     else:
-        show(figure.sheet(), console())
-        click.echo(figure.note, err=True, nl=bool(figure.note))
+        show(made.sheet(), console())
+        click.echo(made.note, err=True, nl=bool(made.note))
     if output is not None:
         click.echo(f"wrote {output}", err=True)
-
-
-Make = Callable[[], "FigureResult"]
-
-
-def _figure_1(sizes: tuple[str, str, str], slice_file: Path | None, force: bool, **settings: Any) -> Make:
-    from agattn.architectures import SingleLayer
-    from agattn.reports.figure1 import compute_figure_1
-    from agattn.systems.points import read_slice
-    from agattn.systems.sizes import check_size
-
-    layer = SingleLayer(*map(options.whole_number, sizes))
-    if not force:
-        check_size(layer)
-    chosen = None if slice_file is None else read_slice(slice_file, layer)
-    return lambda: compute_figure_1(layer, chosen, force=force, **settings)
-
-
-def _figure_critical(metric: str, target: str, seed: int, radius: int) -> Make:
-    from agattn.reports.figure_critical import compute_figure_critical
-
-    place = [entry.strip() for entry in target.split(",")]
-    return lambda: compute_figure_critical(metric, place, seed=seed, radius=radius)
-
-
-def _figure_2(layers: int) -> FigureResult:
-    from agattn.reports.figure2 import Figure2
-
-    return Figure2(layers)
-
-
-def _figure_3(seed: int) -> FigureResult:
-    from agattn.reports.figure3 import Figure3, figure_3
-
-    return Figure3(tuple(figure_3(seed=seed)))
-
-
-def _figure_deep() -> FigureResult:
-    from agattn.reports.figure_deep import compute_figure_deep
-
-    return compute_figure_deep()

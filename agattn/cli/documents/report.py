@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -61,46 +61,24 @@ def command(
         return _of_study(results or Path(), grid, folder, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
-    if not isinstance(architecture, SingleLayer) and architecture.as_network() is None:
-        return _of_model(architecture, folder, max_degree, force, seed, as_json)
-    from agattn.engines.run import Limits
-    from agattn.verification.verify import Settings
-
-    if architecture.ambient_dimension is None:
+    is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
+    if is_model:
+        reason = "is for layers and networks of attention, whose claims engines decide"
+        options.leave_out(reason, "engine_name", "timeout", "memory")
+    elif architecture.ambient_dimension is None:
         options.leave_out("is for single layers", "max_degree")
-
-    from agattn.reports.architecture_report import report, title
-    from agattn.reports.document import refuse_another_report
+    from agattn.reports.architecture_report import title
+    from agattn.reports.document import Found, refuse_another_report
+    from agattn.reports.verbs import report
 
     refuse_another_report(folder, title(architecture))
     with progress(f"{architecture}") as update:
-        document, verified = report(
-            architecture,
-            Settings(engine=engine_name, limits=Limits(timeout, memory), force=force, seed=seed),
-            max_degree=max_degree,
-            command=_command_line(),
-            progress=update,
-        )
-    _save(document, folder, as_json, architecture=architecture, claims=tuple(verified.verdicts))
-    return document.exit_status
-
-
-def _of_model(
-    model: Architecture, folder: Path, max_degree: int, force: bool, seed: int, as_json: bool
-) -> int:
-    """Report what is found out about a model, natively."""
-    reason = "is for layers and networks of attention, whose claims engines decide"
-    options.leave_out(reason, "engine_name", "timeout", "memory")
-    from agattn.reports.architecture_report import title
-    from agattn.reports.document import Found, refuse_another_report
-    from agattn.reports.model_report import model_report
-
-    refuse_another_report(folder, title(model))
-    with progress(f"{model}") as update:
-        document = model_report(
-            model, max_degree=max_degree, seed=seed, force=force, command=_command_line(), progress=update
-        )
-    _save(document, folder, as_json, architecture=model, model=Found(document.summary))
+        document = report(
+            architecture, engine=engine_name, max_degree=max_degree, timeout=timeout, memory=memory,
+            force=force, seed=seed, command=_command_line(), progress=update,
+        )  # fmt: skip
+    about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
+    _save(document, folder, as_json, architecture=architecture, **about)
     return document.exit_status
 
 
@@ -137,7 +115,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     from agattn.cli.output import read_text
     from agattn.experiments.studies.lines import exit_status, read_lines
     from agattn.reports.document import FoundOfStudy
-    from agattn.reports.study_report import study_report
+    from agattn.reports.verbs import report
 
     written = read_text(results)
     try:
@@ -145,7 +123,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     except InputError as error:
         raise InputError(f"{results}: {error}") from None
     text = "" if grid is None else read_text(grid)
-    document = study_report(lines, grid=text, command=_command_line())
+    document = report(lines, grid_text=text, command=_command_line())
     missing = _missing(text, lines) if text else 0
     if missing:
         click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)

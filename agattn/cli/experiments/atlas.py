@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -33,40 +34,27 @@ def command(
     With --points, of some networks of each sort, the kinds of points: which are critical, which singular.
     """
     one_blas_thread()
-    from agattn.experiments.studies.atlas import Atlas, standard_families, survey
-    from agattn.reports.pages import atlas_page
+    from agattn.experiments.studies.atlas import Atlas
+    from agattn.experiments.verbs import atlas
+    from agattn.reports.pages import atlas_page, points_page
 
     if output is not None:
         check_destination(output)
     if points:
         leave_out("is for dimensions", "max_width", "max_depth", "max_heads", "limit")
         leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")
-        _points(output, seed)
-        return
-    surveys = []
-    for family in standard_families(max_width, max_depth, max_heads, limit, seed):
-        click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
-        surveys.append(survey(family, seed))
+    surveyed: Any = atlas(
+        max_width, max_depth, max_heads, limit, points=points, seed=seed,
+        progress=lambda line: click.echo(line, err=True),
+    )  # fmt: skip
     sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
-    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
+    if points:
+        page = points_page(surveyed, f"agattn atlas --points --seed {seed}")
+    else:
+        page = atlas_page(surveyed, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
     if output is not None:
         write_file(output, page)
     if as_json:
-        print_json(Atlas(seed, limit, tuple(surveys)).as_json())
+        print_json(Atlas(seed, limit, surveyed).as_json())
     elif output is None:
-        click.echo(page, nl=False)
-
-
-def _points(output: Path | None, seed: int) -> None:
-    from agattn.experiments.studies.atlas import POINTS, points_group
-    from agattn.reports.pages import points_page
-
-    groups = []
-    for title, networks in POINTS.items():
-        click.echo(f"{title}: {len(networks)} networks", err=True)
-        groups.append(points_group(title, seed))
-    page = points_page(groups, f"agattn atlas --points --seed {seed}")
-    if output is not None:
-        write_file(output, page)
-    else:
         click.echo(page, nl=False)

@@ -32,12 +32,11 @@ def command(
     third point SGLD with 36 settings. An interrupt leaves what was done. The same seed gives the same files.
     """
     one_blas_thread()
-    from agattn.experiments.calibration.calibration import Calibration
-    from agattn.experiments.calibration.points import calibration_points
+    from agattn.experiments.verbs import calibrate
     from agattn.sheet.terminal import show
 
-    found = Calibration(calibration_points())
     if folder is None:
+        found = calibrate()
         leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
         if not as_json:
             show(found.sheet(), output.console(soft_wrap=True))
@@ -46,14 +45,10 @@ def command(
         chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
         count = number if chosen or not quick else 3
         check_destination(folder, folder=True)
-        if devinterp:
-            from agattn.experiments.calibration.langevin import require_devinterp
-
-            require_devinterp()
+        found = calibrate(devinterp=devinterp)
         words = "--quick " * quick + "--free-energy " * free_energy
         shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
-        points = [point.as_json() for point in found.points]
-        write_file(folder / "points.json", output.as_text({"points": points}), tell=False)
+        write_file(folder / "points.json", output.as_text({"points": found["points"]}), tell=False)
         lines = _sample(folder, count, quick, devinterp, free_energy, seed)
         _write_report(folder, lines, shown, say=not as_json)
         found = replace(found, estimates=tuple(lines))
@@ -66,19 +61,20 @@ def _sample(
 ) -> list[dict[str, Any]]:
     """Estimate, and write each line as soon as it is there."""
     from agattn.cli.ending import fail
-    from agattn.experiments.calibration.calibration import calibrate
-    from agattn.experiments.calibration.points import calibration_points
+    from agattn.experiments.verbs import calibrate
 
     lines: list[dict[str, Any]] = []
     path = folder / "estimates.jsonl"
-    points = calibration_points()[:count]
     try:
         with path.open("w", encoding="utf-8") as file, progress("calibrate") as tell:
-            options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
-            for line in calibrate(points, **options, seed=seed, tell=tell):
+
+            def write(line: dict[str, Any]) -> None:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
                 file.flush()
                 lines.append(line)
+
+            options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
+            calibrate(count, **options, seed=seed, progress=tell, written=write)
     except KeyboardInterrupt:
         fail(f"interrupted; {len(lines)} estimates are in {path}", interrupts.STATUS)
     return lines

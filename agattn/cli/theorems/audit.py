@@ -24,19 +24,16 @@ def command(
 
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
-    from agattn.architectures import SingleLayer, positive_integer
-    from agattn.experiments.studies.audit import audit
+    from agattn.calls import positive_integer
+    from agattn.experiments.verbs import audit
     from agattn.reports.pages import audit_page
-    from agattn.systems.sizes import check_size
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))
     largest_out = positive_integer("max-out", options.whole_number(max_out))
-    if not force:
-        check_size(SingleLayer(largest_d, largest_out))
     if path is not None:
         check_destination(path)
     with progress("audit") as update:
-        table = audit(largest_d, largest_out, claims, update)
+        table = audit(largest_d, largest_out, claims, force=force, progress=update)
     if path is not None:
         write_file(path, audit_page(table))
     if as_json:

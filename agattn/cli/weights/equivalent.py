@@ -41,7 +41,5 @@ def command(
     if as_json:
         print_json(found.as_json())
     else:
-        click.echo(found)
-        if found.relative is not None:
-            click.echo(f"relative distance: {found.relative:.3g}; tolerance: {tolerance:g}")
+        click.echo("\n".join(filter(None, (str(found), found.closeness))))
     return {True: 0, False: 1, None: 3}[found.equal]

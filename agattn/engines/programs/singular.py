@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import methodcaller
 
-from agattn.engines.engine import LOADER, TEMPLATES, Engine, read_block
+from agattn.engines.engine import IN_A_LANGUAGE, LOADER, TEMPLATES, Engine, read_block
 
 SINGULAR = Engine(
     name="singular",
@@ -22,11 +22,7 @@ SINGULAR = Engine(
     read=read_block,
     templates=TEMPLATES / "singular",
     tasks=(
-        "base-locus", "complete-ideal", "critical-equations", "critical-locus", "critical-points",
-        "deep-base-locus", "deep-fiber", "deep-limit", "fiber", "hilbert-function", "implicit-ideal",
-        "membership", "model-critical-locus", "model-fiber", "model-hilbert-function", "model-implicit-ideal",
-        "rank-one-locus", "rlct-normal-form", "singular-locus", "slice", "strata-tangents", "tangent-cone",
-        "virtual-fiber",
+        *IN_A_LANGUAGE,
     ),
     answers="everything",
 )  # fmt: skip

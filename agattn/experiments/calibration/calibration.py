@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
@@ -58,8 +58,15 @@ class CalibrationEstimate(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration(Result, name="calibrate"):
-    """The points with known λ, and what sampling found at some of them."""
+class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
+    """The points with known λ, and what sampling found at some of them.
+
+    >>> found = Calibration(calibration_points()[:2])
+    >>> found
+    2 points with known λ, 0 estimates
+    >>> list(found), [point["lambda"] for point in found["points"]], found["estimates"]
+    (['points', 'estimates'], ['1', '1'], [])
+    """
 
     points: Key[
         tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
@@ -67,6 +74,17 @@ class Calibration(Result, name="calibrate"):
     estimates: Key[
         tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
     ] = ()
+
+    def __getitem__(self, name: str) -> list[Line]:
+        """The list of this name in the JSON document; KeyError if there is none."""
+        lists = {"points": [point.as_json() for point in self.points], "estimates": [*self.estimates]}
+        return lists[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("points", "estimates"))
+
+    def __len__(self) -> int:
+        return 2
 
     def summary(self) -> str:
         """How many points and estimates there are."""

@@ -29,7 +29,7 @@ from msgspec import UNSET, Meta, UnsetType
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
-from agattn.architectures.forms import AnyArchitecture
+from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
@@ -284,7 +284,7 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     ]
     architecture: Key[
         Mapping[str, Any],
-        "What was studied: a layer, a network, a model, or a polynomial map.",
+        STUDIED,
         Written(AnyArchitecture, dict),
     ]
     versions: Key[

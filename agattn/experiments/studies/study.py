@@ -138,7 +138,7 @@ def answers(
 
 
 def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = False) -> Line | None:
-    """The line of a job done before; ``None`` if there is none, or it shall be done again."""
+    """The line of a job done before; ``None`` if there is none, or the job is to be done again."""
     line = cache.get(job.key(versions))
     if line is None or (retry_open and is_open(line)):
         return None

@@ -239,6 +239,7 @@ def _runs(experiment: Experiment) -> Iterator[Line]:
             yield measure(experiment, seed, loss, path)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # weights that overflow are divergence, as the outcome says
 def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -> Line:
     """The line of a run."""
     architecture, decay = experiment.architecture, experiment.decay

@@ -38,7 +38,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, Ring
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.architectures.protocol import Symmetry
+from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound

@@ -58,7 +58,7 @@ from agattn.algebra.rank import RandomRows, RankPoint, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs
 from agattn.errors import DisagreementError, TooLargeError
@@ -89,7 +89,7 @@ class Dimension(Result):
     It is ``proved`` if the two bounds, both proved, meet; else the evidence is that of the observed rank.
     """
 
-    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, STUDIED]
     dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
     evidence: Key[Evidence, "How the result is known."]
     lower_bound: Key[Count, "The dimension is at least this: proved."]

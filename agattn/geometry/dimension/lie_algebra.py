@@ -60,7 +60,7 @@ from agattn.algebra.residues import (
     reduce,
 )
 from agattn.architectures import Architecture, draw_parameters
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
@@ -146,7 +146,7 @@ class LinearSymmetries(Result, name="symmetries"):
         prime: the one modulo which these were solved.
     """
 
-    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, STUDIED]
     families: Key[tuple[SymmetryFamily, ...], "The known symmetries, and what is new."]
     at_most: Key[Count, "It is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]

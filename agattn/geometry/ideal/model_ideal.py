@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from msgspec import Meta
+
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
@@ -193,9 +195,9 @@ class ModelIdeal(IdealByDegree, name="ideal"):
         return ({(0,): "1"} if self.affine else {}) | names
 
     @property
-    @key
+    @key(Meta(description=STUDIED))
     def architecture(self) -> Studied:
-        """What was studied: a layer, a network, a model, or a polynomial map."""
+        """The architecture whose map was taken."""
         return self.source.architecture
 
     @property

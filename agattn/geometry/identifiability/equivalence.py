@@ -27,7 +27,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,7 @@ class Equivalence(Result, name="equivalent"):
         bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
             them.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
+        tolerance: below which relative differences counted as zero in floating point.
     """
 
     equal: Key[bool | None, "Whether both are the same function; null if undecided.", Named("equivalent")]
@@ -139,6 +140,7 @@ class Equivalence(Result, name="equivalent"):
     ] = None
     place: tuple[int, int] | None = None
     difference: Key[Any, "The largest difference of an output there.", SCALAR] = None
+    tolerance: float = TOLERANCE
 
     @property
     @key
@@ -182,6 +184,13 @@ class Equivalence(Result, name="equivalent"):
         """The answer, and why."""
         return f"{self.word} ({self.evidence}): {self.reason}"
 
+    @property
+    def closeness(self) -> str:
+        """How far the functions are from each other, and the tolerance; empty for exact weights."""
+        if self.relative is None:
+            return ""
+        return f"relative distance: {self.relative:.3g}; tolerance: {self.tolerance:g}"
+
     def sheet(self) -> Sheet:
         """The answer, and of several heads the symmetry head by head."""
         rows: list[tuple[Cell, ...]] = [
@@ -190,6 +199,8 @@ class Equivalence(Result, name="equivalent"):
         ]
         if self.residual is not None:
             rows.append(("relative distance", f"{self.residual:.3g}"))
+        if self.relative is not None:
+            rows.append(("tolerance", f"{self.tolerance:g}"))
         rows.append((Wide("why"), self.reason))
         if self.X is not None:
             rows.append(("X", array_cell(self.X)))
@@ -350,8 +361,10 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence
             f" {ends[1][1]}; only layers of the same d and d' can be compared"
         )
     if all(len(network) == len(network[0]) == 1 for network in (one, two)):
-        return _one_head(one[0][0], two[0][0], tolerance)
-    return _heads_and_layers(one, two, tolerance)
+        found = _one_head(one[0][0], two[0][0], tolerance)
+    else:
+        found = _heads_and_layers(one, two, tolerance)
+    return replace(found, tolerance=tolerance)
 
 
 def _floating(w: Weights) -> Weights:

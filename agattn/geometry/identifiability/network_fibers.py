@@ -55,7 +55,7 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -253,9 +253,9 @@ class NetworkFiber(Result, name="fiber"):
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
 
     @property
-    @key
+    @key(Meta(description=STUDIED))
     def architecture(self) -> Studied:
-        """What was studied: a layer, a network, a model, or a polynomial map."""
+        """The architecture that was given, or that of the weights."""
         return as_attention(self.given or self.weights.architecture)
 
     @property

@@ -35,12 +35,23 @@ Action = Callable[[Array], Array]
 
 
 def weights_from_action(action: Action, d: int, seed: int = 0) -> tuple[Array, Array]:
-    """(A, V) with Y(u) = (Vu)(Aᵀu)ᵀ, in floating point, if there are such weights.
+    """Weights (A, V) with Y(u) = (Vu)(Aᵀu)ᵀ, if there are such weights; in floating point.
 
-    Whether there are is not checked here: :func:`action_residual` does it.
+    The function does not check whether there are such weights: :func:`action_residual` does.
+
+    Args:
+        action: Y, from a vector u of length d to an array d' × d of floats.
+        d: the dimension of u.
+        seed: of the random points u.
+
+    Returns:
+        A, d × d, and V, d' × d.
 
     Raises:
         InputError: if the action returns something other than d' × d finite numbers.
+
+    See Also:
+        :func:`action_residual`.
     """
     rng = np.random.default_rng(seed)
     p, w = rng.standard_normal((2, d))
@@ -67,9 +78,18 @@ def weights_from_action(action: Action, d: int, seed: int = 0) -> tuple[Array, A
 
 
 def action_residual(action: Action, A: Array, V: Array, points: int = 32, seed: int = 1) -> float:
-    """The relative difference of Y(u) and (Vu)(Aᵀu)ᵀ at random points.
+    """The relative difference of Y(u) and (Vu)(Aᵀu)ᵀ at random points u; numerical.
 
-    If it is not 0 identically, it is not 0 at a random point, with probability one.
+    A difference that is not identically 0 is not 0 at a random point, with probability one.
+
+    Args:
+        action: Y, as in :func:`weights_from_action`.
+        A, V: d × d and d' × d.
+        points: the number of points.
+        seed: of the points.
+
+    See Also:
+        :func:`weights_from_action`.
     """
     error = size = 0.0
     for u in np.random.default_rng(seed).standard_normal((points, len(A))):

@@ -46,7 +46,15 @@ class Factorizations(NamedTuple):
 
 
 def factorizations(layer: SingleLayer, z: Array) -> Factorizations:
-    """Factor cubic forms, given by N = d'·C(d+2, 3) rational coefficients, not all 0, into V_c·xᵀSx."""
+    """All rational (S, V), up to scale, for which given cubic forms are V_c·xᵀSx.
+
+    Args:
+        layer: the layer, at one token.
+        z: N = d'·C(d+2, 3) rational coefficients, not all 0.
+
+    See Also:
+        :func:`nearest_forms`, in floating point.
+    """
     d = layer.d
     context = flint.fmpq_mpoly_ctx.get(tuple(f"x{i}" for i in range(1, d + 1)), "lex")
     powers = [tuple(m.count(i) for i in range(d)) for m in combinations_with_replacement(range(d), 3)]
@@ -80,10 +88,13 @@ def _coefficient(form: Any, *places: int) -> Fraction:
 
 
 def signature(S: Array) -> tuple[int, int]:
-    """The numbers of positive and negative eigenvalues of a symmetric matrix; in floats those above 10⁻⁹.
+    """The numbers of positive and of negative eigenvalues of a symmetric matrix.
 
-    All roots of the characteristic polynomial are real, so over ℚ Descartes' rule of signs counts the
-    positive ones.
+    All roots of the characteristic polynomial are real. So over ℚ Descartes' rule of signs counts the
+    positive roots.
+
+    Args:
+        S: a symmetric d × d matrix, exact or of floats; of floats only eigenvalues above 10⁻⁹ in size count.
 
     >>> signature(np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(0)]], dtype=object))
     (1, 1)
@@ -99,7 +110,16 @@ def signature(S: Array) -> tuple[int, int]:
 
 
 def nearest_forms(layer: SingleLayer, z: Array, tolerance: float) -> Approximation:
-    """The S and V found nearest to floating coefficients z ≠ 0, in the sum of squares of coefficients."""
+    """The S and V, as far as a search finds, for which the forms V_c·xᵀSx are nearest to given ones.
+
+    Args:
+        layer: the layer, at one token.
+        z: N = d'·C(d+2, 3) floating coefficients, not 0; the distance is the sum of squares of differences.
+        tolerance: the search ends where the square of the relative distance is at most this, or 10⁻¹².
+
+    See Also:
+        :func:`factorizations`, exactly.
+    """
     d = layer.d
     table = z.reshape(layer.d_out, -1)
     cubics = list(combinations_with_replacement(range(d), 3))

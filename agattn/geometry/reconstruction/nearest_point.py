@@ -39,7 +39,16 @@ class Approximation(NamedTuple):
 
 
 def nearest_weights(T: Array, rank: int) -> Approximation:
-    """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as ``symmetric_tensor`` gives."""
+    """Weights with rk A ≤ ``rank`` whose function is near a tensor; numerical.
+
+    Args:
+        T: an array (d', d, d, d), not 0, as
+            :func:`~agattn.geometry.variety.coefficient_norm.symmetric_tensor` gives it.
+        rank: the largest rank of A.
+
+    See Also:
+        :func:`algebraic_start`, from which the search starts.
+    """
     size = float(np.linalg.norm(T))
     A, V, residual = _improve(T, *algebraic_start(T), rank, size)
     for _ in range(500):
@@ -55,7 +64,17 @@ def nearest_weights(T: Array, rank: int) -> Approximation:
 
 
 def algebraic_start(T: Array) -> tuple[Array, Array]:
-    """(A, V) by factoring one form and dividing the others by its factors; exact where T = φ_{A,V}."""
+    """Weights (A, V) found by factoring one form and dividing the others by its factors.
+
+    Args:
+        T: an array (d', d, d, d), not 0.
+
+    Returns:
+        A, d × d, and V, d' × d; up to rounding errors exact where T is the tensor of weights.
+
+    See Also:
+        :func:`linear_factors`, :func:`nearest_weights`.
+    """
     d_out, d = T.shape[:2]
     h, q, form = dominant_form(T)
     row = (h @ T.reshape(d_out, -1)).reshape(d, d, d).swapaxes(0, 1)  # hᵀT at [b, i, k]
@@ -102,7 +121,14 @@ def _divide(forms: Array, factor: Array) -> tuple[Array, float]:
 
 
 def linear_factors(form: Array) -> tuple[Array, Array]:
-    """v and k for which the symmetric part of v kᵀ is the product nearest to a symmetric matrix."""
+    """The vectors v and k for which the symmetric part of v kᵀ is nearest to a symmetric matrix.
+
+    Args:
+        form: a symmetric d × d matrix of floats.
+
+    Returns:
+        Two vectors of length d.
+    """
     values, vectors = np.linalg.eigh(form)
     sign = 1.0
     if abs(values[0]) > values[-1]:
@@ -113,7 +139,15 @@ def linear_factors(form: Array) -> tuple[Array, Array]:
 
 
 def best_values(T: Array, A: Array) -> Array:
-    """The V for which φ_{A,V} is nearest to T, for A ≠ 0."""
+    """The V, d' × d, for which φ_{A,V} is nearest to T.
+
+    Args:
+        T: an array (d', d, d, d).
+        A: d × d, not 0.
+
+    See Also:
+        :func:`best_attention`, for A.
+    """
     d_out, d = T.shape[:2]
     # Σ_b T_{c,b} A_b for every c, which the Gram matrix turns into V_c.
     right = (T.reshape(d_out * d, d * d) @ A.T.ravel()).reshape(d_out, d)
@@ -122,7 +156,16 @@ def best_values(T: Array, A: Array) -> Array:
 
 
 def best_attention(T: Array, V: Array, rank: int) -> Array:
-    """The A with rk A ≤ ``rank`` for which φ_{A,V} is nearest to T, for V ≠ 0."""
+    """The A, d × d, with rk A ≤ ``rank`` for which φ_{A,V} is nearest to T.
+
+    Args:
+        T: an array (d', d, d, d).
+        V: d' × d, not 0.
+        rank: the largest rank of A.
+
+    See Also:
+        :func:`best_values`, for V.
+    """
     d_out, d = T.shape[:2]
     right = (V.ravel() @ T.reshape(d_out * d, d * d)).reshape(d, d).T
     A: Array = np.linalg.solve(attention_gram(V), right)

@@ -47,13 +47,13 @@ Coefficients = dict[tuple[int, Exponents], dict[Exponents, Coefficient]]
 
 @dataclass(frozen=True)
 class HeadSlice:
-    """The slice of M by an affine space A, as far as it is stated; all of it is exact.
+    """The slice of M by an affine space A; everything in it is exact.
 
     Attributes:
-        network: whose M is cut.
-        span: the coordinates of a point of the surface in A, as exponents of x and y; A is spanned by them.
-        equation: of the surface in the coordinates :data:`DRAWN`.
-        weights: all whose function is in A, up to scaling, by entries.
+        network: the network whose M is cut.
+        span: the coordinates of a point of the surface in A, as exponents of x and y; the coordinates span A.
+        equation: the equation of the surface in the coordinates :data:`DRAWN`.
+        weights: by entries all weights, up to scaling, whose function is in A.
     """
 
     network: DeepNetwork
@@ -69,10 +69,13 @@ class HeadSlice:
 
 
 def head_slice() -> HeadSlice:
-    """The slice, with what the module says of it computed.
+    """Compute the slice that the module describes.
 
     Raises:
-        AssertionError: if the equations have other solutions.
+        AssertionError: if the equations have other solutions than those described.
+
+    See Also:
+        :func:`weights_in_slice`, :func:`relation`.
     """
     span, equations = weights_in_slice()
     ring = equations[0].ring

@@ -60,13 +60,21 @@ class Piece(Result):
 
 
 def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction | int) -> list[Piece]:
-    """Cut a line inside M̄ (point + t·direction) where membership in M may change, and decide each piece.
+    """Cut a line inside M̄ into pieces on each of which all points are in M or none is.
 
-    Where y = h ⊗ q ⊗ Q, every form y_{c,b} is a multiple of Q, and Q can only cease to be definite where a
-    minor 4 F_ii F_kk − F_ik² of every nonzero form is zero. So membership is constant between zeros of one
-    such minor, and one rational point of each piece decides it, exactly. (Where y is not of this form but at
-    finitely many points, all of the line is in M, as M is closed.)
-    The line is given in coordinates of the slice; the pieces are those for parameters from −radius to radius.
+    Where y = h ⊗ q ⊗ Q, every form y_{c,b} is a multiple of Q. The form Q can cease to be definite only where
+    a minor 4 F_ii F_kk − F_ik² of every nonzero form F is zero. So membership is constant between the zeros
+    of one such minor, and one rational point of each piece decides the piece, exactly. If only finitely many
+    points of the line have this form, then the whole line is in M, because M is closed.
+
+    Args:
+        layer: the layer.
+        slice_: the slice in whose three coordinates the line is given.
+        line: a point and a direction in ℚ³.
+        radius: the pieces are those for parameters from −radius to radius.
+
+    See Also:
+        :func:`outside`, for points in floating point.
     """
 
     def at(parameter: Fraction) -> Fiber | None:
@@ -123,9 +131,18 @@ def _zeros_of_minors(
 
 
 def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7) -> np.ndarray[Any, Any]:
-    """For points of M̄(ℝ) in floating point, n × N: whether each is h ⊗ q ⊗ Q with Q definite of rank 2.
+    """Which real points of M̄ are h ⊗ q ⊗ Q with Q definite of rank 2, and so not in M; numerical.
 
-    Numerical: "rank one" means that the other singular values are at most ``tolerance`` times the first.
+    Args:
+        layer: the layer.
+        y: an array n × N of floats, with a point of M̄(ℝ) in each row.
+        tolerance: a matrix has rank one if its other singular values are at most this times the first.
+
+    Returns:
+        An array of n booleans.
+
+    See Also:
+        :func:`pieces_of_line`, exactly on a line.
 
     >>> outside(SingleLayer(2, 1), np.array([[1.0, 0, 1, 0, 0, 0], [1, 0, -1, 0, 0, 0], [1, 0, 0, 0, 1, 0]]))
     array([ True, False, False])

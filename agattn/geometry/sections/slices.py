@@ -84,13 +84,20 @@ class Slice(Result):
 
 
 def standard_slice(layer: SingleLayer) -> Slice:
-    """y_{1,1} = u² + w v², y_{1,2} = x uv + y v² with u = u_1, v = u_2, and all other coordinates 0.
+    """The slice y_{1,1} = u² + w v², y_{1,2} = x uv + y v² with u = u_1, v = u_2; other coordinates are 0.
 
-    For (2, 1, 2) this is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same surface, and
-    the same points of it are in M, since the slice lies in a block (:func:`block_of`).
+    For (2, 1, 2) the section of M̄ is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same
+    surface, and the same points of the surface are in M, because the slice lies in a block
+    (:func:`block_of`).
 
     Raises:
         InputError: if d = 1 or t = 1, where there are no such coordinates.
+
+    See Also:
+        :func:`resultant_section`, which cuts M̄.
+
+    >>> standard_slice(SingleLayer(2, 1)).point((1, 2, 3))
+    [Fraction(1, 1), Fraction(0, 1), Fraction(3, 1), Fraction(0, 1), Fraction(1, 1), Fraction(2, 1)]
     """
     if layer.d < 2 or not layer.has_orbits:
         raise InputError(f"{layer} has no standard slice, which needs d ≥ 2 and t ≥ 2")
@@ -172,14 +179,17 @@ def block_of(layer: SingleLayer, slice_: Slice) -> tuple[Coordinate, ...] | None
 
 
 def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
-    """The section by a slice that lies in a block (see :func:`block_of`), without an engine; d, a ≥ 2.
+    """The section by a slice that lies in a block (:func:`block_of`), computed without an engine; d, a ≥ 2.
 
-    There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
-    quadrics y_{c,b} and y_{c,b'}: they have a common factor V_c. The singular polynomials have the right
-    zeros but need not generate a radical ideal.
+    In the block M̄ is the quartic hypersurface M̄(2, 1, 2): the binary quadrics y_{c,b} and y_{c,b'} have a
+    common factor V_c. So the equation is their Sylvester resultant. The polynomials given for the singular
+    points have the right zeros, but need not generate a radical ideal.
 
     Raises:
         InputError: if the slice lies in no block, or the section is no surface.
+
+    See Also:
+        :func:`standard_slice`, :func:`surface`.
 
     >>> layer = SingleLayer(4, 3, 2)
     >>> resultant_section(layer, standard_slice(layer)).equation
@@ -198,10 +208,17 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
 
 
 def surface(slice_: Slice, equation: Polynomial) -> SurfaceSection:
-    """The surface with this equation, made squarefree, and equations of its singular points.
+    """The surface with an equation, which is made squarefree, and the equations of its singular points.
+
+    Args:
+        slice_: the slice in which the surface lies.
+        equation: a polynomial over ℚ in the ring of the slice.
 
     Raises:
         InputError: if the equation is a constant.
+
+    See Also:
+        :func:`resultant_section`, which finds the equation.
 
     >>> slice_ = standard_slice(SingleLayer(2, 1))
     >>> x, y, w = slice_.ring().gens
@@ -220,7 +237,12 @@ def surface(slice_: Slice, equation: Polynomial) -> SurfaceSection:
 
 
 def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
-    """Polynomials with the same common zeros: squarefree, and divided by each other as far as that goes.
+    """Simpler polynomials with the same common zeros.
+
+    Each polynomial is made squarefree and reduced by the simpler ones, whose leading terms are divided away.
+
+    Args:
+        polynomials: of one ring over ℚ.
 
     >>> x, y = PolynomialRing([Variable("x"), Variable("y")]).gens
     >>> simplified([x**3 * y, x**2, x * x + y * y])

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
-from agattn.architectures.forms import Studied
+from agattn.architectures.forms import STUDIED, Studied
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
@@ -209,7 +209,7 @@ class Singularities(Result, name="singularities"):
 
     network: Key[
         Studied,
-        "What was studied: a layer, a network, a model, or a polynomial map.",
+        STUDIED,
         Named("architecture"),
     ]
     dimension: Key[

@@ -29,7 +29,21 @@ _TINY = 1e-300
 
 
 def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
-    """T as an array (d', d, d, d) with T[c, i, b, k] = T_{c,b}[i, k], from the N compact coefficients."""
+    """The symmetric matrices T_{c,b} of a function, from its compact coefficients.
+
+    Args:
+        y: the N coefficients, in the order of :func:`~agattn.geometry.variety.coordinates.coordinates`.
+        d, d_out: the sizes d and d' of the layer.
+
+    Returns:
+        An array (d', d, d, d), whose entry [c, i, b, k] is the entry (i, k) of T_{c,b}.
+
+    See Also:
+        :func:`weights_tensor`, which makes the same array from weights.
+
+    >>> symmetric_tensor(np.array([3.0]), 1, 1).shape
+    (1, 1, 1, 1)
+    """
     rows, columns = np.triu_indices(d)
     half = np.where(rows == columns, 1.0, 0.5)
     values = (y.reshape(d_out, d, -1) * half).swapaxes(1, 2)
@@ -39,27 +53,65 @@ def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
 
 
 def weights_tensor(A: Array, V: Array) -> Array:
-    """T of the weights (A, V), or of stacks of such, in the same layout."""
+    """The symmetric matrices T_{c,b} of the function of weights.
+
+    Args:
+        A: d × d, or a stack (..., d, d).
+        V: d' × d, or a stack (..., d', d).
+
+    Returns:
+        An array (..., d', d, d, d), as :func:`symmetric_tensor` orders it.
+
+    >>> weights_tensor(np.array([[2.0]]), np.array([[3.0]])).tolist()
+    [[[[6.0]]]]
+    """
     T: Array = V[..., None, None] * A.swapaxes(-1, -2)[..., None, None, :, :]
     return (T + T.swapaxes(-3, -1)) / 2
 
 
 def inner_product(A: Array, V: Array, A2: Array, V2: Array) -> float:
-    """⟨φ_{A,V}, φ_{A',V'}⟩; A and A' are m × n, V and V' are d' × m."""
+    """The inner product ⟨φ_{A,V}, φ_{A',V'}⟩ of two functions.
+
+    Args:
+        A, A2: A and A', both m × n.
+        V, V2: V and V', both d' × m.
+
+    See Also:
+        :func:`norm_squared`, :func:`relative_change`.
+
+    >>> one, two = np.array([[1.0]]), np.array([[2.0]])
+    >>> inner_product(one, one, two, one)
+    2.0
+    """
     return float((V * V2).sum() * (A * A2).sum() + ((V @ A2) * (V2 @ A)).sum()) / 2
 
 
 def norm_squared(A: Array, V: Array) -> float:
-    """‖φ_{A,V}‖²."""
+    """The square ‖φ_{A,V}‖² of the norm of a function; A is m × n, and V is d' × m.
+
+    >>> norm_squared(np.array([[2.0]]), np.array([[3.0]]))
+    36.0
+    """
     return inner_product(A, V, A, V)
 
 
 def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
-    """‖φ_{A,V} − φ_{A',V'}‖ / ‖φ_{A,V}‖, for φ_{A,V} ≠ 0.
+    """The relative distance ‖φ_{A,V} − φ_{A',V'}‖ / ‖φ_{A,V}‖ of two functions, in floating point.
 
-    φ_{A,V} − φ_{A',V'} = φ_{A−A',V} + φ_{A',V−V'}, so that little is lost where the two pairs are close up to
-    scale; for the two ways of rank one, values below 1e-8 cannot be told from 0. Infinite where the second
-    function is too much larger for floating point.
+    The difference is computed as φ_{A−A',V} + φ_{A',V−V'}, after A' and V' are scaled against each other. Few
+    digits are lost where the two pairs are close up to a scale. Where A has rank one, the other pair of
+    weights with the same function may be far away; there a distance below 1e-8 cannot be told from 0.
+
+    Args:
+        A, A2: A and A', both d × d.
+        V, V2: V and V', both d' × d, with φ_{A,V} ≠ 0.
+
+    Returns:
+        The distance; ``inf`` where the second function is too much larger for floating point.
+
+    >>> one = np.array([[1.0]])
+    >>> relative_change(one, one, 2 * one, one / 2), relative_change(one, one, 3 * one, one)
+    (0.0, 2.0)
     """
     (A, one), (V, two), (A2, three), (V2, four) = map(scaled, (A, V, A2, V2))
     larger = three + four - one - two
@@ -75,14 +127,41 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
 
 
 def value_gram(A: Array) -> Array:
-    """(‖A‖²·1 + A Aᵀ)/2: the Gram matrix of V_c ↦ (V_c·A_b)_b, d × d; positive definite also for A = 0."""
+    """The Gram matrix (‖A‖²·1 + A Aᵀ)/2 of the linear map that takes a row V_c to the forms (V_c·A_b)_b.
+
+    Args:
+        A: d × d.
+
+    Returns:
+        A symmetric d × d matrix. For A = 0 a tiny multiple of 1 stands for it, so that the matrix is always
+        positive definite.
+
+    See Also:
+        :func:`attention_gram`, of the map from A.
+
+    >>> value_gram(np.array([[2.0]])).tolist()
+    [[4.0]]
+    """
     squares = np.maximum((A**2).sum((-2, -1), keepdims=True), _TINY)
     gram: Array = (squares * np.eye(A.shape[-2]) + A @ A.swapaxes(-1, -2)) / 2
     return gram
 
 
 def attention_gram(V: Array) -> Array:
-    """(‖V‖²·1 + VᵀV)/2: the Gram matrix of A_b ↦ (V_c·A_b)_c, d × d."""
+    """The Gram matrix (‖V‖²·1 + VᵀV)/2 of the linear map that takes a column A_b to the forms (V_c·A_b)_c.
+
+    Args:
+        V: d' × d.
+
+    Returns:
+        A symmetric d × d matrix, positive definite also for V = 0, as in :func:`value_gram`.
+
+    See Also:
+        :func:`value_gram`, of the map from V.
+
+    >>> attention_gram(np.array([[2.0]])).tolist()
+    [[4.0]]
+    """
     return value_gram(V.swapaxes(-1, -2))
 
 
@@ -101,10 +180,18 @@ def truncated(M: Array, rank: int) -> Array:
 
 
 def nearest_of_rank(A: Array, V: Array, rank: int) -> Array:
-    """The A' of rank at most ``rank`` for which φ_{A',V} is nearest to φ_{A,V}, for V ≠ 0.
+    """The matrix A' of rank at most ``rank`` for which φ_{A',V} is nearest to φ_{A,V}.
 
-    As ‖φ_{A−A',V}‖ = ‖G^{1/2}(A − A')‖ with G = :func:`attention_gram`, it is a truncated singular value
-    decomposition (Eckart and Young).
+    With G = :func:`attention_gram` the distance is ‖φ_{A−A',V}‖ = ‖G^{1/2}(A − A')‖. So A' is found from a
+    truncated singular value decomposition (Eckart and Young).
+
+    Args:
+        A: d × d.
+        V: d' × d, not 0.
+        rank: the largest rank of A'.
+
+    >>> nearest_of_rank(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]), 2).round(6).tolist()
+    [[3.0, 0.0], [0.0, 1.0]]
     """
     root, back = roots(attention_gram(V))
     result: Array = back @ truncated(root @ A, rank)

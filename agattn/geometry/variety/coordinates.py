@@ -44,7 +44,13 @@ Monomial = tuple[tuple[int, int], ...]
 def coordinates(layer: SingleLayer) -> tuple[Coordinate, ...]:
     """The indices (c, b, i, k), i ≤ k, of the compact coefficients, in lexicographic order, counted from 1.
 
-    At t = 1 they are (c, i, j, k) with i ≤ j ≤ k, one for each coefficient of a cubic form.
+    At t = 1 the indices are (c, i, j, k) with i ≤ j ≤ k, one for each coefficient of a cubic form.
+
+    See Also:
+        :func:`coordinate_index`, the inverse; :func:`coefficients`, the values.
+
+    >>> coordinates(SingleLayer(1, 2))
+    ((1, 1, 1, 1), (2, 1, 1, 1))
     """
     groups = zip(layer.gl_sizes, layer.gl_degrees, strict=True)
     parts = [combinations_with_replacement(range(1, size + 1), degree) for size, degree in groups]
@@ -62,17 +68,32 @@ def coordinate_index(layer: SingleLayer) -> dict[Coordinate, int]:
 
 
 def coordinate_ring(layer: SingleLayer) -> PolynomialRing:
-    """The polynomial ring of the ambient space, in the variables y_{c,b,i,k} (at t = 1, z_{c,i,j,k})."""
+    """The ring ℚ[y] of polynomials on the ambient space, with a variable y_{c,b,i,k} for each coordinate.
+
+    At t = 1 the variables are z_{c,i,j,k}.
+
+    >>> len(coordinate_ring(SingleLayer(2, 1)))
+    6
+    """
     return PolynomialRing([Variable(layer.letter, index) for index in coordinates(layer)])
 
 
 def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
-    """The compact coefficients of φ as a vector of length N, in the order of :func:`coordinates`.
+    """The compact coefficients of φ, in the order of :func:`coordinates`.
 
-    The entries of A (d × d) and V (d' × d) may be anything that can be added and multiplied.
+    Args:
+        layer: the layer.
+        A: d × d, with entries that can be added and multiplied.
+        V: d' × d, with entries of the same kind.
+
+    Returns:
+        An array of length N.
 
     Raises:
         InputError: if the shapes do not fit the layer.
+
+    See Also:
+        :func:`parametrization`, for entries that are variables; :func:`full_tensor`, for all coefficients.
 
     Source: HMK, Proposition A.5.
 
@@ -109,7 +130,18 @@ def generic_matrices(shapes: Mapping[str, tuple[int, int]], characteristic: int 
 
 
 def parametrization(layer: SingleLayer, characteristic: int = 0) -> list[Polynomial]:
-    """The compact coefficients as polynomials in the entries a_{i,b} of A and v_{c,i} of V, row by row."""
+    """The compact coefficients as N polynomials in the entries a_{i,b} of A and v_{c,i} of V, row by row.
+
+    Args:
+        layer: the layer.
+        characteristic: 0 for ℚ, or a prime p for 𝔽_p.
+
+    See Also:
+        :func:`~agattn.geometry.variety.coefficient_map.coefficient_map`, for any architecture.
+
+    >>> parametrization(SingleLayer(1, 1))
+    [a_(1,1)*v_(1,1)]
+    """
     A, V = generic_matrices({"a": (layer.d, layer.d), "v": (layer.d_out, layer.d)}, characteristic)
     return list(coefficients(layer, A, V))
 
@@ -131,7 +163,18 @@ def differential(A: Matrix, V: Matrix) -> flint.fmpq_mat:
 
 
 def nonzero_rows(A: Matrix, V: Matrix) -> dict[Coordinate, dict[int, flint.fmpq]]:
-    """The rows of :func:`differential` that are not zero, by their coordinates: entries by their columns."""
+    """The rows of :func:`differential` that are not zero.
+
+    Args:
+        A: d × d, exact.
+        V: d' × d, exact.
+
+    Returns:
+        For the coordinate of each such row the entries that are not 0, by their columns.
+
+    >>> dict(nonzero_rows([[1]], [[5]]))
+    {(1, 1, 1, 1): {0: 5, 1: 1}}
+    """
     d, d_out = len(A), len(V)
     rows: defaultdict[Coordinate, dict[int, flint.fmpq]] = defaultdict(dict)
     for c, i in product(range(d_out), range(d)):
@@ -149,7 +192,11 @@ def nonzero_rows(A: Matrix, V: Matrix) -> dict[Coordinate, dict[int, flint.fmpq]
 
 @lru_cache(maxsize=64)
 def monomials(d: int, t: int) -> tuple[Monomial, ...]:
-    """The cubic monomials in the entries of X (d × t), each as a sorted triple of positions (i, j) from 1."""
+    """The cubic monomials in the entries of X, d × t, each as a sorted triple of positions (i, j) from 1.
+
+    >>> len(monomials(2, 1)), monomials(1, 1)
+    (4, (((1, 1), (1, 1), (1, 1)),))
+    """
     positions = list(product(range(1, d + 1), range(1, t + 1)))
     return tuple(combinations_with_replacement(positions, 3))
 
@@ -160,10 +207,17 @@ def _monomial(index: Coordinate, tau: int, j: int) -> Monomial:
 
 
 def expansion(layer: SingleLayer) -> dict[tuple[int, int, Monomial], dict[Coordinate, int]]:
-    """The linear map from compact coefficients to the coefficients of all outputs for t tokens.
+    """The linear map from the compact coefficients to the coefficients of all outputs.
 
-    For each output entry (c, τ) and each cubic monomial that occurs there, the integer combination of compact
-    coefficients that its coefficient is.
+    Args:
+        layer: the layer, with its number of tokens t.
+
+    Returns:
+        For each output entry (c, τ) and each cubic monomial that occurs there, the compact coefficients that
+        add up to the coefficient of the monomial, with their multiplicities.
+
+    See Also:
+        :func:`full_tensor`, which applies the map; :func:`compact_coefficients`, the inverse on its image.
     """
     table: dict[tuple[int, int, Monomial], dict[Coordinate, int]] = {}
     tokens = range(1, layer.t + 1)
@@ -173,7 +227,18 @@ def expansion(layer: SingleLayer) -> dict[tuple[int, int, Monomial], dict[Coordi
 
 
 def full_tensor(layer: SingleLayer, compact: Any) -> Array:
-    """All coefficients of φ for t tokens, d' × t × :func:`monomials`, from the compact ones."""
+    """All coefficients of φ, from the compact ones.
+
+    Args:
+        layer: the layer, with its number of tokens t.
+        compact: the N compact coefficients.
+
+    Returns:
+        An array (d', t, m), where m is the number of :func:`monomials`.
+
+    See Also:
+        :func:`compact_coefficients`, the inverse.
+    """
     values = dict(zip(coordinates(layer), compact, strict=True))
     column = {m: n for n, m in enumerate(monomials(layer.d, layer.t))}
     zero = next(iter(values.values())) * 0
@@ -200,7 +265,17 @@ def compact_coefficients(layer: SingleLayer, tensor: Any) -> Array:
 
 
 def evaluate(layer: SingleLayer, tensor: Any, X: Any) -> Array:
-    """φ(X), d' × t, from the full tensor: every monomial evaluated at X (d × t)."""
+    """The output φ(X), d' × t, from all coefficients of φ.
+
+    Args:
+        layer: the layer.
+        tensor: what :func:`full_tensor` gives.
+        X: d × t, with entries that can be added and multiplied.
+
+    >>> layer = SingleLayer(1, 1)
+    >>> evaluate(layer, full_tensor(layer, [6]), [[1, 2]]).tolist()
+    [[30, 60]]
+    """
     X = as_array(X, "X")
     values = [prod(X[i - 1, j - 1] for i, j in monomial) for monomial in monomials(layer.d, layer.t)]
     result: Array = np.asarray(tensor) @ np.array(values)

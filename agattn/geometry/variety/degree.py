@@ -1,8 +1,8 @@
 """The degree of the neuromanifold as an intersection number.
 
 Projectively M̄ is the image of P(D_α) × P(ℂ^{d'×d}), D_α = {rank A ≤ α}, under a linear projection of its
-Segre embedding. If no point of the source is sent to 0, the projection is finite, and the degree of M̄ is that
-of the Segre product divided by the length of the generic fiber.
+Segre embedding. If no point of the source is sent to 0, the projection is finite, and the degree of M̄ is
+that of the Segre product divided by the length of the generic fiber.
 
 >>> from agattn.architectures import SingleLayer
 >>> source_degree(SingleLayer(2, 1))
@@ -31,8 +31,14 @@ def determinantal_degree(d: int, rank: int) -> int:
 def source_degree(layer: SingleLayer) -> int:
     """The degree of P(D_α) × P(ℂ^{d'×d}) in its Segre embedding.
 
-    It is the coefficient of the top power of the sum of two hyperplane classes: a binomial coefficient times
-    the degrees of the factors.
+    The degree is the coefficient of the top power of the sum of two hyperplane classes. So it is a binomial
+    coefficient times the degrees of the two factors.
+
+    See Also:
+        :func:`determinantal_degree`, of D_α; :func:`expected_degree`, of M̄.
+
+    >>> source_degree(SingleLayer(2, 1))
+    4
     """
     p = layer.alpha * (2 * layer.d - layer.alpha) - 1
     q = layer.d * layer.d_out - 1

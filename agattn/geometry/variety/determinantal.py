@@ -23,7 +23,17 @@ from agattn.algebra.rank import proved_rank
 
 
 def compression(A: Matrix) -> flint.fmpq_mat:
-    """The matrix of Ȧ ↦ Lᵀ Ȧ N, what Ȧ does on ker A modulo im A, from d² entries to (d − s)², row by row."""
+    """The matrix of the linear map Ȧ ↦ Lᵀ Ȧ N, which keeps what Ȧ does from ker A to the cokernel of A.
+
+    Args:
+        A: d × d, exact, of rank s.
+
+    Returns:
+        A matrix over ℚ with (d − s)² rows and d² columns; entries of matrices are counted row by row.
+
+    >>> compression([[1, 0], [0, 0]])
+    [0, 0, 0, 1]
+    """
     d = len(A)
     matrix = rational_matrix(A, d)
     pairs = product(kernel_basis(matrix.transpose()), kernel_basis(matrix))
@@ -31,7 +41,19 @@ def compression(A: Matrix) -> flint.fmpq_mat:
 
 
 def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
-    """Whether ``direction`` lies in the tangent cone of {rk ≤ alpha} at A, where rk A ≤ ``alpha``."""
+    """Whether a direction lies in the tangent cone of {rk ≤ alpha} at A.
+
+    Args:
+        A: d × d, exact, of rank at most ``alpha``.
+        alpha: the largest rank of the variety.
+        direction: Ȧ, d × d, exact.
+
+    See Also:
+        :func:`tangent_space_equations`, for the tangent space.
+
+    >>> in_tangent_cone([[0, 0], [0, 0]], 1, [[1, 0], [0, 1]])
+    False
+    """
     d = len(A)
     size = d - proved_rank(rational_matrix(A, d))
     flat = rational_matrix([[x] for row in direction for x in row], 1)
@@ -40,7 +62,22 @@ def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
 
 
 def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
-    """Equations of the Zariski tangent space of {rk ≤ alpha} at A, as rows in the d² entries of Ȧ."""
+    """The equations of the Zariski tangent space of {rk ≤ alpha} at A.
+
+    Args:
+        A: d × d, exact, of rank at most ``alpha``.
+        alpha: the largest rank of the variety.
+
+    Returns:
+        A matrix over ℚ, with a row for each equation in the d² entries of Ȧ; no rows where the tangent space
+        is the whole space.
+
+    See Also:
+        :func:`in_tangent_cone`, for the tangent cone.
+
+    >>> tangent_space_equations([[1, 0], [0, 0]], 1)
+    [0, 0, 0, 1]
+    """
     d = len(A)
     below = proved_rank(rational_matrix(A, d)) < alpha
     return flint.fmpq_mat(0, d * d) if below else compression(A)

@@ -21,23 +21,40 @@ from agattn.architectures import SingleLayer
 
 
 def closure_dimension(layer: SingleLayer) -> int:
-    """The dimension d' + d + (2d − 1) − 2 of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, for d ≥ 2."""
+    """The dimension d' + d + (2d − 1) − 2 of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, for d ≥ 2.
+
+    >>> closure_dimension(SingleLayer(2, 1))
+    4
+    """
     return layer.d_out + 3 * layer.d - 3
 
 
 def hilbert_function(layer: SingleLayer, n: int) -> int:
-    """The dimension of degree n of its coordinate ring."""
+    """The dimension of the part of degree n of the coordinate ring of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}.
+
+    See Also:
+        :func:`closure_degree`, which follows from it.
+
+    >>> hilbert_function(SingleLayer(2, 1), 1)
+    6
+    """
     d = layer.d
     forms = sum(schur_dimension((2 * (n - k), 2 * k), d) for k in range(n // 2 + 1))
     return comb(n + layer.d_out - 1, n) * comb(n + d - 1, n) * forms
 
 
 def closure_degree(layer: SingleLayer) -> int:
-    """Its degree: the leading coefficient of the Hilbert polynomial times the factorial of its degree.
+    """The degree of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, from its Hilbert function.
 
-    The rings of symmetric determinantal varieties are Cohen-Macaulay with negative a-invariant, so that the
-    Hilbert function is a polynomial in n for all n ≥ 0, of degree e = d' + 3d − 4; its e-th difference is the
-    degree.
+    The rings of symmetric determinantal varieties are Cohen-Macaulay with negative a-invariant. So the
+    Hilbert function is a polynomial in n for all n ≥ 0, of degree e = d' + 3d − 4, and its e-th difference is
+    the degree of the cone.
+
+    See Also:
+        :func:`predicted_degree`, the same by a formula.
+
+    >>> closure_degree(SingleLayer(2, 1))
+    3
     """
     e = closure_dimension(layer) - 1
     return sum((-1) ** (e - n) * comb(e, n) * hilbert_function(layer, n) for n in range(e + 1))

@@ -1,0 +1,41 @@
+"""The linear symmetries of parameters that architectures name: which group acts on which part of which array.
+
+>>> from agattn.architectures import SingleLayer
+>>> [(symmetry.name, symmetry.size) for symmetry in SingleLayer(3, 2, a=1).symmetries]
+[('GL(a)', 1), ('scaling', 1)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Acted:
+    """A parameter that a group acts on.
+
+    Attributes:
+        parameter: its name.
+        axis: the axis of the part whose index transforms, -2 for rows or -1 for columns; ``None`` for a
+            scaling, where n = 1 and the whole part is multiplied by g^weight.
+        dual: whether it transforms by g⁻ᵀ; by g otherwise.
+        index: the part of the array that is meant, such as ``(0,)`` for one head or ``(..., 2)`` for one
+            column; all of it by default.
+        weight: of a scaling.
+    """
+
+    parameter: str
+    axis: int | None = None
+    dual: bool = False
+    index: tuple[Any, ...] = ()
+    weight: int = 1
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A group GL(n), n = ``size``, that acts linearly on parameters and leaves the function as it is."""
+
+    name: str
+    size: int
+    on: tuple[Acted, ...]
