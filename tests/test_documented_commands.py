@@ -301,6 +301,12 @@ def stands_alone(line, lines):
     return any(p.values[0] == words and p.values[1] is not None for p in COMMAND_LINES)
 
 
+def test_a_line_that_shares_a_file_does_not_stand_alone():
+    lines = ["agattn doctor", "agattn check --write checker.py", "python3 checker.py", "agattn strata | cat"]
+    assert [stands_alone(line, lines) for line in lines] == [True, False, False, False]
+    assert stands_alone(lines[1], lines[1:2]) and not stands_alone("agattn strata -d 7 -o 5", lines)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
 @pytest.mark.engine
