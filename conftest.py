@@ -1,6 +1,7 @@
 """What every test and doctest shares: which run only with ``--all``, and doctests that start an engine."""
 
 import doctest
+import gc
 import os
 
 import pytest
@@ -43,6 +44,11 @@ def pytest_collection_modifyitems(config, items):
     config.stash[_NUMBER] = len(slow)
     if hasattr(config, "workeroutput"):  # a worker of pytest-xdist
         config.workeroutput[LEFT_OUT] = len(slow)
+
+
+def pytest_collection_finish():
+    """What is there before the first test is there until the last: garbage is not looked for in it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -152,14 +152,12 @@ def main() -> None:
     try:
         import jax  # noqa: F401
 
-        figure_3((3, 6) if quick else SIZES, repeats)
+        figure_3((3,) if quick else SIZES, repeats)
     except ImportError:
         print("without JAX the comparison with autograd is left out: pip install 'agattn[benchmarks]'")
-    widths = (8, 12) if quick else (8, 12, 16, 24, 32)
+    widths = (8,) if quick else (8, 12, 16, 24, 32)
     growth([DeepNetwork((d,) * 3, (d // 4,) * 2, 3) for d in widths], repeats)
-    growth(
-        [DeepNetwork((12,) * (l + 1), (4,) * l, 3) for l in ((1, 2) if quick else (1, 2, 3, 4, 6))], repeats
-    )
+    growth([DeepNetwork((12,) * (l + 1), (4,) * l, 3) for l in ((2,) if quick else (1, 2, 3, 4, 6))], repeats)
     models((4,) if quick else (8, 16), repeats)
     if not quick:
         growth([DeepNetwork((32,) * 5, (8,) * 4, 3)], 1)

@@ -85,3 +85,43 @@ def run(*words, **options):
             return Ended(process.returncode, out, err)
         finally:
             process.kill()
+
+
+#: Starts each command in a fork of one process, which has read the modules and whose streams they have.
+EACH = """
+import os, runpy, sys
+import agattn.cli.main, agattn.engines.emit, agattn.experiments.studies.study, agattn.verification.verbs
+statuses = []
+for n, words in enumerate({commands!r}):
+    if not (pid := os.fork()):
+        break
+    statuses.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+else:
+    with open("statuses", "w") as file:
+        print(*statuses, file=file)
+    os._exit(0)
+for number in {captured!r}:
+    file = os.open(f"{{n}}.{{number}}", os.O_WRONLY | os.O_CREAT)
+    os.dup2(file, number)
+    os.close(file)
+sys.argv = ["agattn", *words]
+runpy.run_module("agattn", run_name="__main__")
+"""
+
+
+def run_each(folder, commands, *, streams="", captured=(2,), environment=(), **options):
+    """Run each of several commands in a folder, on streams that a shell has redirected or closed before.
+
+    What is special about the streams is there when Python starts, and the same for all commands; so one start
+    of Python will do. ``captured`` are the numbers of the streams that go to files of their own instead.
+    """
+    code = EACH.format(commands=[list(map(str, words)) for words in commands], captured=captured)
+    shell = ["/bin/sh", "-c", f'exec "$0" "$@" {streams}', sys.executable, "-c", code]
+    (folder / "statuses").unlink(missing_ok=True)
+    subprocess.run(shell, cwd=folder, env={**os.environ, **dict(environment)}, timeout=300, **options)
+    statuses = map(int, (folder / "statuses").read_text().split())
+    told = [
+        [(folder / f"{n}.{number}").read_bytes() if number in captured else b"" for number in (1, 2)]
+        for n in range(len(commands))
+    ]
+    return [Ended(status, out, err.decode()) for status, (out, err) in zip(statuses, told, strict=True)]

@@ -57,9 +57,9 @@ def test_dimensions():
 
 @pytest.mark.slow
 def test_training():
-    said = benchmark("training.py", "--seeds", "2", "--time", "100", "--no-diffrax")
+    said = benchmark("training.py", "--seeds", "2", "--cases", "2", "--time", "100", "--no-diffrax")
     rows = [line.split() for line in said.splitlines() if line.startswith("LSODA")]
-    assert [row[1] for row in rows] == ["numpy", "numpy", "JAX", "numpy", "JAX"]
+    assert [row[1] for row in rows] == ["numpy", "numpy", "JAX"]  # the third case is of the second one's kind
     assert all(int(row[5]) == 2 and float(row[6]) < 1e-8 and float(row[7]) < 1e-8 for row in rows)
 
 
@@ -88,7 +88,7 @@ def test_commands_against_another_version():
         "--runs",
         "1",
         "--command",
-        "verify -d 2 -o 1 --engine native",
+        "strata -d 2 -o 1",
     )
     command, total = said.splitlines()[-2:]
-    assert command.endswith("verify -d 2 -o 1 --engine native") and total.endswith("  all")
+    assert command.endswith("strata -d 2 -o 1") and total.endswith("  all")

@@ -73,14 +73,14 @@ def mutants(document):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2), (2, 2, 1)])
+@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2)])
 def test_no_single_number_can_be_changed(shape):
     document = make_certificate(SingleLayer(*shape))
     assert survivors(document, list(mutants(document))) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(3, 2, 2), (3, 1, 1), (4, 1, 3)])
+@pytest.mark.parametrize("shape", [(2, 2, 1), (3, 2, 2), (3, 1, 1), (4, 1, 3)])
 def test_no_single_number_can_be_changed_in_a_larger_one(shape):
     document = make_certificate(SingleLayer(*shape))
     sample = random.Random(0).sample(list(mutants(document)), 300)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import call, run, start
+from command_line import call, run, run_each, start
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
@@ -30,30 +30,30 @@ COMMANDS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_a_closed_pipe_is_quiet_and_refutes_nothing(arguments):
+def test_a_closed_pipe_is_quiet_and_refutes_nothing(tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
-    ended = run(*arguments, stdout=writing)
+    for arguments, ended in zip(COMMANDS, run_each(tmp_path, COMMANDS, stdout=writing), strict=True):
+        assert (ended.status, ended.err) == (141, ""), arguments
     os.close(writing)
-    assert (ended.status, ended.err) == (141, "")
 
 
-@pytest.mark.parametrize("arguments", COMMANDS[2:], ids=" ".join)
-def test_a_full_disk_is_one_line(arguments):
-    with Path("/dev/full").open("wb") as full:
-        ended = run(*arguments, stdout=full)
-    assert ended.status == 2 and ended.err.count("\n") == 1 and "No space left" in ended.err
+def test_a_full_disk_is_one_line(tmp_path):
+    for arguments, ended in zip(COMMANDS, run_each(tmp_path, COMMANDS, streams="> /dev/full"), strict=True):
+        assert ended.status == 2 and ended.err.count("\n") == 1, arguments
+        assert "No space left" in ended.err, arguments
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-@pytest.mark.parametrize("arguments", [COMMANDS[1], COMMANDS[2], COMMANDS[3]], ids=" ".join)
-def test_every_encoding_will_do(arguments, encoding):
+def test_every_encoding_will_do(encoding, tmp_path):
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": encoding}
     decoder = "utf-8" if encoding == "ascii" else encoding
-    ended = run(*arguments, environment=environment, encoding=decoder)
-    assert (ended.status, ended.err) == (int("theorem-3.4.singular" in arguments), "")
+    commands = COMMANDS[1:4]
+    found = run_each(tmp_path, commands, captured=(1, 2), environment=environment)
+    for arguments, ended in zip(commands, found, strict=True):
+        assert (ended.status, ended.err) == (int("theorem-3.4.singular" in arguments), ""), arguments
+        assert ended.out.decode(decoder)
 
 
 def test_json_is_json_in_every_encoding():
@@ -214,23 +214,26 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
 
 # Streams that are closed, and interrupts while Python reads its modules
 
+#: Command lines, each with its exit status.
+STATUS = {
+    "strata -d 2 -o 1": 0, "strata -d 0 -o 1": 2, "--help": 0, "nonsense": 2, "schema verify": 0,
+    "verify -d 3 -o 2 -a 2 --claim theorem-3.4.singular --engine native --json": 1,
+    "emit fiber -d 2 -o 1 -O x.m2": 0, "study g.toml --no-cache -O x.jsonl": 0,
+}  # fmt: skip
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [("strata -d 2 -o 1", 0), ("strata -d 0 -o 1", 2), ("--help", 0), ("nonsense", 2), ("schema verify", 0),
-     ("verify -d 3 -o 2 -a 2 --claim theorem-3.4.singular --engine native --json", 1),
-     ("emit fiber -d 2 -o 1 -O x.m2", 0), ("study g.toml --no-cache -O x.jsonl", 0)],
-)  # fmt: skip
-def test_closed_streams_are_no_traceback_and_refute_nothing(words, status, closed, tmp_path):
+def test_closed_streams_are_no_traceback_and_refute_nothing(closed, tmp_path):
     (tmp_path / "g.toml").write_text('ask = "strata"\n[layers]\nd = 2\nd_out = 1\n')
-    ended = subprocess.run(
-        f"{shlex.quote(sys.executable)} -m agattn {words} {closed}",
-        shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert ended.returncode == status and "Traceback" not in ended.stderr
-    assert ended.stderr.count("\n") <= 2
+    captured = [number for number, mark in ((1, ">&-"), (2, "2>&-")) if mark not in closed.split()]
+    commands = [words.split() for words in STATUS]
+    found = run_each(tmp_path, commands, streams=closed, captured=captured)
+    for words, ended in zip(STATUS, found, strict=True):
+        assert ended.status == STATUS[words] and "Traceback" not in ended.err, words
+        assert ended.err.count("\n") <= 2, words
+    files = {file.name for file in tmp_path.glob("x.*")}
+    assert files == {"x.m2", "x.jsonl"}
     for file in tmp_path.glob("x.*"):  # nothing else was written into what has the number of a closed stream
         text = file.read_text()
         assert json.loads(text) if file.suffix == ".jsonl" else text.startswith("--")

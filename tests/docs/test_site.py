@@ -209,6 +209,7 @@ def test_every_page_is_in_the_contents_and_no_level_has_more_than_nine():
     assert {DOCS / "reference" / name for name in re.findall(r"\((api/\S+)\)", text)} == modules
 
 
+@pytest.mark.slow
 def test_a_page_that_was_moved_leads_to_its_new_place(pages, site, monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "_extensions")
     moved = importlib.import_module("redirects").MOVED
@@ -279,19 +280,16 @@ def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
     assert page.count(":alt:") == len(pictures) >= 7
 
 
+LIGHT = (
+    "index", "start/tutorial", "layer/mathematics", "start/gallery", "reference/json", "extend/claim",
+    "experiments/audit",
+)  # fmt: skip
+DARK = ("start/tutorial", "start/gallery")  # one sheet colours all pages, formulas and pictures
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "index",
-        "start/tutorial",
-        "layer/mathematics",
-        "start/gallery",
-        "reference/json",
-        "extend/claim",
-        "experiments/audit",
-    ],
+    ("name", "scheme"), [*((name, "light") for name in LIGHT), *((name, "dark") for name in DARK)]
 )
 def test_a_reader_without_a_network(chromium, site, name, scheme):
     page = chromium.new_page()

@@ -50,6 +50,9 @@ def problems():
     yield build("hilbert-function", SingleLayer(2, 1), max_degree=0)
 
 
+PROBLEMS = tuple(problems())
+
+
 def can(engine, problem):
     return engine.has_script(problem.form) and not {r.name for r in problem.results}.intersection(
         engine.lacks
@@ -60,7 +63,7 @@ def can(engine, problem):
     ("engine", "problem"),
     [
         pytest.param(engine, problem, id=f"{engine.name}-{problem.command.removeprefix('agattn emit ')}")
-        for engine in ENGINES.values() for problem in problems() if can(engine, problem)
+        for engine in ENGINES.values() for problem in PROBLEMS if can(engine, problem)
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("machine", [False, True], ids=["", "machine"])
@@ -230,9 +233,7 @@ def test_the_engines_find_the_same_quartic(both_engines, msolve_installation):
 
 
 SHAPES = [SingleLayer(1, 2, 3), SingleLayer(2, 2, 1), SingleLayer(2, 2, 1, t=1)]
-AGREE = [p for p in problems() if p.layer in SHAPES] + [
-    build("implicit-ideal", SHAPES[1], characteristic=101)
-]
+AGREE = [p for p in PROBLEMS if p.layer in SHAPES] + [build("implicit-ideal", SHAPES[1], characteristic=101)]
 
 
 @pytest.mark.slow

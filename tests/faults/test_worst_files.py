@@ -194,7 +194,7 @@ FILES = {
     "json: 3·10⁶ lists": ("A.json", lambda: b"[" + b"[]," * (MB // 3) + b"[]]", SOME),
     "json: 3·10⁶ objects": ("A.json", lambda: b"[" + b"{}," * (MB // 3) + b"{}]", [*RANK, *SOME]),
     "json: 100,000 keys": ("A.json", lambda: json.dumps({f"k{n}": 1 for n in range(100_000)}).encode(), SOME),
-    "json: the same keys": ("A.json", lambda: b"{" + b'"A": 1,' * (MB // 7) + b'"V": 1}', JSON),
+    "json: the same keys": ("A.json", lambda: b"{" + b'"A": 1,' * (MB // 7) + b'"V": 1}', [*RANK, WEIGHTS[0], *SOME]),
     "json: NaN": ("A.json", lambda: b'{"A": [[NaN]], "V": [[1]], "matrix": [[NaN]], "y": [NaN], "origin": [NaN]}', JSON),
     "json: infinity": ("A.json", lambda: b'{"A": [[-Infinity]], "V": [[1]], "matrix": [[Infinity]], "y": [1e999]}', JSON),
     "json: half a letter": ("A.json", lambda: b'{"\\ud800": 1, "A": [["\\ud800"]], "V": [[1]], "matrix": [["\\udfff"]]}', JSON),
