@@ -47,7 +47,7 @@ Node = tuple[str, int]  # a parameter array, and one of its axes
 
 
 @dataclass(frozen=True)
-class Place:
+class Spot:
     """Where an index of a parameter array is in a value: at ``start + step·i`` for the index i of a label.
 
     A label ``None`` is an index that is no longer there: it was given as ``start``, or contracted.
@@ -59,23 +59,23 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Factor:
+class ArrayFactor:
     """A parameter array that a value is a multiple of, with the place of each of its axes."""
 
     array: str
-    places: tuple[Place, ...]
+    places: tuple[Spot, ...]
 
-    def moved(self, labels: Mapping[int, Place]) -> Factor:
+    def moved(self, labels: Mapping[int, Spot]) -> ArrayFactor:
         """The factor with some labels replaced."""
-        return Factor(self.array, tuple(_moved(place, labels) for place in self.places))
+        return ArrayFactor(self.array, tuple(_moved(place, labels) for place in self.places))
 
 
-def _moved(place: Place, labels: Mapping[int, Place]) -> Place:
+def _moved(place: Spot, labels: Mapping[int, Spot]) -> Spot:
     """The place of an index whose label is replaced by another place: i = start + step·j."""
     if place.label is None or place.label not in labels:
         return place
     to = labels[place.label]
-    return Place(to.label, place.start + place.step * to.start, place.step * to.step)
+    return Spot(to.label, place.start + place.step * to.start, place.step * to.step)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Axis:
 
     label: int
     size: int
-    factors: tuple[tuple[Factor, int], ...] = ()
+    factors: tuple[tuple[ArrayFactor, int], ...] = ()
     is_fixed: bool = False
 
     @property
@@ -103,7 +103,7 @@ class Axis:
         return not self.factors and not self.is_fixed
 
 
-Factors = Mapping[Factor, int]  # with multiplicities
+Factors = Mapping[ArrayFactor, int]  # with multiplicities
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Contractions:
     equations: list[tuple[Factors, Factors, dict[int, int]]] = field(default_factory=list)
     labels: Iterator[int] = field(default_factory=count)
 
-    def join(self, one: tuple[Factor, int], other: tuple[Factor, int], dual: bool) -> None:
+    def join(self, one: tuple[ArrayFactor, int], other: tuple[ArrayFactor, int], dual: bool) -> None:
         """Two axes are contracted, or equal as summands; their arrays may share labels of further axes."""
         (first, i), (second, j) = one, other
         along = frozenset(
@@ -148,9 +148,9 @@ class Contractions:
 
     def constant_along(self, axis: Axis, factors: Factors, axes: Iterable[Axis]) -> None:
         """A value has the same factors at all indices of an axis."""
-        first = Counter[Factor]()
+        first = Counter[ArrayFactor]()
         for factor, times in factors.items():
-            first[factor.moved({axis.label: Place(None)})] += times
+            first[factor.moved({axis.label: Spot(None)})] += times
         self.equal(factors, first, axes)
 
     def contract(self, axis: Axis, factors: Factors, axes: Iterable[Axis]) -> None:
@@ -163,7 +163,7 @@ class Contractions:
             self.constant_along(axis, factors, axes)
 
 
-def _own(axis: Axis) -> list[Place]:
+def _own(axis: Axis) -> list[Spot]:
     return [factor.places[k] for factor, k in axis.factors]
 
 
@@ -191,9 +191,9 @@ class Shadow:
         """The number of axes."""
         return len(self.axes)
 
-    def moved(self, labels: Mapping[int, Place]) -> Shadow:
+    def moved(self, labels: Mapping[int, Spot]) -> Shadow:
         """The same value with other labels of its axes."""
-        factors = Counter[Factor]()
+        factors = Counter[ArrayFactor]()
         for factor, times in self.factors.items():
             factors[factor.moved(labels)] += times
         axes = tuple(
@@ -216,7 +216,7 @@ class Shadow:
         """Contracted along an axis."""
         axis %= self.ndim
         self.record.contract(self.axes[axis], self.factors, self.axes)
-        shorter = self.moved({self.axes[axis].label: Place(None)})
+        shorter = self.moved({self.axes[axis].label: Spot(None)})
         left = [Axis(next(self.record.labels), 1)] if keepdims else []
         return replace(shorter, axes=(*shorter.axes[:axis], *left, *shorter.axes[axis + 1 :]))
 
@@ -227,7 +227,7 @@ class Shadow:
             keys = (*keys, Ellipsis)
         at = keys.index(Ellipsis)
         keys = (*keys[:at], *[slice(None)] * (self.ndim - named), *keys[at + 1 :])
-        left, axes, labels = list(self.axes), list[Axis](), dict[int, Place]()
+        left, axes, labels = list(self.axes), list[Axis](), dict[int, Spot]()
         for k in keys:
             if k is None:
                 axes.append(Axis(next(self.record.labels), 1))
@@ -239,10 +239,10 @@ class Shadow:
             self.record.split.update(axis.nodes)
             if isinstance(k, slice):
                 chosen, label = range(axis.size)[k], next(self.record.labels)
-                labels[axis.label] = Place(label, chosen.start, chosen.step)
+                labels[axis.label] = Spot(label, chosen.start, chosen.step)
                 axes.append(replace(axis, size=len(chosen)))
             else:
-                labels[axis.label] = Place(None, range(axis.size)[k])
+                labels[axis.label] = Spot(None, range(axis.size)[k])
         return replace(self, axes=tuple(axes)).moved(labels)
 
     def __neg__(self) -> Shadow:
@@ -272,7 +272,7 @@ class Shadow:
         return replace(one, factors=one.factors or other.factors, is_fixed=fixed)
 
 
-def _label(place: Place | None, label: int) -> int:
+def _label(place: Spot | None, label: int) -> int:
     return label if place is None or place.label is None else place.label
 
 
@@ -296,7 +296,7 @@ def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
         for axis, size in zip(side.axes, sizes, strict=True):
             if axis.size < size and axis.factors:
                 raise NotImplementedError("an axis of parameters is broadcast")
-        side = side.moved({axis.label: Place(label) for axis, label in zip(side.axes, labels, strict=True)})
+        side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
         axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
         sides.append(replace(side, axes=tuple(axes)))
     return sides[0], sides[1]
@@ -359,7 +359,7 @@ def contractions(architecture: Architecture) -> Contractions:
     parameters = {}
     for name, shape in architecture.shapes.items():
         labels = [next(record.labels) for _ in shape]
-        factor = Factor(name, tuple(map(Place, labels)))
+        factor = ArrayFactor(name, tuple(map(Spot, labels)))
         axes = (Axis(x, n, ((factor, k),)) for k, (x, n) in enumerate(zip(labels, shape, strict=True)))
         parameters[name] = Shadow(record, tuple(axes), {factor: 1})
     X = shadow(record, np.broadcast_to(0, (1, *architecture.input_shape)))
@@ -492,7 +492,7 @@ class Exponents:
             yield {unknown: x for unknown, x in row.items() if x}
 
 
-class Elimination:
+class ExponentEquations:
     """Linear equations Σ cᵢ uᵢ = 0 over ℚ, each solved for its last unknown."""
 
     def __init__(self) -> None:
@@ -543,12 +543,12 @@ def gauge_groups(architecture: Architecture) -> list[Symmetry]:
     found, split = cuts(architecture, record)
     shapes = architecture.shapes
     exponents = Exponents(shapes, split)
-    system = Elimination()
+    system = ExponentEquations()
     for equation in record.equations:
         for row in exponents.rows(*equation):
             system.add(row)
     groups = [group for cut in found for group in _matrix_groups(cut, shapes)]
-    known = Elimination()  # here as a basis of what the centers of the groups GL(n) span
+    known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     for group in groups:
         if not group.is_orthogonal:
             known.add(_center(group, exponents))
