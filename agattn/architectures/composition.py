@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -185,27 +185,29 @@ class Network(Result):
         return sum(map(prod, self.shapes.values()))
 
     @cached_property
-    def _degrees(self) -> tuple[int, tuple[int, ...]] | None:
+    def _degrees(self) -> tuple[int, Sequence[int]] | None:
         """The degree in the weights, or more; and all degrees in X that may occur."""
-        weights, inputs = 0, {1}
-        kept: list[tuple[int, set[int]]] = []
+        inputs: _Degrees = {1}
+        weights = 0
+        kept: list[tuple[int, _Degrees]] = []
         for place in self.steps:
             if place == KEEP:
                 kept.append((weights, inputs))
             elif place == ADD:
                 before, degrees = kept.pop()
-                weights, inputs = max(weights, before), inputs | degrees
+                weights, inputs = max(weights, before), _limited(inputs, degrees)
             elif isinstance(place, Place):
                 found = place.layer.degrees(weights, 1)
                 if found is None:
                     return None
                 weights, factor = found
-                inputs = _sums(inputs, factor) | ({0} if "b" in place.names else set())
-        return weights, tuple(sorted(inputs))
+                inputs = _sums(inputs, factor)
+                inputs = _limited(inputs, {0}) if "b" in place.names else inputs
+        return weights, inputs if isinstance(inputs, range) else tuple(sorted(inputs))
 
     @property
-    def input_degrees(self) -> tuple[int, ...] | None:
-        """The degrees in X of the monomials that may occur; ``None`` if the network is normalized."""
+    def input_degrees(self) -> Sequence[int] | None:
+        """The degrees in X of monomials that may occur, or more; ``None`` if the network is normalized."""
         return self._degrees and self._degrees[1]
 
     @property
@@ -313,13 +315,34 @@ class Network(Result):
 
 #: More degrees than this are not told apart.
 _MOST_DEGREES = 1_000
+_Degrees = set[int] | range
 
 
-def _sums(degrees: set[int], count: int) -> set[int]:
-    """The sums of n of these numbers; all numbers from the least to the largest if there are very many."""
-    low, high = count * min(degrees), count * max(degrees)
-    if len(degrees) == 1 or high - low > _MOST_DEGREES:
-        return {low, *range(low, high + 1)} if len(degrees) > 1 else {low}
+def _ends(degrees: _Degrees) -> tuple[int, int]:
+    """The least and the largest; a range may be too long to be gone through."""
+    return (degrees[0], degrees[-1]) if isinstance(degrees, range) else (min(degrees), max(degrees))
+
+
+def _limited(*parts: _Degrees) -> _Degrees:
+    """All degrees of these; all numbers from the least to the largest if there are very many."""
+    ends = [_ends(part) for part in parts]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if high - low > _MOST_DEGREES:
+        return range(low, high + 1)
+    return set().union(*parts)
+
+
+def _sums(degrees: _Degrees, count: int) -> _Degrees:
+    """The sums of n of these numbers; all numbers from the least to the largest if there are very many.
+
+    >>> _sums({1, 3}, 3), _sums({1, 3}, 3**9)
+    ({9, 3, 5, 7}, range(19683, 59050))
+    """
+    low, high = (count * end for end in _ends(degrees))
+    if low == high:
+        return {low}
+    if high - low > _MOST_DEGREES:
+        return range(low, high + 1)
     total = {0}
     for _ in range(count):
         total = {one + other for one in total for other in degrees}

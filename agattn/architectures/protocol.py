@@ -13,7 +13,7 @@ kind of layer is one class with the members of :class:`Architecture`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -143,15 +143,22 @@ def bounds_on_outputs(
     return architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
 
 
-def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array], p: int) -> Array:
-    """The tangent vectors of all symmetries at parameters modulo p, as rows; columns as in the Jacobian.
+def symmetry_tangents(
+    architecture: Architecture,
+    parameters: Mapping[str, Array],
+    p: int,
+    symmetries: Sequence[Symmetry] | None = None,
+) -> Array:
+    """The tangent vectors of symmetries at parameters modulo p, as rows; columns as in the Jacobian.
 
-    A row is the elementary matrix E_{r,s} of one of the Lie algebras gl(n). The shape is (Σ n², parameters).
+    A row is the elementary matrix E_{r,s} of one of the Lie algebras gl(n), or E_{r,s} − E_{s,r} of so(n).
+    The known symmetries of the architecture are taken where none are given. The shape is
+    (Σ dim of the groups, parameters).
     """
     import numpy as np
 
     blocks = []
-    for symmetry in architecture.symmetries:
+    for symmetry in architecture.symmetries if symmetries is None else symmetries:
         n = symmetry.size
         block = {name: np.zeros((n, n, *shape)) for name, shape in architecture.shapes.items()}
         for acted in symmetry.on:
@@ -166,5 +173,10 @@ def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array
                     into[r, range(n), range(n)] -= rows[r]
                 else:  # E_{r,s} for all s: row s goes into row r
                     into[r, :, r] += rows
-        blocks.append(np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1))
+        tangents = np.concatenate([a.reshape(n, n, -1) for a in block.values()], axis=2)
+        if symmetry.is_orthogonal:
+            above = np.triu_indices(n, 1)
+            blocks.append((tangents - tangents.swapaxes(0, 1))[above])
+        else:
+            blocks.append(tangents.reshape(n * n, -1))
     return np.concatenate(blocks) % p if blocks else np.zeros((0, architecture.parameters))

@@ -34,8 +34,12 @@ class Acted:
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A group GL(n), n = ``size``, that acts linearly on parameters and leaves the function as it is."""
+    """A group GL(n) or O(n), n = ``size``: linear maps of the parameters that leave the function as it is."""
 
     name: str
     size: int
     on: tuple[Acted, ...]
+    is_orthogonal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} on {', '.join(dict.fromkeys(acted.parameter for acted in self.on))}"

@@ -13,7 +13,8 @@ the architecture is searched for all linear symmetries (:mod:`agattn.geometry.di
 the orbits of those that are proved take the place of the known ones'.
 
 *By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension
-(:mod:`agattn.geometry.dimension.theorems`). Where both are at hand they are compared.
+(:mod:`agattn.geometry.dimension.theorems`), or the rank at special weights, at which the Jacobian falls apart
+(:mod:`agattn.geometry.dimension.supports`). Where both are at hand they are compared.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -63,8 +64,10 @@ from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.dimension import supports
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -115,8 +118,9 @@ class Dimension(Result):
     ]
     seconds: Key[float, "Wall-clock time.", Meta(ge=0), Written(float, lambda seconds: round(seconds, 3))]
     lower_bound_reason: Key[
-        Literal["rank", "theorem"],
-        "The argument behind the lower bound: the rank of a Jacobian, or a theorem.",
+        Literal["rank", "theorem", "specialization"],
+        "The argument behind the lower bound: the rank of a Jacobian, a theorem, or the rank at special"
+        " weights that were found.",
     ] = "rank"
     theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."] = None
     checked: Key[tuple[str, ...], "The hypotheses of that theorem, which hold."] = ()
@@ -207,9 +211,9 @@ def dimension(
     start = time.perf_counter()
     network, given = architecture.as_network(), architecture
     architecture = network or architecture
-    theorem = by_theorem(network) if network else None
-    if network and theorem and not force and _takes_long(network, theorem):
-        found = _known(network, theorem)
+    theorem = (by_theorem(network) if network else None) or by_supports(architecture)
+    if theorem and not force and _takes_long(architecture, theorem):
+        found = _known(architecture, theorem)
         return replace(found, architecture=given, seconds=time.perf_counter() - start)
     if not force:
         _check_size(architecture)
@@ -229,13 +233,13 @@ def dimension(
     return replace(found, architecture=given, seconds=time.perf_counter() - start)
 
 
-def _takes_long(network: DeepNetwork, theorem: Theorem) -> bool:
+def _takes_long(architecture: Architecture, theorem: Theorem) -> bool:
     """Whether the rank of the Jacobian is refused, or takes more than some seconds."""
-    most = MAX_COMPARED if network.is_lightning else MAX_BALL_RANK
+    most = MAX_BALL_RANK if architecture.degree is None else MAX_COMPARED
     if theorem.dimension > most:
         return True
     try:
-        _check_size(network)
+        _check_size(architecture)
     except TooLargeError:
         return True
     return False
@@ -254,29 +258,30 @@ def _check_size(architecture: Architecture) -> None:
         check_arrays(architecture)
 
 
-def _known(network: DeepNetwork, theorem: Theorem) -> Dimension:
+def _known(architecture: Architecture, theorem: Theorem) -> Dimension:
     """The dimension by a theorem, which the bound by counting must not contradict."""
-    counted = network_bound(network)
+    network = architecture.as_network()
+    counted = network_bound(network) if network else Bound(theorem.dimension, f"by {theorem.id}, too")
     if counted.value < theorem.dimension:
         raise DisagreementError(
-            f"{network} has the dimension {theorem.dimension} by {theorem.id}, and at most {counted.value}:"
-            f" {counted.reason}; one of the two is wrong, please report it"
+            f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and at most"
+            f" {counted.value}: {counted.reason}; one of the two is wrong, please report it"
         )
     by_count = counted.value == theorem.dimension
     return Dimension(
-        architecture=network,
+        architecture=architecture,
         dimension=theorem.dimension,
         evidence=Evidence.PROVED,
         lower_bound=theorem.dimension,
         upper_bound=theorem.dimension,
         upper_bound_reason=counted.reason if by_count else f"by {theorem.id}, too",
-        predicted=counted.value,
+        predicted=counted.value if network else None,
         jacobian_shape=None,
         ranks=(),
         precision_bits=0,
         error=0.0,
         seconds=0.0,
-        lower_bound_reason="theorem",
+        lower_bound_reason="specialization" if theorem.id == supports.ID else "theorem",
         theorem=theorem.id,
         checked=theorem.checked,
     )

@@ -68,6 +68,8 @@ def monomials(variables: int, degrees: Sequence[int]) -> int | None:
     >>> monomials(2, range(4)), monomials(10**6, [10**6])
     (10, None)
     """
+    if isinstance(degrees, range) and degrees[-1] - degrees[0] > _MOST_DEGREES:  # too long for len
+        return None
     if len(degrees) > _MOST_DEGREES or min(variables, degrees[-1]) > _MOST_DEGREES:
         return None
     return sum(comb(variables + k - 1, k) for k in degrees)

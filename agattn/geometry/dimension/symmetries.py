@@ -23,7 +23,8 @@ import numpy as np
 
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
-from agattn.architectures import Acted, Architecture, draw_parameters
+from agattn.architectures import Acted, Architecture, Network, draw_parameters
+from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
 
@@ -60,12 +61,14 @@ def symmetry_bound(
 ) -> Bound:
     """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed.
 
-    ``further`` gives at parameters modulo p tangent vectors of fibers that are known for other reasons.
+    The symmetries of a model are those that its contractions show. ``further`` gives at parameters modulo p
+    tangent vectors of fibers that are known for other reasons.
     """
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
-    tangents = symmetry_tangents(architecture, parameters, p)
+    shown = gauge_groups(architecture) if isinstance(architecture, Network) else None
+    tangents = symmetry_tangents(architecture, parameters, p, shown)
     if further is not None:
         tangents = np.concatenate([tangents, further(parameters, p)])
     space = RowSpace(tangents.shape[1], p)

@@ -177,7 +177,7 @@ def test_a_rank_above_the_bound_is_never_hidden():
 
 def test_limits():
     with pytest.raises(TooLargeError, match="parameters"):
-        dimension(DeepNetwork((200, 200), (2,), heads=2))
+        dimension(DeepNetwork((100, 100, 100), (2, 2), heads=2))
     with pytest.raises(TooLargeError, match="balls"):
         dimension(DeepNetwork((40, 40, 40), (20, 20), normalization="softmax"))
 

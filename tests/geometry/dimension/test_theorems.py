@@ -100,7 +100,7 @@ def test_a_theorem_that_a_bound_contradicts_is_an_error(monkeypatch, force, valu
 
 
 def test_sizes_without_a_theorem_are_refused():
-    for network in (DeepNetwork((200, 200), (2,), heads=2), DeepNetwork((2, 2), (2,), 10**6, heads=2)):
+    for network in (DeepNetwork((100, 100, 100), (2, 2), heads=2), DeepNetwork((2, 2), (2,), 10**6, heads=2)):
         with pytest.raises(TooLargeError, match="force"):
             dimension(network)
 

@@ -1,0 +1,606 @@
+r"""The groups that leave a model as it is, read off from the contractions that the model computes.
+
+A model contracts its parameter arrays with each other and with the input. :func:`contractions` evaluates the
+model on shapes alone, and writes down every contraction as an edge of a graph (networkx). The nodes of the
+graph are the axes of the parameter arrays. Cutting the model along an axis gives a group:
+
+- two axes are contracted with each other, and with nothing else: GL(n) acts, by g on one and by g⁻ᵀ on the
+  other. If a chain of these contractions leads from an axis back to the same axis in an odd number of steps,
+  then g = g⁻ᵀ, and the group is O(n);
+- three or more axes are contracted together, or an axis meets an entrywise power, a mask or a constant:
+  only diagonal matrices are left, a torus. Their exponents solve a system of linear equations;
+- an axis is contracted with the input, or is an axis of the output: no group acts.
+
+Heads are no special case. Where the sum over the heads contracts two arrays alone, GL(s) mixes the heads;
+where it contracts four arrays (K, Q, O, P), only factors of each head are left.
+
+Every group that is found leaves the function as it is: the equations say so. A model may have more
+symmetries, which contractions do not show.
+
+>>> from agattn.architectures import Attention, Network, Perceptron
+>>> [str(group) for group in gauge_groups(Network([Attention(2, rank=2)], dim=3, tokens=2))]
+['GL(2) on K_1, Q_1', 'scaling on K_1, V_1']
+>>> [str(group) for group in gauge_groups(Network([Perceptron([2, 1], degree=3)], dim=3))]
+['scaling on W_1_1, W_1_2', 'scaling on W_1_1, W_1_2']
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, count, product
+from math import lcm, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic
+from agattn.architectures.protocol import Architecture
+from agattn.architectures.symmetry import Acted, Symmetry
+
+if TYPE_CHECKING:
+    import networkx
+
+Node = tuple[str, int]  # a parameter array, and one of its axes
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where an index of a parameter array is in a value: at ``start + step·i`` for the index i of a label.
+
+    A label ``None`` is an index that is no longer there: it was given as ``start``, or contracted.
+    """
+
+    label: int | None
+    start: int = 0
+    step: int = 1
+
+
+@dataclass(frozen=True)
+class ArrayFactor:
+    """A parameter array that a value is a multiple of, with the place of each of its axes."""
+
+    array: str
+    places: tuple[Spot, ...]
+
+    def moved(self, labels: Mapping[int, Spot]) -> ArrayFactor:
+        """The factor with some labels replaced."""
+        return ArrayFactor(self.array, tuple(_moved(place, labels) for place in self.places))
+
+
+def _moved(place: Spot, labels: Mapping[int, Spot]) -> Spot:
+    """The place of an index whose label is replaced by another place: i = start + step·j."""
+    if place.label is None or place.label not in labels:
+        return place
+    to = labels[place.label]
+    return Spot(to.label, place.start + place.step * to.start, place.step * to.step)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a value: the axes of parameter arrays whose entries multiply along it.
+
+    Attributes:
+        factors: of each its array, in the places of the value, and the number of its axis.
+        is_fixed: whether entries of the input or of constants multiply along it, too.
+    """
+
+    label: int
+    size: int
+    factors: tuple[tuple[ArrayFactor, int], ...] = ()
+    is_fixed: bool = False
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The axes of parameter arrays."""
+        return [(factor.array, axis) for factor, axis in self.factors]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is known along it: a value is repeated."""
+        return not self.factors and not self.is_fixed
+
+
+Factors = Mapping[ArrayFactor, int]  # with multiplicities
+
+
+@dataclass
+class Contractions:
+    """What a model contracts: the graph of axes, and the equations for factors of entries.
+
+    Attributes:
+        joined: pairs of axes, contracted (dual) or equal, with the axes of both arrays that run along.
+        split: the axes on which only diagonal matrices may act.
+        fixed: the axes on which no group acts.
+        equations: products of factors that must be equal, for all indices of labels of given sizes.
+    """
+
+    joined: list[tuple[Node, Node, bool, frozenset[tuple[int, int]]]] = field(default_factory=list)
+    split: set[Node] = field(default_factory=set)
+    fixed: set[Node] = field(default_factory=set)
+    equations: list[tuple[Factors, Factors, dict[int, int]]] = field(default_factory=list)
+    labels: Iterator[int] = field(default_factory=count)
+
+    def join(self, one: tuple[ArrayFactor, int], other: tuple[ArrayFactor, int], dual: bool) -> None:
+        """Two axes are contracted, or equal as summands; their arrays may share labels of further axes."""
+        (first, i), (second, j) = one, other
+        along = frozenset(
+            (k, m)
+            for k, x in enumerate(first.places)
+            for m, y in enumerate(second.places)
+            if x == y and x.label is not None
+        )
+        self.joined.append(((first.array, i), (second.array, j), dual, along))
+
+    def close(self, axis: Axis) -> None:
+        """No matrices act along an axis but diagonal ones, which the equations decide about."""
+        if len(axis.factors) == 1 and all(place.step == 1 for place in _own(axis)):
+            self.fixed.update(axis.nodes)
+        else:
+            self.split.update(axis.nodes)
+
+    def equal(self, one: Factors, other: Factors, axes: Iterable[Axis]) -> None:
+        """Two values have the same factors."""
+        if one != other:
+            self.equations.append((one, other, {axis.label: axis.size for axis in axes}))
+
+    def constant_along(self, axis: Axis, factors: Factors, axes: Iterable[Axis]) -> None:
+        """A value has the same factors at all indices of an axis."""
+        first = Counter[ArrayFactor]()
+        for factor, times in factors.items():
+            first[factor.moved({axis.label: Spot(None)})] += times
+        self.equal(factors, first, axes)
+
+    def contract(self, axis: Axis, factors: Factors, axes: Iterable[Axis]) -> None:
+        """A value is summed along an axis."""
+        if len(axis.factors) == 2 and not axis.is_fixed:
+            self.join(*axis.factors, dual=True)
+        elif axis.factors:
+            self.close(axis)
+        if axis.size > 1:
+            self.constant_along(axis, factors, axes)
+
+
+def _own(axis: Axis) -> list[Spot]:
+    return [factor.places[k] for factor, k in axis.factors]
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """A value of the model, known by its shape, and by how parameter arrays enter.
+
+    Attributes:
+        axes: its axes.
+        factors: the arrays of which every entry is a product, up to the input.
+    """
+
+    record: Contractions
+    axes: tuple[Axis, ...]
+    factors: Factors
+    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+    def moved(self, labels: Mapping[int, Spot]) -> Shadow:
+        """The same value with other labels of its axes."""
+        factors = Counter[ArrayFactor]()
+        for factor, times in self.factors.items():
+            factors[factor.moved(labels)] += times
+        axes = tuple(
+            replace(
+                axis,
+                label=_label(labels.get(axis.label), axis.label),
+                factors=tuple((factor.moved(labels), k) for factor, k in axis.factors),
+            )
+            for axis in self.axes
+        )
+        return replace(self, axes=axes, factors=factors)
+
+    def swapaxes(self, one: int, other: int) -> Shadow:
+        """Two axes exchanged."""
+        axes = list(self.axes)
+        axes[one], axes[other] = axes[other], axes[one]
+        return replace(self, axes=tuple(axes))
+
+    def sum(self, axis: int, keepdims: bool = False) -> Shadow:
+        """Contracted along an axis."""
+        axis %= self.ndim
+        self.record.contract(self.axes[axis], self.factors, self.axes)
+        shorter = self.moved({self.axes[axis].label: Spot(None)})
+        left = [Axis(next(self.record.labels), 1)] if keepdims else []
+        return replace(shorter, axes=(*shorter.axes[:axis], *left, *shorter.axes[axis + 1 :]))
+
+    def __getitem__(self, key: Any) -> Shadow:
+        keys = key if isinstance(key, tuple) else (key,)
+        named = sum(1 for k in keys if k is not None and k is not Ellipsis)
+        if Ellipsis not in keys:
+            keys = (*keys, Ellipsis)
+        at = keys.index(Ellipsis)
+        keys = (*keys[:at], *[slice(None)] * (self.ndim - named), *keys[at + 1 :])
+        left, axes, labels = list(self.axes), list[Axis](), dict[int, Spot]()
+        for k in keys:
+            if k is None:
+                axes.append(Axis(next(self.record.labels), 1))
+                continue
+            axis = left.pop(0)
+            if isinstance(k, slice) and range(axis.size)[k] == range(axis.size):
+                axes.append(axis)
+                continue
+            self.record.split.update(axis.nodes)
+            if isinstance(k, slice):
+                chosen, label = range(axis.size)[k], next(self.record.labels)
+                labels[axis.label] = Spot(label, chosen.start, chosen.step)
+                axes.append(replace(axis, size=len(chosen)))
+            else:
+                labels[axis.label] = Spot(None, range(axis.size)[k])
+        return replace(self, axes=tuple(axes)).moved(labels)
+
+    def __neg__(self) -> Shadow:
+        return self
+
+    def __truediv__(self, number: float) -> Shadow:
+        return self
+
+    def __add__(self, other: Any) -> Shadow:
+        one, other = aligned(self, shadow(self.record, other))
+        axes = []
+        for x, y in zip(one.axes, other.axes, strict=True):
+            axes.append(self._summed(x, y))
+        self.record.equal(one.factors, other.factors, axes)
+        return Shadow(self.record, tuple(axes), one.factors)
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def _summed(self, one: Axis, other: Axis) -> Axis:
+        """The axis of a sum."""
+        fixed = one.is_fixed or other.is_fixed
+        if not fixed and len(one.factors) == len(other.factors) == 1:
+            self.record.join(one.factors[0], other.factors[0], dual=False)
+        elif Counter(one.factors) != Counter(other.factors):
+            self.record.close(one)
+            self.record.close(other)
+        return replace(one, factors=one.factors or other.factors, is_fixed=fixed)
+
+
+def _label(place: Spot | None, label: int) -> int:
+    return label if place is None or place.label is None else place.label
+
+
+def shadow(record: Contractions, value: Any) -> Shadow:
+    """A constant, whose entries have no factors; a shadow as it is."""
+    if isinstance(value, Shadow):
+        return value
+    axes = (Axis(next(record.labels), n, is_fixed=n > 1) for n in np.shape(value))
+    return Shadow(record, tuple(axes), {})
+
+
+def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
+    """Two values with as many axes, which have the same labels and, after broadcasting, the same sizes."""
+    record, ndim = one.record, max(one.ndim, other.ndim)
+    sides = []
+    sizes = np.broadcast_shapes(one.shape, other.shape)
+    labels = [next(record.labels) for _ in range(ndim)]
+    for side in (one, other):
+        missing = [Axis(next(record.labels), 1) for _ in range(ndim - side.ndim)]
+        side = replace(side, axes=(*missing, *side.axes))
+        for axis, size in zip(side.axes, sizes, strict=True):
+            if axis.size < size and axis.factors:
+                raise NotImplementedError("an axis of parameters is broadcast")
+        side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
+        axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
+        sides.append(replace(side, axes=tuple(axes)))
+    return sides[0], sides[1]
+
+
+def _together(one: Axis, other: Axis) -> Axis:
+    """The axis of an entrywise product."""
+    return replace(one, factors=one.factors + other.factors, is_fixed=one.is_fixed or other.is_fixed)
+
+
+def _sum(one: Factors, other: Factors) -> Factors:
+    total = Counter(one)
+    for factor, times in other.items():
+        total[factor] += times
+    return total
+
+
+@dataclass(frozen=True)
+class ShadowArithmetic(Arithmetic):
+    """Arithmetic of shapes, which writes down the contractions."""
+
+    record: Contractions
+
+    def times(self, a: Any, b: Any) -> Shadow:
+        """The entrywise product: matrices that act along an axis of both are diagonal."""
+        one, other = aligned(shadow(self.record, a), shadow(self.record, b))
+        axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
+        for axis in axes:
+            if axis.is_fixed:
+                self.record.split.update(axis.nodes)
+        return Shadow(self.record, axes, _sum(one.factors, other.factors))
+
+    def matmul(self, a: Any, b: Any) -> Shadow:
+        """The product of stacks of matrices: entrywise products along the stacks, and a contraction."""
+        one, other = shadow(self.record, a), shadow(self.record, b)
+        # (..., m, k) and (..., k, n) as (..., m, k, 1) and (..., 1, k, n)
+        one, other = aligned(one[..., None], other[..., None, :, :])
+        axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
+        return Shadow(self.record, axes, _sum(one.factors, other.factors)).sum(-2)
+
+    def softmax(self, a: Shadow) -> Shadow:
+        """Scores must stay as they are: no factors are left."""
+        self.record.equal(a.factors, {}, a.axes)
+        for axis in a.axes:
+            self.record.split.update(axis.nodes)
+        return replace(a, factors={})
+
+    def constant(self, numbers: Any) -> Shadow:
+        """Numbers without factors."""
+        return shadow(self.record, numbers)
+
+    def identity(self, n: int) -> Shadow:
+        """The identity matrix."""
+        return shadow(self.record, np.eye(n))
+
+
+def contractions(architecture: Architecture) -> Contractions:
+    """All contractions of a model, from one evaluation on shapes."""
+    record = Contractions()
+    parameters = {}
+    for name, shape in architecture.shapes.items():
+        labels = [next(record.labels) for _ in shape]
+        factor = ArrayFactor(name, tuple(map(Spot, labels)))
+        axes = (Axis(x, n, ((factor, k),)) for k, (x, n) in enumerate(zip(labels, shape, strict=True)))
+        parameters[name] = Shadow(record, tuple(axes), {factor: 1})
+    X = shadow(record, np.broadcast_to(0, (1, *architecture.input_shape)))
+    out = architecture.evaluate(ShadowArithmetic(record), parameters, X)
+    for axis in out.axes:
+        if axis.factors:
+            record.close(axis)
+    record.equal(out.factors, {}, out.axes)
+    return record
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Axes that one group acts on.
+
+    Attributes:
+        sides: of each axis whether the group acts by g⁻ᵀ instead of g.
+        size: n, for a subgroup of GL(n).
+        is_orthogonal: whether g = g⁻ᵀ, so that the group is O(n).
+        along: axes on which only diagonal matrices act, at whose indices there is one group each: for each
+            family of them its axis in each array.
+    """
+
+    sides: dict[Node, bool]
+    size: int
+    is_orthogonal: bool
+    along: tuple[dict[Node, int], ...]
+
+
+def graph(record: Contractions) -> networkx.Graph:
+    """The axes with both signs as nodes, (axis, dual), and the contractions as edges between them."""
+    import networkx
+
+    found = networkx.Graph()
+    for one, other, dual, _ in record.joined:
+        for sign in (False, True):
+            found.add_edge((one, sign), (other, sign != dual))
+    return found
+
+
+def cuts(architecture: Architecture, record: Contractions) -> tuple[list[Cut], set[Node]]:
+    """The axes that GL(n) or O(n) acts on, and those on which only diagonal matrices do."""
+    import networkx
+
+    signed, found = graph(record), list[Cut]()
+    shapes, split = architecture.shapes, set(record.split)
+    components = [{node for node, _ in one} for one in networkx.connected_components(signed)]
+    for nodes in components:
+        if nodes & split:
+            split |= nodes
+    for nodes in components:
+        first = min(nodes)
+        if nodes & (split | record.fixed) or any(first in cut.sides for cut in found):
+            continue
+        sides = dict.fromkeys(nodes, False)
+        sides.update(networkx.node_connected_component(signed, (first, False)))
+        is_orthogonal = networkx.has_path(signed, (first, False), (first, True))
+        name, axis = first
+        along = tuple(_families(nodes, record, split))
+        found.append(Cut(sides, shapes[name][axis], is_orthogonal, along))
+    return found, split
+
+
+def _families(nodes: set[Node], record: Contractions, split: set[Node]) -> Iterator[dict[Node, int]]:
+    """Of each split axis that runs along all contractions of a cut its place in each of the arrays."""
+    import networkx
+
+    joined = [(one, other, along) for one, other, _, along in record.joined if one in nodes]
+    running = networkx.Graph()
+    for one, other, along in joined:
+        running.add_edges_from(
+            ((one, k), (other, m)) for k, m in along if {(one[0], k), (other[0], m)} <= split
+        )
+    for family in networkx.connected_components(running):
+        places = dict(family)
+        everywhere = all(
+            any({(one, k), (other, m)} <= family for k, m in along) for one, other, along in joined
+        )
+        if len(family) == len(places) == len(nodes) and everywhere:
+            yield places
+
+
+Row = dict[int, Fraction]  # a linear form: coefficients by unknown
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """The unknowns: an exponent of each array at each index of its split axes."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    split: set[Node]
+
+    def axes(self, array: str) -> list[int]:
+        """The split axes of an array."""
+        return [k for k in range(len(self.shapes[array])) if (array, k) in self.split]
+
+    def sizes(self, array: str) -> tuple[int, ...]:
+        """Their sizes."""
+        return tuple(self.shapes[array][k] for k in self.axes(array))
+
+    @cached_property
+    def first(self) -> dict[str, int]:
+        """The number of the first unknown of each array; at the end, under "", that of all."""
+        ends = accumulate((prod(self.sizes(name)) for name in self.shapes), initial=0)
+        return dict(zip((*self.shapes, ""), ends, strict=True))
+
+    def unknown(self, array: str, index: Sequence[int]) -> int:
+        """The number of the unknown of an array at an index of its split axes."""
+        place = 0
+        for i, size in zip(index, self.sizes(array), strict=True):
+            place = place * size + i
+        return self.first[array] + place
+
+    def rows(self, one: Factors, other: Factors, sizes: Mapping[int, int]) -> Iterator[Row]:
+        """The equations that the factors of two values are equal, one for each index of the labels."""
+        terms = Counter(one)
+        terms.subtract(other)
+        parts = [
+            (factor.array, [factor.places[k] for k in self.axes(factor.array)], times)
+            for factor, times in terms.items()
+            if times
+        ]
+        labels = sorted({p.label for _, places, _ in parts for p in places if p.label is not None})
+        for index in product(*(range(sizes[label]) for label in labels)):
+            at = dict(zip(labels, index, strict=True))
+            row = defaultdict[int, Fraction](Fraction)
+            for array, places, times in parts:
+                chosen = [p.start + p.step * at[p.label] if p.label is not None else p.start for p in places]
+                row[self.unknown(array, chosen)] += times
+            yield {unknown: x for unknown, x in row.items() if x}
+
+
+class ExponentEquations:
+    """Linear equations Σ cᵢ uᵢ = 0 over ℚ, each solved for its last unknown."""
+
+    def __init__(self) -> None:
+        self.solved: dict[int, Row] = {}  # an unknown, as a linear form of unknowns before it
+
+    def reduced(self, row: Row) -> Row:
+        """A linear form in the unknowns that are left."""
+        waiting, left = dict(row), Row()
+        while waiting:
+            unknown = max(waiting)
+            x = waiting.pop(unknown)
+            if unknown not in self.solved:
+                left[unknown] = x
+                continue
+            for other, y in self.solved[unknown].items():
+                if total := waiting.get(other, 0) + x * y:
+                    waiting[other] = total
+                else:
+                    waiting.pop(other, None)
+        return left
+
+    def add(self, row: Row) -> bool:
+        """Add an equation; whether it is a new one."""
+        left = self.reduced(row)
+        if not left:
+            return False
+        pivot = max(left)
+        x = left.pop(pivot)
+        self.solved[pivot] = {unknown: -y / x for unknown, y in left.items()}
+        return True
+
+    def solutions(self, unknowns: int) -> list[Row]:
+        """A basis of the solutions, one for each unknown that is left free."""
+        found: dict[int, Row] = {u: {u: Fraction(1)} for u in range(unknowns) if u not in self.solved}
+        for unknown in sorted(self.solved):
+            for free, x in self.reduced({unknown: Fraction(1)}).items():
+                found[free][unknown] = x
+        return list(found.values())
+
+
+def gauge_groups(architecture: Architecture) -> list[Symmetry]:
+    """The groups that the contractions of a model show: GL(n), O(n), and factors.
+
+    Raises:
+        NotImplementedError: if the model computes something that this module has no rule for.
+    """
+    record = contractions(architecture)
+    found, split = cuts(architecture, record)
+    shapes = architecture.shapes
+    exponents = Exponents(shapes, split)
+    system = ExponentEquations()
+    for equation in record.equations:
+        for row in exponents.rows(*equation):
+            system.add(row)
+    groups = [group for cut in found for group in _matrix_groups(cut, shapes)]
+    known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
+    for group in groups:
+        if not group.is_orthogonal:
+            known.add(_center(group, exponents))
+    for solution in system.solutions(exponents.first[""]):
+        if known.add(solution):
+            groups.append(_scaling(solution, exponents))
+    return groups
+
+
+def _part(shape: Sequence[int], at: Mapping[int, int]) -> tuple[Any, ...]:
+    """The index of a part of an array, at these indices of some axes."""
+    return tuple(at.get(k, slice(None)) for k in range(len(shape)))
+
+
+def _matrix_groups(cut: Cut, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Symmetry]:
+    """The groups of a cut, one at each index of the axes along it."""
+    (name, _), *_ = cut.sides
+    sizes = [shapes[node[0]][axis] for family in cut.along for node, axis in [next(iter(family.items()))]]
+    for index in product(*map(range, sizes)):
+        on = []
+        for (array, axis), dual in sorted(cut.sides.items()):
+            at = {family[array, axis]: i for family, i in zip(cut.along, index, strict=True)}
+            behind = sum(1 for k in range(axis, len(shapes[array])) if k not in at)
+            on.append(Acted(array, -behind, dual, _part(shapes[array], at)))
+        name = f"{'O' if cut.is_orthogonal else 'GL'}({cut.size})"
+        yield Symmetry(name, cut.size, tuple(on), is_orthogonal=cut.is_orthogonal)
+
+
+def _center(group: Symmetry, exponents: Exponents) -> Row:
+    """The exponents of the multiples of the identity in a group GL(n)."""
+    row = Row()
+    for acted in group.on:
+        axes = exponents.axes(acted.parameter)
+        ranges = (
+            [i] if isinstance(i := acted.index[k], int) else range(exponents.shapes[acted.parameter][k])
+            for k in axes
+        )
+        for index in product(*ranges):
+            unknown = exponents.unknown(acted.parameter, index)
+            row[unknown] = row.get(unknown, Fraction()) + (-1 if acted.dual else 1)
+    return {unknown: x for unknown, x in row.items() if x}
+
+
+def _scaling(solution: Row, exponents: Exponents) -> Symmetry:
+    """A solution as a group of factors, with whole exponents."""
+    whole, on = lcm(*(x.denominator for x in solution.values())), []
+    for array in exponents.shapes:
+        axes = exponents.axes(array)
+        for index in product(*map(range, exponents.sizes(array))):
+            if x := solution.get(exponents.unknown(array, index)):
+                at = dict(zip(axes, index, strict=True))
+                part = _part(exponents.shapes[array], at)
+                on.append(Acted(array, index=part, weight=int(x * whole)))
+    return Symmetry("scaling", 1, tuple(on))

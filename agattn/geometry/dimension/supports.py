@@ -1,0 +1,290 @@
+r"""Large sums of heads: the rank of the differential at weights with supports chosen so that it falls apart.
+
+The heads y = Σ_h V_h·A_h of one lightning layer (t ≥ 2) have a differential
+
+    (V̇, Ȧ) ↦ Σ_h V̇_{h,c}·A_{h,b} + V_{h,c}·Ȧ_{h,b},      c = 1..d', b = 1..d,
+
+products of linear forms in d variables u_x. Let every A_h and V_h be sums of matrix units: the entries of A_h
+are ones at places (k, q), no two of a head in one row or column, and those of V_h are ones at places (c, p).
+The rank of the differential is known if
+
+- no variable is both a k and a p;
+- (a) all places of the A_h are different, and all places of the V_h;
+- (b) of every head h: no variable k occurs, in all columns q of A_h, at places of other heads; no variable p
+  occurs, in all rows c of V_h, at places of other heads;
+- (c) for any two heads h ≠ h' some place (k, q) of A_h lies neither in a row nor in a column of A_{h'} and
+  rk A_{h'} is restricted, or some place (c, p) of V_{h'} lies neither in a row nor in a column of V_h and
+  rk V_h is restricted.
+
+Then the rank is Σ_h (dim of the A_h + dim of the V_h − 1), so that this is the dimension of the sum of heads:
+no sum can have more. The proof is on the page on dimensions. The weights are searched for, and (a), (b), (c)
+are checked; this takes a second for a hundred heads of width 768, and no Jacobian.
+
+Neurons x ↦ Σ_j w_j (v_j·x)^r with r ≥ 3 are taken at unit vectors w_j and sums v_j of two variables: each
+pair of variables for one neuron alone, and pairs without a common variable for neurons with the same w_j.
+There is room for min(d', d − 1) ⌊d/2⌋ neurons, and each has d + d' − 1 dimensions.
+
+Layers with skip connections, all of one width: the part of degree 3 in X of (1 + g_l)∘...∘(1 + g_1) is
+g_1 + ... + g_l for layers g_i of attention, a sum of all heads of all layers. With perceptrons of degree r
+among the g_i the part of degree r is the sum of these perceptrons, and of what the layers of lower degree
+give, so that the differential is block triangular. For r = 3 the coefficients of monomials with entries of
+another token tell heads from neurons.
+
+>>> from agattn.architectures import DeepNetwork
+>>> by_supports(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12, skip=True, value_rank=64)).dimension
+27131760
+>>> by_supports(DeepNetwork((2, 2), (2,), t=2, heads=2)) is None  # A and V are any matrices: GL(2) mixes them
+True
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from agattn.architectures import Architecture, Attention, Network, Perceptron
+from agattn.geometry.dimension.theorems import Theorem
+
+Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0
+
+# Weights that are tried before the search is given up.
+_TRIES = 20
+#: The name of the theorem, and of the place in the documentation where its proof is.
+ID = "agattn.disjoint-supports"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two matrices of each head, A or V, by the places of its ones.
+
+    Attributes:
+        lines: the size of the index that is no variable: d for the columns b of A, d' for the rows c of V.
+        places: of each head the places of its ones.
+        restricted: of each head whether the rank of the matrix is bounded, by the number of these ones.
+    """
+
+    lines: int
+    places: tuple[Places, ...]
+    restricted: tuple[bool, ...]
+
+    def variables(self) -> set[int]:
+        """The variables that occur."""
+        return {x for _, x in chain.from_iterable(self.places)}
+
+    def are_different(self) -> bool:
+        """Condition (a), and that no two ones of a head share a line or a variable."""
+        everywhere = list(chain.from_iterable(self.places))
+        return len(set(everywhere)) == len(everywhere) and all(
+            len({y for y, _ in own}) == len({x for _, x in own}) == len(own) for own in self.places
+        )
+
+    def are_apart(self) -> bool:
+        """Condition (b)."""
+        lines = defaultdict[int, set[tuple[int, int]]](set)  # the variables on each line, with their heads
+        for head, own in enumerate(self.places):
+            for y, x in own:
+                lines[y].add((x, head))
+        return all(
+            not set.intersection(*({x for x, other in lines[y] if other != head} for y, _ in own))
+            for head, own in enumerate(self.places)
+        )
+
+    def leaves(self) -> np.ndarray:
+        """Condition (c), half of it: [g, h] whether a place of g is on no line and at no variable of h,
+
+        where the rank of h is restricted.
+        """
+        heads, size = len(self.places), 1 + max(self.variables())
+        on, at = np.zeros((heads, self.lines), bool), np.zeros((heads, size), bool)
+        for head, own in enumerate(self.places):
+            for y, x in own:
+                on[head, y] = at[head, x] = True
+        found = np.zeros((heads, heads), bool)
+        for head, own in enumerate(self.places):
+            y, x = np.array(own).T
+            found[head] = (~on[:, y] & ~at[:, x]).any(axis=1)
+        found &= np.array(self.restricted)
+        return found
+
+
+def are_independent(queries: Side, values: Side) -> bool:
+    """Whether the rank of the differential is known at these weights: all conditions.
+
+    >>> A = Side(3, (((0, 0),), ((1, 1),)), (True, True))  # two heads of rank 1 at d = 3
+    >>> V = Side(2, (((0, 2),), ((1, 2),)), (False, False))
+    >>> are_independent(A, V), are_independent(A, A)
+    (True, False)
+    """
+    if queries.variables() & values.variables():
+        return False
+    if not all(side.are_different() and side.are_apart() for side in (queries, values)):
+        return False
+    # A_h leaves A_{h'}, or V_{h'} leaves V_h
+    left = queries.leaves() | values.leaves().T
+    return bool((left | np.eye(len(left), dtype=bool)).all())
+
+
+def supports(
+    d: int, d_out: int, ranks: Sequence[int], value_ranks: Sequence[int]
+) -> tuple[Side, Side] | None:
+    """Weights of heads with the rank known, or ``None`` where none are found.
+
+    Args:
+        d, d_out: the widths of the input and the output.
+        ranks: the rank of each A; from d on, any matrix.
+        value_ranks: the rank of each V; from min(d, d') on, any matrix.
+    """
+    most = min(d, d_out)
+    keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, d), (value_ranks, most)))
+    free = [r >= d for r in ranks], [r >= most for r in value_ranks]
+    for attempt in range(_TRIES):
+        generator = np.random.default_rng(attempt)
+        # Variables for the keys, the others for the values: in proportion, or as few as may be for one side.
+        share = (sum(keys) / (sum(keys) + sum(outputs)), 1.0, 0.0)[attempt % 3]
+        low, high = max(keys), d - max(outputs)
+        if low > high:
+            return None
+        first = round(low + share * (high - low))
+        one = _places(keys, d, range(first), generator)
+        other = _places(outputs, d_out, range(first, d), generator)
+        if one is None or other is None:
+            continue
+        sides = (
+            Side(d, one, tuple(not any_matrix for any_matrix in free[0])),
+            Side(d_out, other, tuple(not any_matrix for any_matrix in free[1])),
+        )
+        if are_independent(*sides):
+            return sides
+    return None
+
+
+def _places(
+    sizes: Sequence[int], lines: int, variables: range, generator: np.random.Generator
+) -> tuple[Places, ...] | None:
+    """Places of so many ones for each head; lines of its own for a head as long as there are enough."""
+    single = [head for head, size in enumerate(sizes) if size == 1]
+    shared, alone = list(range(lines)), dict[int, list[int]]()
+    if sum(sizes) <= lines:
+        for head, size in enumerate(sizes):
+            alone[head], shared = shared[:size], shared[size:]
+    elif len(single) < lines:
+        for head in single:  # one line must be of its own, by (b)
+            alone[head], shared = shared[:1], shared[1:]
+    else:
+        return None
+    taken, found = defaultdict[int, set[int]](set), []
+    for head, size in enumerate(sizes):
+        if size > len(variables) or (head not in alone and size > len(shared)):
+            return None
+        own = alone[head] if head in alone else generator.permutation(shared)[:size].tolist()
+        places, left = [], generator.permutation(variables).tolist()
+        for y in own:
+            x = next((x for x in left if x not in taken[y]), None)
+            if x is None:
+                return None
+            left.remove(x)
+            taken[y].add(x)
+            places.append((y, x))
+        found.append(tuple(places))
+    return tuple(found)
+
+
+@dataclass
+class Parts:
+    """The heads and neurons that a network is the sum of, up to its other degrees.
+
+    Attributes:
+        d, d_out: the widths of the input and the output.
+        ranks, value_ranks: of each head the largest ranks of A and V.
+        neurons: the number of neurons of each degree.
+        layers: how many layers they are from; with skip connections if there are several.
+    """
+
+    d: int
+    d_out: int
+    ranks: list[int] = field(default_factory=list)
+    value_ranks: list[int] = field(default_factory=list)
+    neurons: Counter[int] = field(default_factory=Counter)
+    layers: int = 0
+
+    @property
+    def dimension(self) -> int:
+        """The sum over the heads of dim A + dim V − 1, and over the neurons of d + d' − 1.
+
+        dim A = α(2d − α) for matrices of rank at most α, and dim V = β(d + d' − β).
+        """
+        d, d_out, total = self.d, self.d_out, 0
+        for a, b in zip(self.ranks, self.value_ranks, strict=True):
+            alpha, beta = min(a, d), min(b, d, d_out)
+            total += alpha * (2 * d - alpha) + beta * (d + d_out - beta) - 1
+        return total + self.neurons.total() * (d + d_out - 1)
+
+    @property
+    def fit(self) -> bool:
+        """Whether weights are found at which the differential has this rank."""
+        room = min(self.d_out, self.d - 1) * (self.d // 2)
+        if any(number > room for number in self.neurons.values()):
+            return False
+        return not self.ranks or supports(self.d, self.d_out, self.ranks, self.value_ranks) is not None
+
+
+def parts(architecture: Architecture) -> Parts | None:
+    """The heads and neurons of one layer, or of layers with skip connections; ``None`` of anything else.
+
+    >>> from agattn.architectures import Attention, Network, Perceptron
+    >>> block = Attention(4, rank=1, heads=2, skip=True), Perceptron([6, 4], degree=3, skip=True)
+    >>> found = parts(Network(block, dim=4, tokens=2))
+    >>> found.ranks, found.neurons, found.dimension
+    ([1, 1], Counter({3: 6}), 86)
+    """
+    layers, t = _layers(architecture), architecture.t
+    if layers is None:
+        return None
+    found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
+    for layer in layers:
+        if isinstance(layer, Attention):
+            sees_others = layer.mask in ("none", "causal") and t >= 2
+            plain = layer.normalization == "none" and not layer.rotary and sees_others
+            found.ranks += [layer.rank] * layer.heads
+            found.value_ranks += [layer.value_rank or found.d] * layer.heads
+        elif isinstance(layer, Perceptron):
+            plain = len(layer.widths) == 2 and not layer.bias and layer.degree >= 3
+            found.neurons[layer.degree] += layer.widths[0]
+        else:
+            return None
+        if not plain or not (layer.skip or alone):
+            return None
+    found.layers = len(layers)
+    return found
+
+
+def _layers(architecture: Architecture) -> Sequence[object] | None:
+    """The layers of a model or of a network of attention."""
+    if isinstance(architecture, Network):
+        return architecture.layers
+    if (network := architecture.as_network()) is None:
+        return None
+    sizes = zip(network.dims[1:], network.ranks, network.heads_by_layer, strict=True)
+    return [
+        Attention(
+            out, a, h, network.value_rank, skip=network.skip, normalization=network.normalization
+        )
+        for out, a, h in sizes
+    ]  # fmt: skip
+
+
+def by_supports(architecture: Architecture) -> Theorem | None:
+    """The dimension of a layer, or of layers with skip connections, if weights as above are found."""
+    found = parts(architecture)
+    if found is None or not found.fit:
+        return None
+    what = [f"{len(found.ranks)} heads at t ≥ 2"] if found.ranks else []
+    what += [f"{number} neurons of degree {r}" for r, number in sorted(found.neurons.items())]
+    checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
+    if found.layers > 1:
+        checked.insert(1, "skip connections")
+    return Theorem(ID, found.dimension, tuple(checked))
