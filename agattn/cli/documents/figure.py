@@ -12,7 +12,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import FIGURES, check_drawing, console, print_json, progress
+from agattn.cli.output import console, print_json, progress
 
 if TYPE_CHECKING:
     from agattn.reports.drawing import FigureResult
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @file_option(
     "-O", "--output",
-    "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.",
+    "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.", **options.FIGURE,
 )  # fmt: skip
 @click.option("-d", "--embed-dim", "d", default="2", show_default=True, metavar="D", help="Figure 1: d.")
 @click.option("-o", "--out-dim", "d_out", default="1", show_default=True, metavar="D'", help="Figure 1: d'.")
@@ -80,8 +80,6 @@ def command(
         options.leave_out("is for figure 2", "layers")
     if number not in ("3", "critical"):
         options.leave_out("is for figure 3 and figure critical", "seed")
-    if output is not None:
-        check_drawing(output, FIGURES)
     options.one_blas_thread()
     make: Make
     if number == "1":
@@ -104,6 +102,8 @@ def command(
     else:
         show(figure.sheet(), console())
         click.echo(figure.note, err=True, nl=bool(figure.note))
+        if output is None:
+            click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import check_destination, print_json, write_file
+from agattn.cli.options import MARKDOWN_FILE, file_option, json_flag, leave_out, one_blas_thread, option, seed
+from agattn.cli.output import print_json, progress, write_file
 
 
 @click.command(
@@ -21,7 +21,7 @@ from agattn.cli.output import check_destination, print_json, write_file
     "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
 )
 @click.option("--points", is_flag=True, help="Survey kinds of critical and singular points instead.")
-@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]")
+@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]", **MARKDOWN_FILE)
 @seed
 @json_flag
 def command(
@@ -36,8 +36,6 @@ def command(
     from agattn.experiments.studies.atlas import Atlas, standard_families, survey
     from agattn.reports.pages import atlas_page
 
-    if output is not None:
-        check_destination(output)
     if points:
         leave_out("is for dimensions", "max_width", "max_depth", "max_heads", "limit")
         leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")
@@ -46,7 +44,8 @@ def command(
     surveys = []
     for family in standard_families(max_width, max_depth, max_heads, limit, seed):
         click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
-        surveys.append(survey(family, seed))
+        with progress(family.title):
+            surveys.append(survey(family, seed))
     sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
     page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
     if output is not None:
@@ -64,7 +63,8 @@ def _points(output: Path | None, seed: int) -> None:
     groups = []
     for title, networks in POINTS.items():
         click.echo(f"{title}: {len(networks)} networks", err=True)
-        groups.append(points_group(title, seed))
+        with progress(title):
+            groups.append(points_group(title, seed))
     page = points_page(groups, f"agattn atlas --points --seed {seed}")
     if output is not None:
         write_file(output, page)

@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import interrupts, output
 from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import check_destination, progress, write_file
+from agattn.cli.output import progress, write_file
 
 
 @click.command(epilog="Examples: agattn calibrate; agattn calibrate --out calibration --quick")
@@ -36,7 +36,8 @@ def command(
     from agattn.experiments.calibration.points import calibration_points
     from agattn.sheet.terminal import show
 
-    found = Calibration(calibration_points())
+    with progress("calibrate"):
+        found = Calibration(calibration_points())
     if folder is None:
         leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
         if not as_json:
@@ -45,7 +46,6 @@ def command(
         context = click.get_current_context()
         chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
         count = number if chosen or not quick else 3
-        check_destination(folder, folder=True)
         if devinterp:
             from agattn.experiments.calibration.langevin import require_devinterp
 
