@@ -30,6 +30,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.engines.elimination:ExaminedIdeal",
     ),
     "verify": ("agattn.verification.verify:Report",),
+    "certificate": ("agattn.verification.certificate:CertifiedClaims",),
     "check": ("agattn.verification.checked:Checked",),
     "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
     "critical-points": (

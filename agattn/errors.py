@@ -16,22 +16,35 @@ from pathlib import Path
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``otherwise`` if none is near.
 
-    Near is what is spelled alike, else what contains the name; else, where ``known`` says in words what each
-    is, that which is described by a word that begins with it.
+    Near is what begins with the name, or alone with its first letters; else what is spelled alike, else what
+    contains the name; else, where ``known`` says in words what each is, that which is described by a word
+    that begins with it. Signs between letters and digits do not count.
 
     >>> nearest("verfy", ["verify", "emit"]), nearest("ideal", ["implicit-ideal", "fiber"])
     ("; did you mean 'verify'?", "; did you mean 'implicit-ideal'?")
     >>> nearest("dim", {"fiber": "all weights", "implicit-ideal": "generators and dimension"})
     "; did you mean 'implicit-ideal'?"
+    >>> nearest("theorem-34", ["theorem-3.2", "theorem-3.4.closed"])
+    "; did you mean 'theorem-3.4.closed'?"
+    >>> nearest("certify", ["verify", "certificate"])
+    "; did you mean 'certificate'?"
     """
     text = name.lower()
     described = {key: str(known[key]) if isinstance(known, Mapping) else "" for key in known}
     spelled = {key.lower(): key for key in described}
-    close = [spelled[key] for key in difflib.get_close_matches(text, list(spelled), n=1)]
+    plain = {key: _plain(key) for key in described}
+    close = [key for key, letters in plain.items() if len(text) > 2 and letters.startswith(_plain(text))]
+    alike = [key for key, letters in plain.items() if len(text) > 4 and letters[:5] == _plain(text)[:5]]
+    close += alike if len(alike) == 1 else []
+    close += [spelled[key] for key in difflib.get_close_matches(text, list(spelled), n=1)]
     if len(text) > 2:
         close += [key for key in described if text in key.lower()]
         close += [key for key, words in described.items() if f" {text}" in f" {words.lower()}"]
     return f"; did you mean {close[0]!r}?" if close else otherwise
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def check_file(path: Path) -> None:

@@ -14,6 +14,7 @@ A conclusion is as strong as the weakest thing it uses:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -136,6 +137,7 @@ class Verdict(Result, extensible=True):
         tuple[Source, ...], "Who found which part of what the verdict rests on, and who checked it."
     ] = ()
     shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
+    meaning: str = ""  #: the claim in words, for who reads ``short``
     fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
 
     def __post_init__(self) -> None:
@@ -186,6 +188,11 @@ class Verdict(Result, extensible=True):
         if isinstance(value, list):
             return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
         return str(value)
+
+    @property
+    def is_terse(self) -> bool:
+        """Whether the computed value is words, such as ``boundary = critical``, that say little alone."""
+        return self.status is Status.CONFIRMED and bool(self.short) and not re.search(r"[1-9(]", self.short)
 
     def summary(self) -> str:
         """The verdict and its reason in a line."""

@@ -80,7 +80,6 @@ _IN_PYTHON = {
     "--point FILE": "point=...",
     "--point": "point=...",
     "--slice": "slice=...",
-    "leave out --certificate": "see ag.verify",
     "--max-degree": "max_degree",
     "--prime": "prime",
     "--memory": "memory",

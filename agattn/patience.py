@@ -8,12 +8,14 @@ said: modulo 7
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 
-#: Seconds of silence that nobody minds.
-AFTER = 2.0
+#: Seconds of silence that nobody minds, and seconds until a terminal is told again how long it takes.
+AFTER, EVERY = 2.0, 1.0
 
 Progress = Callable[[str], None]
 
@@ -23,17 +25,25 @@ def silent(_: str) -> None:
 
 
 @contextlib.contextmanager
-def told(work: str, progress: Progress | None = None, after: float = AFTER) -> Iterator[Progress]:
+def told(
+    work: str, progress: Progress | None = None, after: float = AFTER, every: float = EVERY
+) -> Iterator[Progress]:
     """A function that is told each step of some work.
 
     Args:
         work: what is done, in words.
         progress: what the steps are passed to; if there is none they are printed on stderr, from ``after``
-            seconds on, beginning with the last one that was told before.
+            seconds on, beginning with the last one that was told before. On a terminal they are one line,
+            with the seconds that have passed, which is wiped out in the end.
         after: seconds.
+        every: seconds, after which a terminal is told anew.
     """
     if progress is not None:
         yield progress
+        return
+    if sys.stderr.isatty():
+        with _ticking(work, after, every) as step:
+            yield step
         return
     steps: list[str] = []
     late = threading.Event()
@@ -60,3 +70,41 @@ def told(work: str, progress: Progress | None = None, after: float = AFTER) -> I
         yield tell
     finally:
         timer.cancel()
+
+
+@contextlib.contextmanager
+def _ticking(work: str, after: float, every: float) -> Iterator[Progress]:
+    """A line on a terminal that says what is done, and for how many seconds."""
+    steps: list[str] = []
+    ended = threading.Event()
+    begun = time.monotonic()
+
+    def tick() -> None:
+        if ended.wait(after):
+            return
+        with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+            while True:
+                line = f"{': '.join([work, *steps[-1:]])}, {time.monotonic() - begun:.0f} s"
+                print(f"\r{_shortened(line)}\x1b[K", end="", file=sys.stderr, flush=True)
+                if ended.wait(every):
+                    break
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    clock = threading.Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        yield steps.append
+    finally:
+        ended.set()
+        clock.join(1)
+
+
+def _shortened(line: str) -> str:
+    """A line that fits into a terminal, with its end, which has the seconds.
+
+    >>> len(_shortened("x" * 900 + ", 5 s")) < 900, _shortened("x" * 900 + ", 5 s")[-5:]
+    (True, ', 5 s')
+    """
+    width = shutil.get_terminal_size().columns - 1
+    line = " ".join(line.split())
+    return line if len(line) <= width else f"{line[: width - 15]} ...{line[-11:]}"

@@ -76,7 +76,7 @@ LONG = {
     "verify -d 6 -o 6 -a 4 --engine native",
 }
 # A refuted claim is a result; everything else that is not 0 is a failure.
-MAY_REFUTE = {"verify", "audit", "report", "study"}
+MAY_REFUTE = {"verify", "certificate", "audit", "report", "study"}
 
 
 @lru_cache
@@ -178,7 +178,7 @@ def results_of_example():
     with tempfile.TemporaryDirectory() as folder:
         grid = Path(folder, "grid.toml")
         grid.write_text(example(), encoding="utf-8")
-        ended = call("study", grid, "--no-cache", "--workers", "0")
+        ended = call("study", grid, "--no-cache", "--workers", "0", "--json")
     assert ended.out, ended
     return ended.out
 

@@ -46,6 +46,7 @@ CASES = [
     ["verify", *NETWORK, "--engine", "native"],
     ["verify", *MODEL, "--engine", "native"],
     ["audit", "--max-d", "2", "--max-out", "2"],
+    ["certificate", *THIN, "--claim", "theorem-3.4.singular", "--claim", "agattn.degree"],
     ["check", "docs/certificates/m322.json"],
     ["check", "docs/certificates/n332.json"],
     ["dimension", *THIN],

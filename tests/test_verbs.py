@@ -31,7 +31,6 @@ BELOW = {"study": "agattn.cli.jobs", "train": "agattn.experiments.training.train
 
 #: Verbs without a command of their name: the command that does the same, or why there is none.
 WITHOUT_A_COMMAND = {
-    "certificate": "agattn verify --certificate",
     "critical_points_near": "agattn critical-points --weights",
     "degree": "agattn ideal",
     "hilbert_function": "agattn ideal",

@@ -19,6 +19,7 @@ agattn.errors.InputError: sums.toml: layer 1 (perceptron) has an unknown key 'de
 
 from __future__ import annotations
 
+import difflib
 import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -45,14 +46,42 @@ def read_model(name: str) -> Architecture:
         InputError: if the file or the name does not exist, or cannot be used; the message says where.
     """
     path, colon, inside = name.rpartition(":")
-    if colon and Path(path).suffix.lower() == ".py":
-        return read_program(Path(path), inside)
-    ending = Path(name).suffix.lower()
+    of_program = bool(colon) and Path(path).suffix.lower() == ".py"
+    file = Path(path if of_program else name)
+    if not file.is_file():
+        raise InputError(_no_model(name, file))
+    if of_program:
+        return read_program(file, inside)
+    ending = file.suffix.lower()
     if ending == ".py":
         raise InputError(f"{name} is a program; say which name in it is the model, as in {name}:network")
     if ending != ".toml":
         raise InputError(f"the model is {name!r}; it must be a file FILE.toml, or FILE.py:name")
     return read_toml(_text(Path(name)), name)
+
+
+def _no_model(name: str, file: Path) -> str:
+    """Why there is no model in a file that does not exist, and which files are near.
+
+    >>> _no_model("x", Path("nowhere", "x"))
+    "the model is 'x', and there is no folder nowhere; give FILE.toml, or FILE.py:name"
+    """
+    check_file(file)
+    folder = file if file.is_dir() else file.parent
+    if not folder.is_dir():
+        return f"the model is {name!r}, and there is no folder {folder}; give FILE.toml, or FILE.py:name"
+    known = sorted(str(one) for ending in ("toml", "py") for one in folder.glob(f"*.{ending}"))
+    there = f"that folder has {', '.join(known[:6])}{' and more' * (len(known) > 6)}" if known else ""
+    if file.is_dir():
+        return f"the model is {name!r}, a folder; give FILE.toml, or FILE.py:name{f'; {there}' * bool(there)}"
+    alike = difflib.get_close_matches(file.stem, [Path(one).stem for one in known], n=1)
+    near = [one for one in known if Path(one).stem in alike]
+    how = (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"give FILE.toml, or FILE.py:name{f'; {there}' * bool(there)}"
+    )
+    return f"the model is {name!r}, and there is no such file; {how}"
 
 
 def read_toml(text: str, where: str) -> Network:

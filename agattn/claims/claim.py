@@ -185,6 +185,7 @@ class Claim(Generic[A]):
             details={**outcome.details, **({"assumes": failing} if failing else {})},
             sources=tuple(_once(finding.sources for finding in used)),
             shown=outcome.shown,
+            meaning=self.statement,
             fails_at=outcome.fails_at if status is Status.REFUTED else (),
         )
 
@@ -214,6 +215,11 @@ def select(
     for identifier in ids:
         found = meant(identifier, claims)
         if not found:
+            inside = [
+                name for name in claims if len(identifier) > 3 and identifier.casefold() in name.casefold()
+            ]
+            if inside:
+                raise InputError(f"there is no claim {identifier!r}; did you mean {inside[0]!r}?")
             for other in meant(identifier, others)[:1]:
                 raise InputError(f"{other} is {others[other]}")
             hint = nearest(identifier, [*claims, *others], f"; there are {', '.join(claims)}")

@@ -8,6 +8,7 @@ FOLDERS = {
         {
             "verify": "Check every claim of the paper for one architecture.",
             "audit": "Put every claim to every small architecture, and state the pattern.",
+            "certificate": "Write integers that prove verdicts, for anyone to check.",
             "check": "Verify a certificate with integers alone.",
         },
     ),
@@ -63,6 +64,26 @@ FOLDERS = {
             "rank": "Find the rank of a matrix, and say how it is known.",
         },
     ),
+}
+
+#: What to type for words that are no command, but that one may try.
+INSTEAD = {
+    **dict.fromkeys(
+        ("list", "ls", "commands", "tasks", "claims"),
+        "agattn --help lists the commands, agattn verify --list the claims, agattn emit --list the tasks",
+    ),
+    **dict.fromkeys(("degree", "hilbert-function", "hilbert", "generators"), "agattn ideal finds it"),
+    **dict.fromkeys(("script", "print", "export"), "agattn emit prints scripts"),
+    **dict.fromkeys(
+        ("plot", "draw", "show"), "agattn figure draws, and so do agattn strata --hasse and report"
+    ),
+    **dict.fromkeys(("engines", "install", "check-engines"), "agattn doctor finds the engines"),
+    **dict.fromkeys(("lambda", "llc", "learning-coefficient"), "agattn rlct computes learning coefficients"),
+    "invariants": "agattn ideal --invariants has them",
+    "tangent-space": "agattn strata has the tangent space at every point",
+    "critical-points-near": "agattn critical-points --weights finds them",
+    "version": "agattn --version prints it",
+    "prove": "agattn verify proves, and agattn certificate writes down what it proved",
 }
 
 #: The help of every command by its name.

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import functools
 import importlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, check_destination, console, read_text
+from agattn.cli.output import STDOUT, console, json_option, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.cache import Cache
     from agattn.experiments.studies.jobs import Job, Line, Versions
     from agattn.experiments.studies.workers import Workers
+    from agattn.sheet.data import Sheet
 
 
 def example_option(what: str, module: str) -> Callable[[options.Command], options.Command]:
@@ -39,12 +41,16 @@ def example_option(what: str, module: str) -> Callable[[options.Command], option
 
 
 class Work(NamedTuple):
-    """Where jobs are done and kept, whether they are looked up, and where their lines are written."""
+    """Where jobs are done and kept, whether they are looked up, and where their lines are written.
+
+    Lines go into the file ``output`` if there is one, and to stdout if ``as_json`` or the file is stdout.
+    """
 
     place: Callable[[], Workers]
     cache: Cache | None
     fresh: bool
     output: Path | None
+    as_json: bool
 
     def cached(self, jobs: Sequence[Job], versions: Versions, retry_open: bool = False) -> int:
         """How many jobs would not be done, as they were before."""
@@ -63,17 +69,17 @@ def job_options(command: options.Command) -> options.Command:
         options.one_blas_thread()
         place = _place(given.pop("workers"), given.pop("scheduler"))
         cache = _cache(given.pop("folder"), given.pop("no_cache"))
-        work = Work(place, cache, given.pop("fresh"), given.pop("output"))
+        work = Work(place, cache, given.pop("fresh"), given.pop("output"), given.pop("as_json"))
         return command(work=work, **given)
 
     command_with: options.Command = wrapped
     for option in (
+        json_option("Print one JSON document on a line for each job, or run, instead of the table."),
         click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done."),
         click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing."),
-        options.file_option(
-            "--cache", "folder",
-            "Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
-            folder=True,
+        click.option(
+            "--cache", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+            help="Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
         ),
         click.option(
             "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786."
@@ -82,19 +88,33 @@ def job_options(command: options.Command) -> options.Command:
             "--workers", type=click.IntRange(0, 512), metavar="N",
             help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
         ),
-        options.file_option("-O", "--output", "Write the lines there.  [default: stdout]"),
+        options.file_option(
+            "-O", "--output", "Write the lines that --json prints there; - is stdout.", endings=(".jsonl",)
+        ),
     ):  # fmt: skip
         command_with = option(command_with)
     return command_with
 
 
+#: What a file has that asks for a study, or for training, and never for the other.
+_ASKS = {"study": r"(?m)^\s*(\[+(layers|networks)\]|ask\s*=)", "train": r"(?m)^\s*\[+experiment\]"}
+
+
 def read_asked(path: Path, what: str) -> str:
-    """The text of a file that says what is asked; where it cannot be read, an error that names --example."""
+    """The text of a file that says what is asked.
+
+    Raises:
+        InputError: where it cannot be read, which names --example; or where another command reads it.
+    """
+    context = click.get_current_context()
     try:
-        return read_text(path)
+        text = read_text(path)
     except InputError as error:
-        command = click.get_current_context().command_path
-        raise InputError(f"{error}; {command} --example prints {what}") from error
+        raise InputError(f"{error}; {context.command_path} --example prints {what}") from error
+    others = [name for name, mark in _ASKS.items() if name != context.info_name and re.search(mark, text)]
+    if others and not re.search(_ASKS[context.info_name or ""], text):
+        raise InputError(f"{path} is no {what.removeprefix('a ')}; it is read by: agattn {others[0]} {path}")
+    return text
 
 
 def _cache(folder: Path | None, no_cache: bool) -> Cache | None:
@@ -120,10 +140,13 @@ def _place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
 
 
 def carry_out(
-    jobs: Sequence[Job], versions: Versions, work: Work, write: Callable[[Line], Iterable[str]], *,
-    retry_open: bool = False, force: bool = False,
+    jobs: Sequence[Job], versions: Versions, work: Work, write: Callable[[Line], Iterable[str]],
+    sheet: Callable[[], Sheet], *, retry_open: bool = False, force: bool = False,
 ) -> int:  # fmt: skip
     """Do jobs, and write for each, in order, the lines of text that ``write`` makes; the exit status.
+
+    Where no lines go to stdout, the ``sheet`` of all jobs that were done is shown there, after an interrupt
+    as well.
 
     Raises:
         InputError: if the lines cannot be written, or the workers not be reached.
@@ -132,11 +155,11 @@ def carry_out(
     from agattn.experiments.studies.lines import counted, exit_status, words
     from agattn.experiments.studies.study import study
 
-    place, cache, fresh, output = work
+    place, cache, fresh, output, as_json = work
+    on_stdout = as_json or output == STDOUT
     if output == STDOUT:
         output = None
     if output is not None:
-        check_destination(output)
         output.parent.mkdir(parents=True, exist_ok=True)
     statuses: list[dict[str, int]] = []
     done: Counter[str] = Counter()
@@ -150,21 +173,29 @@ def carry_out(
     made = study(
         jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, force=force, finished=finished
     )
-    to_file = contextlib.nullcontext(sys.stdout) if output is None else _alone(output)
     try:
-        with to_file as file, _bar(len(jobs), file) as update, contextlib.closing(made):
-            for line in made:
-                file.writelines(text + "\n" for text in write(line))
-                file.flush()
+        with contextlib.ExitStack() as stack:
+            files = [sys.stdout] * on_stdout
+            files += [] if output is None else [stack.enter_context(_alone(output))]
+            update = stack.enter_context(_bar(len(jobs), on_stdout))
+            for line in stack.enter_context(contextlib.closing(made)):
+                texts = [text + "\n" for text in write(line)]
+                for file in files:
+                    file.writelines(texts)
+                    file.flush()
                 statuses.append({"status": line["status"]})
     except OSError as error:
         if output is not None and error.filename is None:
             error.filename = str(output)  # a full disk names no file
         raise
     except KeyboardInterrupt:
+        if statuses and not on_stdout:
+            _show(sheet())
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
         kept = ", and not kept, because of --no-cache" if cache is None else go_on
         fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", interrupts.STATUS)
+    if not on_stdout:
+        _show(sheet())
     if output is not None:
         click.echo(f"wrote {output}", err=True)
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
@@ -172,6 +203,12 @@ def carry_out(
     outcome = f": {counted(found.elements())}" if found else ""
     click.echo(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
     return exit_status(statuses)
+
+
+def _show(sheet: Sheet) -> None:
+    from agattn.sheet.terminal import show
+
+    show(sheet, console())
 
 
 def _alone(path: Path) -> TextIO:
@@ -197,9 +234,9 @@ def number_of_jobs(number: int) -> str:
 
 
 @contextlib.contextmanager
-def _bar(total: int, file: TextIO) -> Iterator[Callable[[int, str], None]]:
+def _bar(total: int, on_stdout: bool) -> Iterator[Callable[[int, str], None]]:
     """A bar on stderr, if that is a terminal and the lines do not run over it; yields what moves it."""
-    if not sys.stderr.isatty() or file.isatty():
+    if not sys.stderr.isatty() or (on_stdout and sys.stdout.isatty()):
         yield lambda completed, description: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import importlib
 import os
-import re
 import sys
 import traceback
 
@@ -17,7 +16,7 @@ import click
 
 from agattn._version import __version__
 from agattn.cli import interrupts
-from agattn.cli.commands import COMMANDS, FOLDERS, MODULES
+from agattn.cli.commands import COMMANDS, FOLDERS, INSTEAD, MODULES
 from agattn.cli.ending import fail, forget_output
 from agattn.errors import AgattnError, nearest, was_interrupted
 
@@ -45,7 +44,7 @@ class LazyGroup(click.Group):
         """Resolve a command name, suggesting the nearest one where it is unknown."""
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            raise click.UsageError(f"there is no command {name!r}{nearest(name, COMMANDS)}")
+            raise click.UsageError(f"there is no command {name!r}{_instead(name)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -53,6 +52,15 @@ class LazyGroup(click.Group):
         for title, commands in FOLDERS.values():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
+
+
+def _instead(name: str) -> str:
+    """What to type instead of a word that is no command."""
+    if name in INSTEAD:
+        return f"; {INSTEAD[name]}"
+    if name.isdecimal():
+        return "; sizes follow a command, as in agattn verify 3 2 2"
+    return nearest(name, COMMANDS)
 
 
 @click.group(
@@ -101,7 +109,9 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was left behind", interrupts.STATUS)
     except click.ClickException as error:
-        fail(explained(error), 2)
+        from agattn.cli.usage import explained
+
+        fail(explained(error, arguments or []), 2)
     except AgattnError as error:
         fail(str(error), error.exit_status)
     except BrokenPipeError:  # nobody reads the output any more, as with head or less
@@ -125,39 +135,6 @@ def main(arguments: list[str] | None = None) -> None:
         traceback.print_exc()
         said = "please report it with the lines above, and with the command line"
         fail(f"this is an error of agattn; {said}", 70)
-
-
-def explained(error: click.ClickException) -> str:
-    """What is wrong with a command line, what to type instead, and where to read more."""
-    message = error.format_message().rstrip(".")
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return f"{message}{'' if message.endswith('?') else '; see agattn --help'}"
-    of_network = re.match(r"No such option:? '?(--dims|--ranks)\b", message)
-    if of_network and any(parameter.name == "d_out" for parameter in context.command.params):
-        return f"{context.command_path} is about one layer; give -d and -o instead of {of_network[1]}"
-    message = re.sub(r"is not a valid integer\b.*", "is not a whole number", message)
-    message = re.sub(r"is not a valid float\b.*", "is not a number", message)
-    message = re.sub(r"is not in the range (\d+)<=x<=(\d+)", r"is not from \1 to \2", message)
-    message = re.sub(r"is not in the range x>=(\d+)", r"is not at least \1", message)
-    if message.endswith("Missing option '--out'"):
-        message += ": give a folder, such as --out report"
-    stray = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message)
-    if stray and stray[1].replace(" ", "").isdigit():
-        given, numbers = context.params, stray[1].split()
-        if widths := given.get("dims"):
-            return f"numbers are joined by commas: type --dims {','.join([widths, *numbers])}"
-        sizes = [p for p in context.command.params if p.name in ("d", "d_out", "a", "t")]
-        if sizes:
-            free = (size.opts[0] for size in sizes if not given.get(size.name))
-            values = {size.opts[0]: given[size.name] for size in sizes if given.get(size.name)}
-            values |= dict(zip(free, numbers, strict=False))
-            typed = " ".join(
-                f"{flag} {number}" for flag, number in ({"-d": "D", "-o": "D'"} | values).items()
-            )
-            what = "".join(f" {given[name]}" for name in ("task", "file") if given.get(name))
-            return f"sizes are options: type {context.command_path}{what} {typed}"
-    return f"{message}; see {context.command_path} --help"
 
 
 def print_in_any_encoding() -> None:

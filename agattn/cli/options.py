@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.engines.catalogue import ENGINES, engine_name, engine_named
+from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
+from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
 
@@ -114,13 +116,13 @@ def _by_place(sizes: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, s
         return {}
     others = ("d", "d_out", "a", *_NETWORK, *_MODEL)
     if len(sizes) not in (2, 3) or any(options.get(name) is not None for name in others):
-        raise _stray(sizes)
+        raise stray(sizes)
     if not all(size.isdecimal() for size in sizes):
-        raise _stray(sizes)
+        raise stray(sizes)
     return dict(zip(("d", "d_out", "a"), sizes, strict=False))
 
 
-def _stray(words: tuple[str, ...]) -> click.UsageError:
+def stray(words: tuple[str, ...]) -> click.UsageError:
     """The error of click for words that no argument takes."""
     several = "s" if len(words) > 1 else ""
     context = click.get_current_context()
@@ -143,8 +145,10 @@ single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_on
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
     """The layer, network or model that options describe; an error if they describe several, or none."""
-    given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
     flag = {name: flags.split()[0] for name, (flags, *_) in _KNOWN.items()}
+    for name, text in options.items():
+        _refuse_signs(flag[name], text, several=_KNOWN[name][2] is whole_numbers)
+    given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
     if "model" in given:
         for name in given:
             if name != "model":
@@ -163,6 +167,21 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
     if "temperature" in given and given.get("normalization") != "softmax":
         raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
+
+
+def _refuse_signs(flag: str, text: Any, several: bool) -> None:
+    """Refuse numbers with the signs of another notation, and say how they are typed.
+
+    >>> _refuse_signs("--dims", "4x3x4", True)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: --dims is '4x3x4'; numbers are joined by commas: type --dims 4,3,4
+    """
+    if isinstance(text, str) and re.fullmatch(r"=\d+", text):
+        raise InputError(f"{flag} is {text!r}; leave out the sign: type {flag} {text[1:]}")
+    if several and isinstance(text, str) and re.fullmatch(r"[(\[]?\d+([ ;:x×/-]+\d+)+[)\]]?", text):
+        numbers = ",".join(re.findall(r"\d+", text))
+        raise InputError(f"{flag} is {text!r}; numbers are joined by commas: type {flag} {numbers}")
 
 
 def _model(name: str) -> Architecture:
@@ -211,7 +230,31 @@ def one_blas_thread() -> None:
 #: An option whose help ends in its default.
 option = partial(click.option, show_default=True)
 
-json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+#: Adds --claim.
+claims = click.option(
+    "--claim", "claims", multiple=True, metavar="ID",
+    help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",
+)  # fmt: skip
+
+
+def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.claims import titled
+
+        for title, claims in titled():
+            click.echo(f"{title}:")
+            for claim in claims.values():
+                assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
+                click.echo(f"  {claim.id}\n    {claim.statement}{assumes}")
+        context.exit()
+
+
+#: Adds --list, which lists the claims.
+list_claims = click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_claims, help="List the claims."
+)
+
+json_flag = json_option("Print one JSON document on stdout.")
 force = click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")
 seed = option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 field = click.option("--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.")
@@ -269,14 +312,24 @@ INPUT = InputFile(path_type=Path)
 
 
 def file_option(
-    *names: Any, folder: bool = False, read: bool = False, **more: Any
-) -> Callable[[Command], Command]:
+    *names: Any, endings: Sequence[str] = (), folder: bool = False, by_ending: bool = False,
+    unless: str = "", otherwise: str = "", read: bool = False, **more: Any,
+) -> Callable[[Command], Command]:  # fmt: skip
     """An option whose value is the path of a file, or of a folder; the last of ``names`` is its help.
 
-    A file is written unless it is to be ``read``.
+    A file is written, as :class:`~agattn.cli.output.Destination` says, unless it is to be ``read``.
     """
-    kind = INPUT if read else click.Path(path_type=Path, dir_okay=folder, file_okay=not folder)
-    return click.option(*names[:-1], type=kind, metavar="DIR" if folder else "FILE", help=names[-1], **more)
+    written = Destination(endings, folder=folder, by_ending=by_ending, unless=unless, otherwise=otherwise)
+    kind, shown = INPUT if read else written, "DIR" if folder else "FILE"
+    return click.option(*names[:-1], type=kind, metavar=shown, help=names[-1], **more)
+
+
+#: What a file of one format ends in; a name without an ending is taken as it is.
+JSON_FILE: dict[str, Any] = {"endings": (".json",)}
+MARKDOWN_FILE: dict[str, Any] = {"endings": (".md",)}
+#: What pictures end in, which chooses their format.
+DRAWING: dict[str, Any] = {"endings": DRAWINGS, "by_ending": True}
+FIGURE: dict[str, Any] = {"endings": FIGURES, "by_ending": True}
 
 
 def checkpoint(command: Command, counted: bool = True) -> Command:
@@ -399,12 +452,30 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
         instead=lambda given: bool(run_script) and is_script(given["task"]),
         by_place=False,
     )
-    argument = click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
+    kind = "TASK" if run_script is None else "TASK|SCRIPT"
+    known = _known_task if run_script is None else _known_task_or_script
+    argument = click.argument("task", metavar=kind, callback=known)
     options: list[Callable[[Command], Command]] = [argument, _LIST, instead, *_ASKED.values()]
     wrapped: Command = asks
     for add in reversed(options):
         wrapped = add(wrapped)
     return wrapped
+
+
+def _known_task(context: click.Context, _: click.Parameter, name: str) -> str:
+    """The name of a task; others are refused before the options are looked at."""
+    from agattn.systems.catalogue import task_named
+
+    return name if context.resilient_parsing else task_named(name).name
+
+
+def _known_task_or_script(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    """The name of a task, or the path of a script."""
+    if is_script(name):
+        return name
+    if Path(name).suffix or Path(name).exists():
+        raise InputError(f"{name} is no task and no script; a script ends in {of_all('ending', 'or')}")
+    return _known_task(context, parameter, name)
 
 
 def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

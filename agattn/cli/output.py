@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from agattn.errors import InputError
+from agattn.patience import silent, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,15 +76,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} is not UTF-8 text") from error
 
 
-def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
-    """Refuse a file, or a folder, that cannot be written or has none of these suffixes: before the work."""
-    if path == STDOUT and not folder and not set(suffixes) & set(DRAWINGS):
-        context = click.get_current_context(silent=True)
-        if context is not None and context.params.get("as_json"):
-            raise InputError("-O - and --json both print on stdout; give one of them")
-        return
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise InputError(f"cannot write {path}; its name must end in {' or '.join(suffixes)}")
+def check_destination(path: Path, *, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that cannot be written."""
     if path.exists() and path.is_dir() != folder:
         raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
     there = next(p for p in (path, *path.absolute().parents) if p.exists())
@@ -98,21 +93,87 @@ def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool 
         raise InputError(f"cannot write {path}: there is no permission")
 
 
-def check_report(folder: Path, title: str) -> None:
-    """Refuse a folder that cannot be written, or has a report with another title: before the work."""
-    from agattn.reports.document import refuse_another_report
-
-    check_destination(folder, folder=True)
-    refuse_another_report(folder, title)
-
-
-def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
-    """Refuse to draw without the library for it, or into a file that :func:`check_destination` refuses."""
-    if path is not None:
-        check_destination(path, suffixes)
+def check_drawing(path: Path | None = None) -> None:
+    """Refuse to draw without the library for it, or into a folder that does not exist."""
+    if path is not None and not path.absolute().parent.exists():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
     library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
     if importlib.util.find_spec(library) is None:
         raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
+
+
+class Destination(click.Path):
+    """The path of a file, or of a folder, that a command writes.
+
+    What cannot be written is refused while the options are read, before the command imports or computes
+    anything.
+    """
+
+    def __init__(
+        self, endings: Sequence[str] = (), *, folder: bool = False, by_ending: bool = False,
+        unless: str = "", otherwise: str = "",
+    ) -> None:  # fmt: skip
+        """Take files with some endings.
+
+        Args:
+            endings: of the file, all of them if there are none.
+            folder: whether the path is that of a folder.
+            by_ending: whether the ending chooses the format, so that a name without one is refused.
+            unless: the name of another parameter that chooses the format, whatever the ending is. It is read
+                first.
+            otherwise: what a message says beside the known endings.
+        """
+        super().__init__(path_type=Path, readable=False)
+        self.endings, self.folder, self.by_ending = endings, folder, by_ending
+        self.unless, self.otherwise = unless, otherwise
+        self.drawn = bool(set(endings) & set(DRAWINGS))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path == STDOUT and not self.folder and not self.drawn:
+            refuse_both(_is_given(ctx, "as_json"))
+            return path
+        ending = path.suffix.lower()
+        known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
+        if not known and (ending or self.by_ending):
+            *others, last = self.endings
+            listed = f"{', '.join(others)} or {last}" if others else last
+            raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")
+        check_destination(path, folder=self.folder)
+        if self.drawn:
+            check_drawing(path)
+        return path
+
+
+def _is_given(context: click.Context | None, name: str) -> bool:
+    """Whether an option was typed, as far as options have been read."""
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def refuse_both(twice: bool) -> None:
+    """Refuse to print two things on stdout."""
+    if twice:
+        raise InputError("-O - and --json both print on stdout; give one of them")
+
+
+def _alone_on_stdout(context: click.Context, _: click.Parameter, wanted: bool) -> bool:
+    """Refuse --json where a file that was read before is stdout."""
+    files = (p.name for p in context.command.params if isinstance(p.type, Destination) and not p.type.folder)
+    refuse_both(wanted and any(context.params.get(name or "") == STDOUT for name in files))
+    return wanted
+
+
+def json_option(text: str) -> Callable[[Any], Any]:
+    """Add --json, which prints on stdout and goes with no -O -."""
+    return click.option("--json", "as_json", is_flag=True, callback=_alone_on_stdout, help=text)
+
+
+def check_report(folder: Path, title: str) -> None:
+    """Refuse a folder that has a report with another title: before the work."""
+    from agattn.reports.document import refuse_another_report
+
+    refuse_another_report(folder, title)
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
@@ -131,10 +192,6 @@ def write_result(document: Mapping[str, object], destination: Path | None, as_js
 
 @contextlib.contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None]]:
-    """Show a spinner on stderr, if that is a terminal; yields a function that adds a step to the message."""
-    shown = console(stderr=True)
-    if not shown.is_terminal:
-        yield lambda _: None
-        return
-    with shown.status(message) as status:
-        yield lambda step: status.update(f"{message}: {step}")
+    """Say on stderr, if that is a terminal, what takes longer than two seconds; yields what is told steps."""
+    with told(message, None if sys.stderr.isatty() else silent) as tell:
+        yield tell

@@ -52,10 +52,12 @@ def task_named(name: str) -> Task[Any]:
     """
     if name not in TASKS:
         described = {known: task.summary for known, task in TASKS.items()}
-        raise InputError(
-            f"there is no task {name!r}{nearest(name, described, '; agattn emit --list names them')}"
-        )
+        raise InputError(f"there is no task {name!r}{nearest(name, described, f'; there are {_listed()}')}")
     return TASKS[name]
+
+
+def _listed() -> str:
+    return ", ".join(TASKS)
 
 
 def task_about(name: str, architecture: Architecture) -> Task[Any]:

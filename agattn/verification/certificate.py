@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -25,6 +26,7 @@ import numpy as np
 
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures.forms import Studied
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import (
     DEEP,
@@ -48,8 +50,8 @@ from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
-from agattn.sheet.data import Sheet, Table, Wide, Word
-from agattn.sheet.result import Result
+from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.result import Key, Result
 from agattn.verification.verify import Settings, verify
 
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
@@ -68,14 +70,13 @@ class Certificate(Result, dict[str, Any]):
 
     def sheet(self) -> Sheet:
         """The verdict on each claim, or why it has none."""
-        rows = tuple(
-            (
-                claim["id"],
-                Word(claim.get("verdict", "not certified")),
-                claim.get("reason") or " ".join(str(tuple(s)).replace(" ", "") for s in claim["fails_at"]),
-            )
-            for claim in self["claims"]
+        reasons = self.uncertified
+        fails_at = {claim["id"]: claim.get("fails_at", []) for claim in self.get("claims", ())}
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (name, Word(word), " ".join(str(tuple(s)).replace(" ", "") for s in fails_at.get(name, [])))
+            for name, word in self.verdicts.items()
         )
+        rows += tuple((name, Word("not certified"), reason) for name, reason in reasons.items())
         table = Table(self.summary(), ("claim", "verdict", Wide("fails at, or why not")), rows)
         return Sheet(self.summary(), (table,))
 
@@ -90,7 +91,8 @@ class Certificate(Result, dict[str, Any]):
         words = [claim["verdict"] for claim in claims if "verdict" in claim]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
         about = self["about"].split(":")[0]
-        return f"Certificate of {about}, t ≥ 2: {len(claims)} claims, {len(words)} certified ({counts})"
+        number = f"{len(claims)} claim{'s' * (len(claims) != 1)}"
+        return f"Certificate of {about}, t ≥ 2: {number}, {len(words)} certified ({counts})"
 
     @property
     def uncertified(self) -> dict[str, str]:
@@ -101,15 +103,41 @@ class Certificate(Result, dict[str, Any]):
     @property
     def certified(self) -> list[str]:
         """The claims that are certified."""
-        if self["format"] == HEADS:
-            return [HEADS_CLAIM]
-        if self["format"] == DEEP:
-            return [name for name, key in DEEP_CLAIMS.items() if key in self]
-        return [claim["id"] for claim in self["claims"] if "verdict" in claim]
+        return [*self.verdicts]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts that are certified, by claim; of networks confirmed claims alone are."""
+        if self["format"] == FORMAT:
+            return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
+        names = (
+            [HEADS_CLAIM] if self["format"] == HEADS else [n for n, key in DEEP_CLAIMS.items() if key in self]
+        )
+        return dict.fromkeys(names, str(Status.CONFIRMED))
 
     def save(self, path: str | Path) -> None:
         """Write the document into a file, for ``agattn check``."""
         Path(path).write_text(dump(self) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True, repr=False)
+class CertifiedClaims(Result, name="certificate"):
+    """A certificate, with what it proves and what it does not."""
+
+    architecture: Key[Studied, "What the certificate is about."]
+    file: Key[str | None, "Where the certificate was written; null where it was not."]
+    certified: Key[Mapping[str, str], "The verdicts that the certificate proves, by claim."]
+    uncertified: Key[Mapping[str, str], "The other claims that were asked for, each with the reason."]
+    certificate: Key[Mapping[str, Any], "The certificate, which `agattn check` reads from a file of its own."]
+
+    @classmethod
+    def of(cls, architecture: Any, found: Certificate, file: str | None) -> CertifiedClaims:
+        """The document about a certificate that was written into a file, or nowhere."""
+        return cls(architecture, file, found.verdicts, found.uncertified, found.as_json())
+
+    def summary(self) -> str:
+        """How many claims are certified, in a line."""
+        return f"{self.architecture}: {len(self.certified)} claims certified, {len(self.uncertified)} not"
 
 
 def certify(
@@ -153,13 +181,14 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     >>> check_certifiable(Network([Linear(2)], dim=2))
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: no claim about a model has a certificate; leave out --certificate
+    agattn.errors.InputError: no claim about a model has a certificate; layers and
+    networks have some
     """
     known = as_attention(architecture)
     chosen = claims_about(known, tuple(claims))
     able = [claim.id for claim in claims_about(known) if isinstance(claim.certificate, Proof)]
     if not able:
-        raise InputError(f"no claim about a {known.kind} has a certificate; leave out --certificate")
+        raise InputError(f"no claim about a {known.kind} has a certificate; layers and networks have some")
     if not any(claim.id in able for claim in chosen):
         names, have = ", ".join(claim.id for claim in chosen), "has" if len(chosen) == 1 else "have"
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")

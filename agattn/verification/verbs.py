@@ -515,7 +515,7 @@ def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certif
             certified.
 
     See Also:
-        :func:`agattn.check`, :func:`agattn.verify`; ``agattn verify --certificate`` in a shell.
+        :func:`agattn.check`, :func:`agattn.verify`; ``agattn certificate`` in a shell.
 
     >>> import agattn as ag
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")

@@ -144,6 +144,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         """The verdicts, with their reasons on a page and with what was computed in a terminal."""
         reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
         values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
+        meanings = [f"{v.claim}: {v.meaning}." for v in self.verdicts if v.is_terse and v.meaning]
         headings, why = ("claim", "verdict", "evidence"), Wide("why")
         return Sheet(
             str(self.layer),
@@ -151,6 +152,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
                 Table(str(self.layer), (*headings, why), reasons, where="page"),
                 Table("", (*headings, Wide("computed")), values, ruled=False, where="terminal"),
                 *([Note(LEGEND, folded=True)] if getattr(self.layer, "has_orbits", False) else []),
+                *([Note("\n".join(meanings), folded=True)] if meanings else []),
                 *map(Note, self._remarks()),
             ),
         )
@@ -166,7 +168,10 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
                 silent.setdefault(verdict.assumes, []).append(verdict.claim)
         lines = [f"{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
         for hypotheses, ids in silent.items():
-            lines.append(f"Inapplicable, assuming {' and '.join(hypotheses)}: {', '.join(ids)}.")
+            say, they = ("say", "they are") if len(ids) > 1 else ("says", "it is")
+            about = " and ".join(hypotheses)
+            lines.append(f"{', '.join(ids)} {say} nothing here: {they} about {about}.")
+        lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
         installations = (run.installation for run in self.runs)
@@ -175,6 +180,11 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         if engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
         return [*lines, "\n".join(computed)]
+
+
+def _shows_limit(verdict: Verdict) -> bool:
+    """Whether a claim is confirmed by one limit, which a reader wants to see."""
+    return verdict.status is Status.CONFIRMED and "limit" in verdict.details
 
 
 LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."

@@ -111,7 +111,7 @@ def test_files_and_lines_of_studies(files):
         "[[models]]\n[models.input]\ndim = 2\n"
         '[[models.layer]]\ntype = "perceptron"\nwidths = [2, 1]\ndegree = 2\n'
     )
-    ended = call("study", "grid.toml", "--cache", files / "cache")
+    ended = call("study", "grid.toml", "--json", "--cache", files / "cache")
     lines = [json.loads(line) for line in ended.out.splitlines()]
     assert len(lines) == 6 == len(read_lines(ended.out)), ended
     for line in lines:

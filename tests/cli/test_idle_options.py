@@ -37,10 +37,16 @@ REFUSED = [
     (["report", *LAYER, "--out", "x", "--heads", "2"], "-d describes a single layer and --heads a network"),
     (["report", *NETWORK, "--out", "x", "--max-degree", "2"], "--max-degree is for single layers"),
     (["ideal", *LAYER, "--method", "singular", "--workers", "3"], "--workers is for native computation"),
-    (["ideal", *LAYER, "-O", "x.txt"], "cannot tell a format by x.txt"),
+    (
+        ["ideal", *LAYER, "-O", "x.txt"],
+        "cannot write x.txt; its name must end in .m2, .sing, .py, .tex or .json, or give --format",
+    ),
     (["ideal", *LAYER, "--complete", "--engine", "native"], "--complete asks an engine"),
     (["ideal", *LAYER, "--format", "latex", "--json"], "-O - and --json both print"),
-    (["emit", "fiber", *LAYER, "-O", "x.py"], "a script is no .py file"),
+    (
+        ["emit", "fiber", *LAYER, "-O", "x.py"],
+        "must end in .m2, .sing, .sh or .json; agattn ideal writes equations as .py and .tex",
+    ),
     (["emit", "fiber", *LAYER, "-O", "x.m2", "--engine", "singular"], "x.m2 is a script for Macaulay2"),
     (["emit", "fiber", *LAYER, "-O", "-", "--json"], "-O - and --json both print"),
     (["run", "x.m2", *LAYER], "-d is for a task"),

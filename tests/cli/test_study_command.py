@@ -36,7 +36,8 @@ def study(tmp_path):
     def run(text, *arguments):
         path = tmp_path / "grid.toml"
         path.write_text(text, encoding="utf-8")
-        status, out, err = call("study", str(path), *arguments)
+        as_json = ["--json"] * ("-O" not in arguments)
+        status, out, err = call("study", str(path), *arguments, *as_json)
         return status, [json.loads(line) for line in out.splitlines() if line.startswith("{")] or out, err
 
     return run
@@ -106,7 +107,15 @@ def test_options_about_the_cache(study, cache, tmp_path):
     assert not lines[0]["cached"]
     file = tmp_path / "results" / "r.jsonl"
     status, out, err = study(text, "-O", str(file), "--cache", str(elsewhere))
-    assert (status, out) == (0, "") and json.loads(file.read_text())["cached"] and f"wrote {file}" in err
+    assert status == 0 and json.loads(file.read_text())["cached"] and f"wrote {file}" in err
+    assert out.split()[:6] == [
+        "architecture",
+        "asked",
+        "answer",
+        "evidence",
+        "─" * len(out.split()[4]),
+        "M(3,2,3;",
+    ]
 
 
 def test_parts_together_are_the_study(study):
@@ -116,6 +125,21 @@ def test_parts_together_are_the_study(study):
     assert [line["key"] for line in whole[1::2]] == [line["key"] for line in second]
     assert all(line["cached"] for line in first + second)
     assert study(SINGULAR, "--part", "9/9") == (0, "", "0 jobs\n")
+
+
+def test_a_table_of_the_answers_is_shown(tmp_path, cache):
+    """Without --json and without -O -: of every question, and of a job that fails."""
+    (tmp_path / "grid.toml").write_text(
+        'ask = ["dimension", "symmetries", "ideal"]\nmax_degree = 2\n'
+        "[[networks]]\ndims = [[3, 2]]\nranks = [[2]]\nt = 2\n"
+    )
+    status, out, err = call("study", tmp_path / "grid.toml")
+    rows = [line.partition("t = 2  ")[2].split(maxsplit=1) for line in out.splitlines()[2:]]
+    assert status == 0 and err == "3 jobs: 3 proved\n"
+    assert [row[0] for row in rows] == ["dimension", "symmetries", "ideal"]
+    answers = [" ".join(row[1].split()) for row in rows]
+    assert answers[0] == "dimension 13 proved" and answers[2] == "equations: 45 of degree 2 proved"
+    assert call("study", tmp_path / "grid.toml", "-O", "-").out.startswith("{")
 
 
 def test_exit_statuses(study, fakes):
@@ -240,7 +264,7 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
     (tmp_path / "grid.toml").write_text(LONG)
-    process = start("study", "grid.toml", cwd=tmp_path)
+    process = start("study", "grid.toml", "--json", cwd=tmp_path)
     process.stdout.readline()
     process.stdout.close()
     err = process.stderr.read()
@@ -324,7 +348,7 @@ def test_the_bar_is_for_terminals(study, monkeypatch):
     controller, terminal = pty.openpty()
     study(SINGULAR, "--dry-run")
     grid = Path(os.environ["AGATTN_CACHE"]).parent / "grid.toml"
-    process = start("study", grid, stderr=terminal, environment={"TERM": "xterm", "COLUMNS": "120"})
+    process = start("study", grid, "--json", stderr=terminal, environment={"TERM": "xterm", "COLUMNS": "120"})
     os.close(terminal)
     shown = b""
     while process.poll() is None or not shown.endswith(b"refuted\r\n"):

@@ -9,7 +9,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli import options, output
-from agattn.cli.output import check_destination, progress
+from agattn.cli.output import progress
 
 
 @click.command(
@@ -43,7 +43,7 @@ from agattn.cli.output import check_destination, progress
 @options.seed
 @options.force
 @options.limits
-@options.file_option("-O", "--output", "destination", "Write the JSON document.")
+@options.file_option("-O", "--output", "destination", "Write the JSON document.", **options.JSON_FILE)
 @options.json_flag
 def command(
     architecture: SingleLayer, metric: str | None, samples: int | None, data: Path | None, method: str,
@@ -67,8 +67,6 @@ def command(
     from agattn.sheet.terminal import show
     from agattn.verification.verbs import critical_points
 
-    if destination is not None:
-        check_destination(destination, (".json",))
     given = options.read_data(data, metric, samples)
     if weights_file is not None:
         counting = ("method", "smooth", "real", "field_name", "engine_name", "force", "timeout", "memory")

@@ -10,7 +10,7 @@ import click
 
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.cli import options
-from agattn.cli.output import STDOUT, check_destination, console, print_json, progress, write_file
+from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 @options.engine("", "native", default=None, flag="--method", hidden=True)  # the name in earlier versions
 @options.option("--workers", type=click.IntRange(1, 512), default=1, metavar="N", help="Processes.")
 @options.file_option(
-    "-O", "--output", "Write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json."
-)
+    "-O", "--output", "Write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json.",
+    endings=(".m2", ".sing", ".py", ".tex", ".json"), by_ending=True, unless="form",
+    otherwise=", or give --format",
+)  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "latex", "json"]),
+    "--format", "form", is_eager=True, type=click.Choice(["sympy", "macaulay2", "singular", "latex", "json"]),
     help="Format of FILE, or without -O of all generators on stdout.  [default: by the ending of FILE]",
 )  # fmt: skip
 @click.option(
@@ -182,10 +184,10 @@ def _eliminated(
 def _destination(output: Path | None, form: str | None) -> tuple[Path | None, str | None]:
     """Where equations go, and in which format."""
     if form is not None and output is None:
+        refuse_both(bool(click.get_current_context().params["as_json"]))
         output = STDOUT
     if output is not None:
         form = form or _format_of(output)
-        check_destination(output)
     return output, form
 
 
@@ -193,11 +195,7 @@ def _format_of(path: Path) -> str:
     """The format that the ending of a file says; Macaulay2 on stdout."""
     from agattn.geometry.ideal.export import ENDINGS
 
-    if path == STDOUT:
-        return "macaulay2"
-    if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"cannot tell a format by {path}; end it in {', '.join(ENDINGS)}, or give --format")
-    return ENDINGS[path.suffix.lower()]
+    return "macaulay2" if path == STDOUT else ENDINGS[path.suffix.lower()]
 
 
 def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation, Limits]:

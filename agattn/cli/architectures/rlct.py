@@ -13,15 +13,17 @@ from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli import output
 from agattn.cli.options import (
     INPUT,
+    JSON_FILE,
     file_option,
     json_flag,
     layer_network_or_checkpoint,
     leave_out,
     one_blas_thread,
+    stray,
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import check_destination, progress, write_file
+from agattn.cli.output import progress, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
 @tolerance_option(1e-6)
 @click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
 @click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
-@file_option("-O", "--output", "destination", "Write the JSON document.")
-@file_option("--certificate", "Of a layer: write a certificate of all points, for agattn check.")
+@file_option("-O", "--output", "destination", "Write the JSON document.", **JSON_FILE)
+@file_option(
+    "--certificate", "Of a layer: write a certificate of all points, for agattn check.", **JSON_FILE
+)  # fmt: skip
 @json_flag
 def command(
     files: tuple[Path, ...], architecture: Architecture | None, softmax: bool, tolerance: float,
@@ -60,12 +64,12 @@ def command(
     weights are taken as the numbers that they are.
     """
     one_blas_thread()
+    if files and all(file.name.isdecimal() and not file.exists() for file in files):
+        raise stray(tuple(map(str, files)))
     from agattn.heads.verbs import rlct
     from agattn.sheet.terminal import show
 
     found: Result
-    if destination is not None:
-        check_destination(destination, (".json",))
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve", "certificate")
         leave_out("is for heads, one by one", "tolerance", "kv_heads")
@@ -75,10 +79,10 @@ def command(
         if certificate is not None:
             from agattn.verification.certificate import make_learning_certificate
 
-            check_destination(certificate)
             with progress("certificate"):
                 made = make_learning_certificate(architecture, softmax)
-        found = rlct(architecture, softmax=softmax)
+        with progress(f"{architecture}: learning coefficients"):
+            found = rlct(architecture, softmax=softmax)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
         leave_out(

@@ -8,8 +8,8 @@ import click
 
 from agattn.architectures import Architecture
 from agattn.cli import output
-from agattn.cli.options import file_option, json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import check_destination, progress
+from agattn.cli.options import JSON_FILE, file_option, json_flag, layer_or_network, one_blas_thread, seed
+from agattn.cli.output import progress
 
 
 @click.command(
@@ -20,7 +20,7 @@ from agattn.cli.output import check_destination, progress
 @click.option("--pairs", is_flag=True, help="Take all pairs of what may be special about one matrix, too.")
 @seed
 @click.option("--force", is_flag=True, help="Attempt networks beyond the limits on sizes.")
-@file_option("-O", "--output", "destination", "Write the JSON document.")
+@file_option("-O", "--output", "destination", "Write the JSON document.", **JSON_FILE)
 @json_flag
 def command(
     architecture: Architecture, pairs: bool, seed: int, force: bool, destination: Path | None, as_json: bool
@@ -38,8 +38,6 @@ def command(
     from agattn.sheet.terminal import show
     from agattn.verification.verbs import singularities
 
-    if destination is not None:
-        check_destination(destination, (".json",))
     with progress(f"{architecture}: kinds of points") as update:
         found = singularities(architecture, pairs, seed=seed, force=force, progress=update)
     if output.write_result(found.as_json(), destination, as_json):

@@ -8,15 +8,17 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli import output
-from agattn.cli.options import file_option, force, json_flag, single_layer
-from agattn.cli.output import check_drawing, print_json, progress
+from agattn.cli.options import DRAWING, file_option, force, json_flag, single_layer
+from agattn.cli.output import print_json, progress
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")
 @single_layer
 @force
 @json_flag
-@file_option("--hasse", "Draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.")
+@file_option(
+    "--hasse", "Draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.", **DRAWING
+)  # fmt: skip
 def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path | None) -> None:
     """List the strata of the neuromanifold: orbits (r_V, r_A, r) of functions under base change.
 
@@ -25,8 +27,6 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     """
     from agattn.verification.verbs import strata
 
-    if hasse is not None:
-        check_drawing(hasse)
     with progress(f"{architecture}: strata") as update:
         found = strata(architecture, force=force)
         if hasse is not None:

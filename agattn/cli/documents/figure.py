@@ -10,7 +10,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import FIGURES, check_drawing, console, print_json, progress
+from agattn.cli.output import console, print_json, progress
 
 
 @click.command(
@@ -22,7 +22,7 @@ from agattn.cli.output import FIGURES, check_drawing, console, print_json, progr
 )
 @file_option(
     "-O", "--output",
-    "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.",
+    "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.", **options.FIGURE,
 )  # fmt: skip
 @click.option("-d", "--embed-dim", "d", default="2", show_default=True, metavar="D", help="Figure 1: d.")
 @click.option("-o", "--out-dim", "d_out", default="1", show_default=True, metavar="D'", help="Figure 1: d'.")
@@ -76,8 +76,6 @@ def command(
         options.leave_out("is for figure 2", "layers")
     if number not in ("3", "critical"):
         options.leave_out("is for figure 3 and figure critical", "seed")
-    if output is not None:
-        check_drawing(output, FIGURES)
     options.one_blas_thread()
     place = [entry.strip() for entry in target.split(",")]
     given: dict[str, dict[str, Any]] = {
@@ -102,5 +100,7 @@ def command(
     else:
         show(made.sheet(), console())
         click.echo(made.note, err=True, nl=bool(made.note))
+        if output is None:
+            click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:
         click.echo(f"wrote {output}", err=True)

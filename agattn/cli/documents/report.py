@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from agattn.architectures import SingleLayer
 from agattn.cli import options
-from agattn.cli.output import check_destination, check_drawing, print_json, progress
+from agattn.cli.output import check_drawing, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def command(
     is the same as Markdown.
     """
     options.one_blas_thread()
-    check_destination(folder, folder=True)
     check_drawing()
     if results is not None or architecture is None:
         return _of_study(results or Path(), grid, folder, as_json)

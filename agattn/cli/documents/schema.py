@@ -20,4 +20,5 @@ def command(name: str | None) -> None:
     elif name in NAMES:
         print_json({"description": COMMANDS[name], **schema(name)})
     else:
-        raise InputError(f"there is no schema {name!r}{nearest(name, NAMES, '; agattn schema lists them')}")
+        listed = f"; there are {', '.join(NAMES)}"
+        raise InputError(f"there is no schema {name!r}{nearest(name, NAMES, listed)}")

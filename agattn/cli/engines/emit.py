@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import STDOUT, as_text, check_destination, print_json, write_file
-from agattn.engines.catalogue import ENGINES, of_all
-from agattn.errors import EngineNotFoundError, InputError
+from agattn.cli.output import STDOUT, as_text, print_json, progress, write_file
+from agattn.engines.catalogue import ENGINES
+from agattn.errors import EngineNotFoundError
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -25,7 +25,9 @@ ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e
 @options.problem
 @options.engine("The engine.  [default: by the ending of -O, else macaulay2]", default=None)
 @options.file_option(
-    "-O", "--output", f"Write to FILE: {ENDINGS}, or .json as with --json.  [default: stdout]"
+    "-O", "--output", f"Write to FILE: {ENDINGS}, or .json as with --json.  [default: stdout]",
+    endings=(*(engine.ending for engine in ENGINES.values()), ".json"),
+    otherwise="; agattn ideal writes equations as .py and .tex",
 )  # fmt: skip
 @click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
 @options.json_flag
@@ -39,15 +41,10 @@ def command(
     more between two marks, polynomials as exponent vectors, with a checksum.
     """
     engine = options.engine_for(output, engine_name)
-    if output is not None:
-        check_destination(output)
-        if (ending := output.suffix.lower()) in (".py", ".tex"):
-            raise InputError(
-                f"a script is no {ending} file; end {output} in {of_all('ending', 'or')}, or see agattn ideal"
-            )
     from agattn.engines.verbs import emit
 
-    script = emit(architecture, task, engine.name, machine=machine, **asked)
+    with progress(task):
+        script = emit(architecture, task, engine.name, machine=machine, **asked)
     document = script.as_json()
     if output is not None:
         is_json = output.suffix.lower() == ".json"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import check_destination, print_json, progress, write_json
+from agattn.cli.output import print_json, progress, write_json
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ def command(
     """
     from agattn.engines.verbs import run
 
-    if keep is not None:
-        check_destination(keep, folder=True)
     engine = options.engine_for(None, engine_name)
     with progress(task) as tell:
         done = run(

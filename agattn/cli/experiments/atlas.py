@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import check_destination, print_json, write_file
+from agattn.cli.options import MARKDOWN_FILE, file_option, json_flag, leave_out, one_blas_thread, option, seed
+from agattn.cli.output import print_json, write_file
 
 
 @click.command(
@@ -22,7 +22,7 @@ from agattn.cli.output import check_destination, print_json, write_file
     "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
 )
 @click.option("--points", is_flag=True, help="Survey kinds of critical and singular points instead.")
-@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]")
+@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]", **MARKDOWN_FILE)
 @seed
 @json_flag
 def command(
@@ -38,8 +38,6 @@ def command(
     from agattn.experiments.verbs import atlas
     from agattn.reports.pages import atlas_page, points_page
 
-    if output is not None:
-        check_destination(output)
     if points:
         leave_out("is for dimensions", "max_width", "max_depth", "max_heads", "limit")
         leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")

@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import interrupts, output
 from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import check_destination, progress, write_file
+from agattn.cli.output import progress, write_file
 
 
 @click.command(epilog="Examples: agattn calibrate; agattn calibrate --out calibration --quick")
@@ -44,7 +44,6 @@ def command(
         context = click.get_current_context()
         chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
         count = number if chosen or not quick else 3
-        check_destination(folder, folder=True)
         found = calibrate(devinterp=devinterp)
         words = "--quick " * quick + "--free-energy " * free_energy
         shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"

@@ -36,13 +36,14 @@ def command(
     grid: Path, work: Work, part: str | None, retry_undecided: bool, timeout: float | None,
     memory: int | None, seed: int | None, force: bool, dry_run: bool, report: Path | None,
 ) -> int:  # fmt: skip
-    """Ask one question, or several, about all architectures of a grid; print one JSON line for each answer.
+    """Ask one question, or several, about all architectures of a grid; print a table of the answers.
 
-    Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
+    With --json, or -O, each answer is one JSON document on a line (JSON Lines). Jobs that are done are kept.
+    After an interrupt the same command goes on where it stopped.
     """
     from agattn.experiments.studies.grid import read_grid
     from agattn.experiments.studies.jobs import versions_for
-    from agattn.experiments.studies.lines import written
+    from agattn.experiments.studies.lines import row, sheet, written
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
     wanted = read_grid(read_asked(grid, "a grid"), {k: v for k, v in given.items() if v is not None}, force)
@@ -55,12 +56,16 @@ def command(
     if report is not None:
         check_report(report, "Study of")
     lines: list[Line] = []
+    rows: list[tuple[str, str, str, str]] = []
 
     def write(line: Line) -> list[str]:
+        rows.append(row(line))
         lines.extend([line] * (report is not None))
         return [written(line)]
 
-    status = carry_out(jobs, versions, work, write, retry_open=retry_undecided, force=force)
+    status = carry_out(
+        jobs, versions, work, write, lambda: sheet(rows), retry_open=retry_undecided, force=force
+    )
     if report is not None and lines:
         from agattn.reports.study_report import study_report
 

@@ -16,6 +16,7 @@ from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.jobs import Line
+    from agattn.experiments.training.training import RunEnd
 
 
 @click.command(
@@ -30,15 +31,16 @@ if TYPE_CHECKING:
 )
 @options.file_option("--report", "Write report.html and report.md about the runs there.", folder=True)
 def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: Path | None) -> int:
-    """Train attention from many seeds, and print where each ended: one JSON document on a line.
+    """Train attention from many seeds, and print a table of where in the geometry the runs ended.
 
-    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. Lines have the
-    loss, stratum, ranks and distances, the drift of conserved quantities, and the zeros of the Hessian. Runs
-    that are done are kept. After an interrupt the same command goes on where it stopped.
+    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. With --json, or
+    -O, each run is one JSON document on a line (JSON Lines), with the loss, stratum, ranks and distances, the
+    drift of conserved quantities, and the zeros of the Hessian. Runs that are done are kept. After an
+    interrupt the same command goes on where it stopped.
     """
     from agattn.experiments.studies.jobs import versions_for
     from agattn.experiments.training.experiment import read_experiments
-    from agattn.experiments.training.training import check, training_jobs
+    from agattn.experiments.training.training import check, runs_sheet, training_jobs
 
     text = read_asked(config, "a file of experiments")
     experiments = read_experiments(text, seeds)
@@ -61,6 +63,7 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
     lines: list[dict[str, Any]] = []
     names = iter([job.name for job in jobs])
     failures: list[str] = []
+    ended: list[RunEnd] = []
 
     def write(line: Line) -> list[str]:
         name = next(names)
@@ -68,10 +71,11 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
             failures.append(f"{name}: {line['error']['message']}")
             return []
         runs = [{**run, "experiment": name} for run in line["result"]["runs"]]
-        lines.extend(runs)
+        lines.extend(runs if report is not None else [])
+        ended.extend((name, run["outcome"], run["stratum"], run["loss"], run["drift"]) for run in runs)
         return [json.dumps(run, ensure_ascii=False) for run in runs]
 
-    status = carry_out(jobs, versions, work, write)
+    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(ended))
     for failure in dict.fromkeys(failures):
         click.echo(failure, err=True)
     if report is not None and lines:

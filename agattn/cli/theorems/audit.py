@@ -7,14 +7,17 @@ from pathlib import Path
 import click
 
 from agattn.cli import options
-from agattn.cli.output import check_destination, print_json, progress, write_file
+from agattn.cli.output import print_json, progress, write_file
 
 
 @click.command(epilog="Example: agattn audit --max-d 4 --max-out 4 -O audit.md")
 @options.option("--max-d", default="4", metavar="D", help="Largest embedding dimension d.")
 @options.option("--max-out", default="4", metavar="D'", help="Largest output dimension d'.")
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
-@options.file_option("-O", "--output", "path", "Write the Markdown page there.  [default: stdout]")
+@options.file_option(
+    "-O", "--output", "path", "Write the Markdown page there.  [default: stdout]",
+    **options.MARKDOWN_FILE,
+)  # fmt: skip
 @options.force
 @options.json_flag
 def command(
@@ -30,8 +33,6 @@ def command(
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))
     largest_out = positive_integer("max-out", options.whole_number(max_out))
-    if path is not None:
-        check_destination(path)
     with progress("audit") as update:
         table = audit(largest_d, largest_out, claims, force=force, progress=update)
     if path is not None:

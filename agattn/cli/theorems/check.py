@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agattn.checker import UnreadableError, check, described
-from agattn.cli.output import check_destination, print_json, write_file
+from agattn.cli.output import Destination, json_option, print_json, progress, write_file
 from agattn.errors import InputError, check_file
 
 
@@ -17,11 +17,11 @@ from agattn.errors import InputError, check_file
     "agattn check --write checker.py; python3 checker.py m322.json"
 )
 @click.argument("path", metavar="[FILE]", required=False, type=click.Path(allow_dash=True))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option("Print one JSON document.")
 @click.option(
     "--write",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Destination((".py",)),
     help="Write the checker as one file of Python.",
 )
 def command(path: str | None, as_json: bool, write: Path | None) -> int:
@@ -35,13 +35,13 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
     if (path is None) == (write is None):
         raise InputError("name a certificate, or with --write a file for the checker: one of the two")
     if write is not None:
-        check_destination(write)
         write_file(write, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
         return 0
     if path is not None and path != "-":
         check_file(Path(path))
     try:
-        result = check(path)
+        with progress("checking"):
+            result = check(path)
     except UnreadableError as error:
         raise InputError(f"{path} cannot be checked: {error}") from error
     if as_json:

@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import check_destination, print_json, progress, write_file, write_json
+from agattn.cli.output import print_json, progress, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.verify import Report
-
-
-def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from agattn.claims import titled
-
-        for title, claims in titled():
-            click.echo(f"{title}:")
-            for claim in claims.values():
-                assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
-                click.echo(f"  {claim.id}\n    {claim.statement}{assumes}")
-        context.exit()
 
 
 @click.command(
@@ -31,13 +19,8 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
     "agattn verify -d 3 -o 2 -a 2 --claim 3.4; agattn verify --model model.toml"
 )
 @options.layer_or_network
-@click.option(
-    "--claim", "claims", multiple=True, metavar="ID",
-    help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_claims, help="List the claims."
-)
+@options.claims
+@options.list_claims
 @options.engine("Who computes; all: every engine, and those that answer must agree.", "auto", "native", "all")
 @options.field
 @options.limits
@@ -45,7 +28,9 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @options.force
 @options.seed
 @options.file_option("--report", "Save verdicts, scripts and transcripts there.", folder=True)
-@options.file_option("--certificate", "Write integers that prove the verdicts there; see agattn check.")
+@options.file_option(
+    "--certificate", "Write integers that prove the verdicts there; see agattn check.", **options.JSON_FILE
+)  # fmt: skip
 @options.json_flag
 def command(
     architecture: Any, claims: tuple[str, ...], engine_name: str, field_name: str | None, timeout: float,
@@ -60,10 +45,7 @@ def command(
     if certificate is not None:
         from agattn.verification.certificate import check_certifiable
 
-        check_destination(certificate)
         check_certifiable(architecture, claims)
-    if report is not None:
-        check_destination(report, folder=True)
     with progress(str(architecture)) as update:
         result = verify(
             architecture, claims, engine_name,

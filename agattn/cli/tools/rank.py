@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import INPUT, file_option, json_flag, option, seed
-from agattn.cli.output import check_drawing, console, print_json
+from agattn.cli.options import DRAWING, INPUT, file_option, json_flag, option, seed
+from agattn.cli.output import console, print_json, progress
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
@@ -25,7 +25,7 @@ from agattn.cli.output import check_drawing, console, print_json
     help="How far each decimal or float may be from what is written; 0 takes all as exact.  "
     "[default: half a unit of the last place of floats and of decimals with 16 digits or more]",
 )  # fmt: skip
-@file_option("--plot", "Draw the singular values.")
+@file_option("--plot", "Draw the singular values.", **DRAWING)
 @seed
 @json_flag
 def command(
@@ -39,14 +39,14 @@ def command(
     from agattn.algebra.verbs import matrix_in, rank
     from agattn.sheet.terminal import show
 
-    if plot:
-        check_drawing(plot)
-    matrix = matrix_in(file, radius)
-    result = rank(matrix, method, precision=precision, seed=seed)
-    if plot:
-        from agattn.reports.spectrum import draw
+    with progress("rank") as tell:
+        matrix = matrix_in(file, radius)
+        result = rank(matrix, method, precision=precision, seed=seed)
+        if plot:
+            from agattn.reports.spectrum import draw
 
-        draw(matrix, result, plot)
+            tell("drawing")
+            draw(matrix, result, plot)
     if as_json:
         print_json(result.as_json())
     else:

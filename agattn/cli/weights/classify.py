@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import as_text, check_destination, check_drawing, print_json, progress, write_file
+from agattn.cli.output import as_text, print_json, progress, write_file
 
 
 @click.command(
@@ -22,9 +22,12 @@ from agattn.cli.output import as_text, check_destination, check_drawing, print_j
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=options.INPUT)
 @options.checkpoint
 @options.file_option(
-    "-O", "--output", "destination", "Write .csv, .jsonl (a line for each head) or .json (one document)."
-)
-@options.file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf, .html).")
+    "-O", "--output", "destination", "Write .csv, .jsonl (a line for each head) or .json (one document).",
+    endings=(".csv", ".jsonl", ".json"), by_ending=True,
+)  # fmt: skip
+@options.file_option(
+    "--plot", "Draw stable ranks by layer (.png, .svg, .pdf, .html).", **options.FIGURE
+)  # fmt: skip
 @options.tolerance_option(1e-6)
 @options.json_flag
 def command(
@@ -41,10 +44,6 @@ def command(
     from agattn.heads.verbs import classify
     from agattn.sheet.terminal import show
 
-    if destination is not None:
-        check_destination(destination, (".csv", ".jsonl", ".json"))
-    if plot is not None:
-        check_drawing(plot, output.FIGURES)
     with progress("classify") as update:
         table = classify(
             list(files), heads=counts["heads"], kv_heads=counts["shared"], match=counts["parts"],
@@ -60,7 +59,6 @@ def command(
         from agattn.reports.drawing import save
         from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 
-        plot.parent.mkdir(parents=True, exist_ok=True)
         save(page_of_stable_ranks(rows) if plot.suffix == ".html" else draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json
+from agattn.cli.output import print_json, progress
 
 
 @click.command(
@@ -36,8 +36,9 @@ def command(
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
 
-    one, two = (read_weights(WeightFile([path]), layer, head, **counts) for path in (first, second))
-    found = equivalent(one, two, tolerance=tolerance)
+    with progress("equivalent"):
+        one, two = (read_weights(WeightFile([path]), layer, head, **counts) for path in (first, second))
+        found = equivalent(one, two, tolerance=tolerance)
     if as_json:
         print_json(found.as_json())
     else:

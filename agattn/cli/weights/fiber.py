@@ -91,9 +91,11 @@ def command(
     from agattn.sheet.terminal import show
 
     which = {"layer": layer, "head": head, **counts}
-    w = _read_weights(files, a, which)
-    found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
-    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance=tolerance)
+    with progress("fiber"):
+        w = _read_weights(files, a, which)
+        found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
+        others = None if other is None else _read_weights((other,), a, which)
+        answer = None if others is None else equivalent(w, others, tolerance=tolerance)
     if as_json:
         compared = None if answer is None else answer.of_head()
         print_json(replace(found, equivalent=compared).as_json())
@@ -114,7 +116,7 @@ def _of_network(
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
-    compared = None if other is None else found.compare(WeightFile([other]), seed)
+        compared = None if other is None else found.compare(WeightFile([other]), seed)
     if as_json:
         print_json(replace(found, equivalent=compared).as_json())
         return

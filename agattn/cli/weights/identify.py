@@ -9,7 +9,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
-from agattn.cli.output import console, print_json
+from agattn.cli.output import console, print_json, progress
 from agattn.errors import InputError
 
 
@@ -36,7 +36,8 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
         names = ", ".join(list(arrays)[:6]) or "none"
         raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
     given = arrays if is_table else arrays["y" if "y" in arrays else next(iter(arrays))]
-    found = identify(architecture, given, tolerance=tolerance)
+    with progress(f"{architecture.name}: identify"):
+        found = identify(architecture, given, tolerance=tolerance)
     if as_json:
         print_json(found.as_json())
     else:

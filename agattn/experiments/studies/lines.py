@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from agattn.experiments.studies.jobs import TOGETHER, Line, StudyLine, architect
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
+from agattn.sheet.data import Sheet, Table, Wide
 from agattn.sheet.result import Result, check, check_one_of
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
@@ -79,6 +80,30 @@ def words(line: Mapping[str, Any]) -> list[str]:
     if ask == "ideal":
         return [weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value]
     return ["proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"]
+
+
+def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """The row of a line in the table of a study: what about, what was asked, the answer, how known."""
+    about = architecture_of(line["architecture"]).name
+    ask, result = line["job"]["ask"], line.get("result")
+    if result is None:
+        return about, ask, line["error"]["message"], "failed"
+    if ask == "verify":
+        return about, ask, counted(words(line)), ""
+    known = counted(words(line)).partition(" ")[2]
+    if ask == "strata":
+        singular = sum(row["singular"] is True for row in result["strata"])
+        return about, ask, f"{len(result['strata'])} strata, {singular} singular", known
+    if ask == "ideal":
+        new = ((degree["degree"], degree["minimal_generators"]) for degree in result["degrees"])
+        found = ", ".join(f"{number} of degree {degree}" for degree, number in new if number)
+        return about, ask, f"equations: {found or 'none'}", known
+    return about, ask, f"dimension {result['dimension']}", known
+
+
+def sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:
+    """The table that a study shows."""
+    return Sheet("", (Table("", ("architecture", "asked", Wide("answer"), "evidence"), tuple(rows)),))
 
 
 def is_open(line: Mapping[str, Any]) -> bool:

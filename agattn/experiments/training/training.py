@@ -50,7 +50,7 @@ from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
-from agattn.sheet.data import Sheet, Table
+from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Number, Result
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
@@ -171,6 +171,47 @@ class Training(Result, Sequence[Line]):
         drifts = [run["drift"] for run in self.runs if run["drift"] is not None]
         most = f"; drift at most {_up(max(drifts))}" if drifts and self.experiment.method == "flow" else ""
         return f"{self.experiment}: {len(self)} runs, {told}{most} ({self.evidence})"
+
+
+#: What the table of an experiment needs of a run: experiment, outcome, stratum, loss, drift.
+RunEnd = tuple[str, str, Sequence[int] | None, float, float | None]
+
+
+def runs_sheet(runs: Sequence[RunEnd]) -> Sheet:
+    """A row for each experiment of a file: how its runs ended, and in which strata the limit points lie.
+
+    >>> runs = [("two", "converged", [1, 1, 2], 1e-20, 1e-12), ("two", "stiff", None, 0.5, 1e-3)]
+    >>> runs_sheet(runs).tables[0].rows
+    (('two', 2, '1 converged, 1 stiff', '(1,1,2) 1', '1e-20', '1e-3'),)
+    """
+    rows = []
+    for name in dict.fromkeys(run[0] for run in runs):
+        mine = [run for run in runs if run[0] == name]
+        ends = Counter(outcome for _, outcome, *_ in mine).most_common()
+        limits = [run for run in mine if run[1] == "converged"]
+        strata = Counter("({},{},{})".format(*run[2]) for run in limits if run[2] is not None).most_common()
+        losses = sorted(run[3] for run in limits)
+        drifts = [run[4] for run in mine if run[4] is not None]
+        rows.append(
+            (
+                name, len(mine), ", ".join(f"{number} {word}" for word, number in ends),
+                ", ".join(f"{place} {number}" for place, number in strata) or "–",
+                f"{losses[len(losses) // 2]:.0e}" if losses else "–", _up(max(drifts)) if drifts else "–",
+            )
+        )  # fmt: skip
+    columns = (
+        "experiment",
+        "runs",
+        Wide("outcomes"),
+        Wide("strata of limits"),
+        "loss",
+        "drift",
+    )
+    note = (
+        "Strata are (rk V, rk A, rk [V; Aᵀ]), with the number of runs that converged there. The loss is the "
+        "median of the runs that converged, and the drift the largest of all runs. All is numerical."
+    )
+    return Sheet("", (Table("", columns, tuple(rows)), Note(note, folded=True)))
 
 
 def _up(x: float) -> str:

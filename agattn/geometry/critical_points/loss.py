@@ -50,6 +50,8 @@ METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 _LARGEST = 9
 #: G is kept as a whole; its products take the square of this.
 MAX_COORDINATES = 400
+#: The most random samples; fewer are generic for every layer within that bound.
+MOST_SAMPLES = 100_000
 
 Row = tuple[Fraction, ...]
 
@@ -237,8 +239,9 @@ def loss(
         )
     if samples is not None and metric != "generic":
         raise InputError(f"a number of samples is for random data; the metric {metric} has none")
-    if samples is not None and samples < 1:
-        raise InputError(f"the number of samples is {samples}; it must be at least 1")
+    if samples is not None and not 1 <= samples <= MOST_SAMPLES:
+        least = f"it must be from 1 to {MOST_SAMPLES}: more random samples are as generic as these"
+        raise InputError(f"the number of samples is {samples}; {least}")
     _check_size(layer)
     random = np.random.default_rng(seed)
     u = _target(layer, target)

@@ -283,12 +283,13 @@ def test_the_command_keeps_runs_and_reports(tmp_path):
     ]
     assert (first.status, first.err.splitlines()[1]) == (0, "2 jobs, 4 results: 2 converged, 2 unfinished")
     assert "4 runs of 2 experiments" in (tmp_path / "r" / "report.md").read_text()
-    again = call(*words)
+    assert "generic" in first.out and "converged" in first.out and "{" not in first.out
+    again = call(*words, "--json")
     assert again.out == (tmp_path / "a.jsonl").read_text() and "(2 from the cache)" in again.err
     assert "4 runs in 2 jobs, 2 of them cached" in call(*words, "--dry-run").out
     # The name of an experiment is not what is kept.
     (tmp_path / "c.toml").write_text(FILE.replace('"generic"', '"renamed"'))
-    assert call(*words, "--seeds", "0..1").out == again.out.replace('"generic"', '"renamed"')
+    assert call(*words, "--json", "--seeds", "0..1").out == again.out.replace('"generic"', '"renamed"')
     assert len(training_jobs(read_experiments(FILE, "0..99"))) == 10
 
 
