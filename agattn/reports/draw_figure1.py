@@ -406,7 +406,8 @@ def _hull(corners: Array) -> Array:
     normals = np.cross(corners[j] - corners[i], corners[k] - corners[i])
     beyond = (corners @ normals.T - (corners[i] * normals).sum(axis=1)).T
     outer = (beyond < 1e-9).all(axis=1) | (beyond > -1e-9).all(axis=1)
-    return np.stack([i, j, k], axis=1)[outer & (np.abs(normals).max(axis=1) > 1e-9)]
+    faces: Array = np.stack([i, j, k], axis=1)[outer & (np.abs(normals).max(axis=1) > 1e-9)]
+    return faces
 
 
 def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:

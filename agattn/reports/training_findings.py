@@ -18,7 +18,6 @@ from agattn.experiments.training.experiment import Experiment
 from agattn.reports.training_figures import BLUE, ORANGE, Mark, Row, draw_rows
 from agattn.reports.training_tables import (
     NO_DIFFERENCE,
-    approach_table,
     conserved_table,
     difference,
     endings_table,
@@ -52,7 +51,7 @@ class Finding:
         file: the name of the figure.
         caption: of the figure; it names every colour.
         draw: the figure.
-        table: the numbers.
+        table: the numbers; ``None`` where the table of another finding has them.
     """
 
     title: str
@@ -61,7 +60,7 @@ class Finding:
     file: str
     caption: str
     draw: Callable[[], Figure]
-    table: Table
+    table: Table | None
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ def passes(runs: Runs) -> Finding | None:
         f"Runs that pass within {100 * analysis.NEAR:g} % of the singular stratum named. Blue: the share, "
         "and its interval at 95 %.",
         partial(draw_shares, found, f"pass within {100 * analysis.NEAR:g} %, in %"),
-        approach_table(runs.of(_not_singular_itself)),
+        None,
     )  # fmt: skip
 
 
@@ -234,10 +233,9 @@ def heads(runs: Runs) -> Finding | None:
         return None
     answers = {name: difference(*both) for name, both in compared.items()}
     changed = [name for name, answer in answers.items() if answer != NO_DIFFERENCE]
-    said = (
-        "No difference between start and end is seen in "
-        f"{_of(len(answers) - len(changed), len(answers), 'layer')}."
-    )
+    number = _count(len(answers), "layer")
+    where = f"{len(answers) - len(changed)} of {number}" if changed else f"any of {number}"
+    said = f"No difference between start and end is seen in {where}."
     terms = (
         f"A head counts as of rank one if σ₂ ≤ {analysis.RANK_ONE:g} σ₁ for the singular values of its "
         "A = KᵀQ; of several heads in a layer the one with the least σ₂/σ₁ counts. A difference is seen if "
@@ -271,7 +269,13 @@ def hessians(runs: Runs) -> Finding | None:
     exact = [name for name, one in found.items() if one.successes == one.n]
     said = f"It is so in every run of {_of(len(exact), len(found))}: {shares(found)}."
     if len(exact) < len(found):
-        said += " Elsewhere the teacher is degenerate to second order."
+        others = [
+            run["hessian_zeros"] - run["fiber_dimension"]
+            for name, those in groups.items()
+            for run in analysis.at_loss_zero(those)
+            if name in found and run["hessian_zeros"] != run["fiber_dimension"]
+        ]
+        said += f" Elsewhere there are {'more' if min(others) > 0 else 'other numbers of'} zeros."
     terms = (
         "The fiber of a function is the set of all weights that have it. At loss 0 the Hessian is zero along "
         "the fiber, and in no other direction if it has as many zero eigenvalues as a general fiber has "
@@ -333,13 +337,12 @@ def speed(runs: Runs) -> Finding | None:
         "shrinks: the smaller λ, the more singular."
     )
     if len(shown) > 1:
+        said += f", the fastest, and {slow.times[1]:.3g} for “{slow.name}” (λ = {slow.value}), the slowest"
+    if len(shown) > 2:
         ordered = [one.times[1] for one in shown]  # by λ
         upward, downward = ordered == sorted(ordered), ordered == sorted(ordered, reverse=True)
         order = "grow" if upward else "fall" if downward else "neither grow nor fall"
-        said += (
-            f", the fastest, and {slow.times[1]:.3g} for “{slow.name}” (λ = {slow.value}), the slowest. "
-            f"{'' if upward or downward else 'Unexpected: '}With λ the {len(shown)} medians {order}"
-        )
+        said += f". {'The' if upward or downward else 'Unexpected: the'} {len(shown)} medians {order} with λ"
     rows = [
         Row(
             f"{one.name}: λ = {one.value}",
@@ -428,7 +431,7 @@ def shares(found: Mapping[str, Frequency]) -> str:
     >>> shares({str(n): Frequency(n // 8, 10) for n in range(10)})
     '“8” 1 of 10 (10 %, 2 to 40 %); “9” 1 of 10 (10 %, 2 to 40 %); none in 8 others: at most 28 % there'
     """
-    ordered = sorted(found, key=lambda name: -found[name].successes / found[name].n)
+    ordered = sorted(found, key=lambda name: -found[name].interval[0])
     if len(ordered) <= _NAMED:
         return _each(found, ordered)
     some = [name for name in ordered if found[name].successes]
@@ -437,13 +440,12 @@ def shares(found: Mapping[str, Frequency]) -> str:
     if len(some) <= _NAMED:
         parts += [_each(found, some)] if some else []
     else:
-        parts += [
-            f"most in {_each(found, some[:1])}",
-            f"least of those with any in {_each(found, some[-1:])}",
-        ]
+        rarest = min(some, key=lambda name: found[name].interval[1])
+        parts.append(f"most in {_each(found, some[:1])}")
+        parts.append(f"least of those with any in {_each(found, [rarest])}")
     if none:
         worst = max(100 * found[name].interval[1] for name in none)
-        others = f"{len(none)} others" if some else f"all {len(none)} experiments"
+        others = f"{len(none)} other{'s' * (len(none) != 1)}" if some else f"all {len(none)} experiments"
         largest = max(none, key=lambda name: found[name].n)
         example = f", and {found[largest]} in “{largest}”" if found[largest].n > 100 else ""
         parts.append(f"none in {others}: at most {worst:.0f} % there{example}")
@@ -458,8 +460,8 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _of(number: int, total: int, noun: str = "experiment") -> str:
-    return f"{'all' if number == total > 1 else f'{number} of'} {_count(total, noun)}"
+def _of(number: int, total: int) -> str:
+    return f"{'all' if number == total > 1 else f'{number} of'} {_count(total, 'experiment')}"
 
 
 # Drawn ------------------------------------------------------------------------------------------------------

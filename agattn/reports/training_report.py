@@ -58,9 +58,9 @@ def _shown(finding: Finding, pictures: bool) -> tuple[Block, ...]:
     return (*drawn, *_folded(finding.table))
 
 
-def _folded(table: Table) -> tuple[Block, ...]:
+def _folded(table: Table | None) -> tuple[Block, ...]:
     """A table behind its caption; nothing if it is empty."""
-    if not table.rows:
+    if table is None or not table.rows:
         return ()
     return (
         Folded(f"Table: {table.caption} ({len(table.rows)} row{'s' * (len(table.rows) != 1)})", (table,)),

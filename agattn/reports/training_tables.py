@@ -96,28 +96,21 @@ def conserved_table(lines: Sequence[Line], experiments: Sequence[Experiment]) ->
     return Table("Drift", columns, tuple(rows))
 
 
-def approach_table(groups: Mapping[str, Sequence[Line]]) -> Table:
-    """A row for each experiment and stratum: the least relative distance on the way."""
-    rows = []
-    for name, runs in groups.items():
-        known = [run["nearest"] for run in runs if run["nearest"] is not None]
-        for stratum in known[0] if known else ():
-            rows.append((name, stratum, size([nearest[stratum][0] for nearest in known])))
-    columns = ("experiment", "stratum", "distance: median and range")
-    return Table("Nearest approach, relative to the norm", columns, tuple(rows))
-
-
 def strata_table(lines: Sequence[Line]) -> Table:
-    """A row for each experiment and stratum: how many runs end there, and how many pass near it."""
+    """A row for each experiment and stratum: how many runs end there or pass near it, and how near."""
     rows = []
     for name, runs in analysis.by_experiment(lines).items():
         ends, passes = analysis.ends(runs), analysis.passes(runs)
         number = next(iter(ends.values()), Frequency(0, 0)).n
         for stratum in sorted({*ends, *passes}):
-            near = str(passes[stratum]) if stratum in passes else "–"
-            rows.append((name, stratum, str(ends.get(stratum, Frequency(0, number))), near))
-    columns = ("experiment", "stratum", "end there", f"pass within {100 * analysis.NEAR:g} %")
-    return Table("Strata", columns, tuple(rows))
+            near, nearest = "–", "–"
+            if stratum in passes:
+                near = str(passes[stratum])
+                nearest = size([run["nearest"][stratum][0] for run in runs if run["nearest"] is not None])
+            rows.append((name, stratum, str(ends.get(stratum, Frequency(0, number))), near, nearest))
+    passed = f"pass within {100 * analysis.NEAR:g} %"
+    columns = ("experiment", "stratum", "end there", passed, "nearest approach: median and range")
+    return Table("Strata: where runs end, and what they pass", columns, tuple(rows))
 
 
 def heads_table(lines: Sequence[Line]) -> Table:
