@@ -23,6 +23,8 @@ _SURFACE, _PALE, _INK, _RED, _LINE = "#7fb2e5", "#d9dee4", "#1a1a1a", "#b3261e",
 _LIGHT = np.array([0.25, -0.5, 0.83])
 #: Of the eye on the screen from the middle of the cube, in lengths of its edges.
 _DISTANCE = 2.0
+#: Entries of a legend that have room above the surface.
+_MOST_ABOVE = 5
 
 
 class Words(NamedTuple):
@@ -185,7 +187,11 @@ def draw(scene: Scene) -> Figure:
     _draw_points(axes, scene)
     _draw_axes(axes, scene)
     handles = _legend(scene)
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
+    # A long legend would hide the surface, and stands below it.
+    place: dict[str, Any] = {"bbox_to_anchor": (0.0, 0.99)}
+    if len(handles) > _MOST_ABOVE:
+        place = {"bbox_to_anchor": (0.02, 0.03), "ncols": 2, "columnspacing": 1.2}
+    axes.legend(handles=handles, loc="upper left", frameon=False, fontsize=10, **place)
     return canvas
 
 
@@ -230,11 +236,10 @@ def _draw_axes(axes: Any, scene: Scene) -> None:
     """The names and ends of the axes, and from where all is seen."""
     radius = scene.radius
     for axis, name in zip("xyz", scene.names, strict=True):
-        getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=-6, fontsize=12)
+        getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=1, fontsize=12)
         getattr(axes, f"set_{axis}lim")(-radius, radius)
-        getattr(axes, f"set_{axis}ticks")(
-            [-radius / 2, 0, radius / 2]
-        )  # the ends of two axes meet in a corner
+        ticks = (-radius / 2, 0, radius / 2)  # not the ends, as two axes meet there
+        getattr(axes, f"set_{axis}ticks")(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
         pane = getattr(axes, f"{axis}axis")
         pane.set_pane_color((1, 1, 1, 0))
         pane._axinfo["grid"].update(color="#dddddd", linewidth=0.5)

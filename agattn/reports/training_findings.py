@@ -360,7 +360,7 @@ def speed(runs: Runs) -> Finding | None:
 
 def _last(runs: Runs) -> float:
     """The latest time of any run, where an infinite quartile ends."""
-    return max(run["time"] for run in runs.lines)
+    return float(max(run["time"] for run in runs.lines))
 
 
 def energies(runs: Runs) -> Finding | None:

@@ -1,8 +1,10 @@
 """What a report of training says of known runs: the sentences, the intervals, the figures."""
 
+import importlib
 import re
 
 import pytest
+from command_line import ROOT
 
 from agattn.experiments.training.experiment import read_experiments
 from agattn.reports.document import Folded, Picture, Text, markdown
@@ -169,3 +171,38 @@ def test_many_experiments_are_summed_up():
         "most in “e8” 8 of 30 (27 %, 14 to 44 %); least of those with any in “e1” 1 of 30 (3 %, "
         "0.6 to 17 %); none in 3 others: at most 6 % there"
     )
+
+
+def test_the_page_of_all_runs_begins_with_findings_whose_intervals_are_those_of_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    page = (ROOT / "docs" / "experiments" / "training-runs.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ .*", page, re.MULTILINE)
+    assert len({*headings}) == len(headings) and headings[1] == "## What came out"
+    findings_, _, numbers = page.partition("<details")
+    assert "| --- |" not in findings_ and len(findings_.split()) < 1200
+    told = re.findall(r"(\d+) of (\d+) (?:runs )?\(([\d.]+) %, ([\d.]+) to ([\d.]+) %\)", findings_)
+    assert len(told) >= 5
+    for k, n, share, low, high in told:
+        interval = stats.binomtest(int(k), int(n)).proportion_ci(method="wilson")
+        assert float(share) == pytest.approx(100 * int(k) / int(n), abs=0.5)
+        assert [float(low), float(high)] == pytest.approx([100 * x for x in interval], abs=0.5)
+        assert f"{k} of {n} ({share} %, {low} to {high} %)" in numbers  # the table has the same
+    folded = re.sub(r"<details.*?</details>", "", page, flags=re.DOTALL)
+    assert "| --- |" not in folded and numbers.count("| --- |") >= 6
+
+
+def test_a_report_becomes_the_page_with_its_figures_beside_it(lines, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_extensions")
+    write = importlib.import_module("training_page").write
+    training_report(lines, CONFIG, "agattn train c.toml --report DIR").save(tmp_path / "report")
+    (tmp_path / "docs" / "training").mkdir(parents=True)
+    write(tmp_path / "report", tmp_path / "docs")
+    page = (tmp_path / "docs" / "training-runs.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((training/[^)]+)\)", page)
+    pictures = [link for link in links if link.endswith(".svg")]
+    assert len(pictures) >= 9 and all((tmp_path / "docs" / link).is_file() for link in pictures)
+    assert (
+        page.startswith("# Training: all runs\n\nThis page answers") and "training/experiments.toml" in links
+    )
+    assert "35 runs of 3 experiments" in page and page.count("\n# ") == 0
