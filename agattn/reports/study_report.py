@@ -293,29 +293,16 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
         for failing, formula in zip(missed.values(), given, strict=True):
             if not lower <= formula <= upper:
                 failing.append((name, str(formula), interval, reason))
-    pairs = [pair for kind in points.values() for pair in kind]
-    below = sum(dimension < formula for formula, dimension in pairs)
-    alternative = (
-        f"{_count(len(pairs), 'point')}, dimension against the general formula, up to "
-        f"{max((dimension for _, dimension in pairs), default=0)}: {len(pairs) - below} on the line where "
-        f"both agree, {below} below it."
-    )
-    colours = ", ".join(f"{EVIDENCES[word].name}: {word}" for word in EVIDENCES if word in points)
-    caption = f"Dimension against the general formula, a point for each network. {colours.capitalize()}."
     proved = sum(row[3] == Word("proved") for row in rows)
-    outcome = f"The dimension of {proved} of {_count(len(rows), 'network')} is proved. " + (
-        f"The general formula gives {len(pairs) - below} of {len(pairs)} dimensions that were found."
-        if pairs else "For models there is no formula."
-    )  # fmt: skip
+    outcome, scatter = _against_formula(points, pictures)
     headings = ("network", "formula", "dimension, proved", "upper bound")
     return {
         "missed": [
             (formula, _count(len(failing), "network"), _table(f"{formula}, refuted", headings, failing))
             for formula, failing in missed.items() if failing
         ],
-        "outcome": outcome if rows else "",
-        "scatter": _picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption)
-        if pictures and pairs else (),
+        "outcome": f"The dimension of {proved} of {_count(len(rows), 'architecture')} is proved. {outcome}",
+        "scatter": scatter,
         "dimensions": _table(
             "Dimension, and what the formulas say",
             ("network", "parameters", "dimension", "evidence", "general formula", "HMK", "its hypotheses",
@@ -326,6 +313,27 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
             ("network", "observed", "evidence", "proved interval", "chance of an error"), observed,
         ),
     }  # fmt: skip
+
+
+def _against_formula(
+    points: Mapping[str, Sequence[tuple[int, int]]], pictures: bool
+) -> tuple[str, tuple[Block, ...]]:
+    """How often the general formula gives the dimension, in a sentence and drawn, by evidence."""
+    pairs = [pair for kind in points.values() for pair in kind]
+    if not pairs:
+        return "For models there is no formula.", ()
+    below = sum(dimension < formula for formula, dimension in pairs)
+    said = f"The general formula gives {len(pairs) - below} of {len(pairs)} dimensions that were found."
+    if not pictures:
+        return said, ()
+    alternative = (
+        f"{_count(len(pairs), 'point')}, dimension against the general formula, up to "
+        f"{max(dimension for _, dimension in pairs)}: {len(pairs) - below} on the line where "
+        f"both agree, {below} below it."
+    )
+    colours = ", ".join(f"{EVIDENCES[word].name}: {word}" for word in EVIDENCES if word in points)
+    caption = f"Dimension against the general formula, a point for each network. {colours.capitalize()}."
+    return said, (_picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption),)
 
 
 def _several(entries: Sequence[Entry], _: bool) -> Values:

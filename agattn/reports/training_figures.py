@@ -26,7 +26,7 @@ _WIDTH = 4.6
 _LONGEST = 26
 
 
-class Mark(NamedTuple):
+class Interval(NamedTuple):
     """A value with the ends of its interval, and the colour in which it is drawn."""
 
     value: float
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     """A row of a figure: its name, and one mark or several below each other."""
 
     name: str
-    marks: tuple[Mark, ...]
+    marks: tuple[Interval, ...]
 
 
 def draw_rows(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from agattn.experiments.training import analysis
 from agattn.experiments.training.analysis import Frequency, Line
 from agattn.experiments.training.experiment import Experiment
-from agattn.reports.training_figures import BLUE, ORANGE, Mark, Row, draw_rows
+from agattn.reports.training_figures import BLUE, ORANGE, Interval, Row, draw_rows
 from agattn.reports.training_tables import (
     NO_DIFFERENCE,
     conserved_table,
@@ -41,7 +41,7 @@ _NAMED = 4
 
 
 @dataclass(frozen=True)
-class Finding:
+class Observation:
     """What the runs say about a question.
 
     Attributes:
@@ -76,7 +76,7 @@ class Runs:
         return {one.name: groups[one.name] for one in self.experiments if one.name in groups and holds(one)}
 
 
-def findings(lines: Sequence[Line], experiments: Sequence[Experiment]) -> list[Finding]:
+def findings(lines: Sequence[Line], experiments: Sequence[Experiment]) -> list[Observation]:
     """The findings, the most general first."""
     runs = Runs(lines, experiments)
     asked = (learned, minima, singular_ends, passes, heads, hessians, conserved, speed, energies, rates)
@@ -91,7 +91,7 @@ def trained(one: Experiment) -> bool:
     return one.method in ("flow", "descent")
 
 
-def learned(runs: Runs) -> Finding | None:
+def learned(runs: Runs) -> Observation | None:
     """How many runs learned their teacher, and the loss in the end."""
     groups = runs.of(trained)
     if not groups:
@@ -109,7 +109,7 @@ def learned(runs: Runs) -> Finding | None:
         "only these runs have a limit point."
     )
     caption = "Runs that learned their teacher, by experiment. Blue: the share, and its interval at 95 %."
-    return Finding(
+    return Observation(
         "Is the teacher learned?", said, terms, "learned.svg", caption,
         partial(draw_shares, found, "learned, %"), endings_table(runs.lines),
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _losses(runs: Sequence[Line]) -> str:
     return f"The last loss has the median {', and '.join(parts)}."
 
 
-def minima(runs: Runs) -> Finding | None:
+def minima(runs: Runs) -> Observation | None:
     """Whether runs stop at a positive loss although loss 0 can be reached."""
     groups = runs.of(lambda one: trained(one) and _in_the_image(one))
     limits = {name: [run for run in those if run["outcome"] == "converged"] for name, those in groups.items()}
@@ -144,7 +144,7 @@ def minima(runs: Runs) -> Finding | None:
             " A local minimum has no negative eigenvalue of the Hessian, the matrix of second derivatives; a "
             f"saddle has one. Of the {len(stopped)} points {len(stopped) - saddles} have none."
         )
-    return Finding(
+    return Observation(
         "Do runs stop at a positive loss?", said, terms, "minima.svg",
         "Of the runs that converged, those with a positive loss, by experiment. Blue: the share, and its "
         "interval at 95 %.",
@@ -162,7 +162,7 @@ def _not_singular_itself(one: Experiment) -> bool:
     return trained(one) and one.teacher.kind not in ("stratum", "ranks")
 
 
-def singular_ends(runs: Runs) -> Finding | None:
+def singular_ends(runs: Runs) -> Observation | None:
     """Whether runs end at singular points, towards teachers that are not singular."""
     groups = {
         name: known
@@ -184,14 +184,14 @@ def singular_ends(runs: Runs) -> Finding | None:
         "V above Aᵀ. At a singular stratum the set of all functions is not smooth. Runs towards teachers "
         "that are singular themselves are left out, here and in the next questions."
     )
-    return Finding(
+    return Observation(
         "Do runs end at singular points?", said, terms, "ends.svg",
         "Runs that end at a singular stratum, by experiment. Blue: the share, and its interval at 95 %.",
         partial(draw_shares, found, "end at a singular stratum, %"), strata_table(runs.lines),
     )  # fmt: skip
 
 
-def passes(runs: Runs) -> Finding | None:
+def passes(runs: Runs) -> Observation | None:
     """How many runs come near a singular stratum on their way."""
     found: dict[str, Frequency] = {}
     least: dict[str, list[float]] = {}
@@ -212,7 +212,7 @@ def passes(runs: Runs) -> Finding | None:
         f"A run passes a stratum if its function comes within {100 * analysis.NEAR:g} % of its own norm to "
         "the stratum, at some time."
     )
-    return Finding(
+    return Observation(
         "Do runs pass near singular points?", said, terms, "passes.svg",
         f"Runs that pass within {100 * analysis.NEAR:g} % of the singular stratum named. Blue: the share, "
         "and its interval at 95 %.",
@@ -221,7 +221,7 @@ def passes(runs: Runs) -> Finding | None:
     )  # fmt: skip
 
 
-def heads(runs: Runs) -> Finding | None:
+def heads(runs: Runs) -> Observation | None:
     """Whether heads come to have rank one."""
     compared: dict[str, tuple[Frequency, Frequency]] = {}
     for name, those in runs.of(_not_singular_itself).items():
@@ -248,7 +248,7 @@ def heads(runs: Runs) -> Finding | None:
         said += f" So it is in {len(changed) - _NAMED} more."
     rows = [Row(name, (share(a, ORANGE), share(b, BLUE))) for name, (a, b) in compared.items()]
     legend = {"at the start": ORANGE, "in the end": BLUE}
-    return Finding(
+    return Observation(
         "Do heads become of rank one?", said, terms, "heads.svg",
         "Heads of rank one, by experiment and layer. Orange: the share at the start; blue: in the end; each "
         "with its interval at 95 %.",
@@ -256,7 +256,7 @@ def heads(runs: Runs) -> Finding | None:
     )  # fmt: skip
 
 
-def hessians(runs: Runs) -> Finding | None:
+def hessians(runs: Runs) -> Observation | None:
     """Whether the Hessian at loss 0 is positive in all directions but those of the fiber."""
     groups = runs.of(lambda one: trained(one) and not one.decay)
     found = {
@@ -281,7 +281,7 @@ def hessians(runs: Runs) -> Finding | None:
         "the fiber, and in no other direction if it has as many zero eigenvalues as a general fiber has "
         "dimensions."
     )
-    return Finding(
+    return Observation(
         "Is the loss flat along the fiber alone?", said, terms, "hessians.svg",
         "Limit points with loss 0 at which the Hessian has as many zeros as the fiber has dimensions. Blue: "
         "the share, and its interval at 95 %.",
@@ -289,7 +289,7 @@ def hessians(runs: Runs) -> Finding | None:
     )  # fmt: skip
 
 
-def conserved(runs: Runs) -> Finding | None:
+def conserved(runs: Runs) -> Observation | None:
     """How well the solver kept what gradient flow conserves."""
     groups = {
         name: drifts
@@ -313,7 +313,7 @@ def conserved(runs: Runs) -> Finding | None:
     )
     floor = 1e-17
     rows = [Row(name, (_spread(drifts, floor),)) for name, drifts in groups.items()]
-    return Finding(
+    return Observation(
         "Is the flow followed exactly?", said, terms, "conserved.svg",
         "Drift of what gradient flow conserves, by experiment. Blue: the median, and the range over all "
         "runs.",
@@ -321,7 +321,7 @@ def conserved(runs: Runs) -> Finding | None:
     )  # fmt: skip
 
 
-def speed(runs: Runs) -> Finding | None:
+def speed(runs: Runs) -> Observation | None:
     """Whether the time to learn a teacher goes with its learning coefficient."""
     found = speeds(runs.lines, runs.experiments)
     shown = [one for one in found if one.times[1] < float("inf")]
@@ -346,11 +346,11 @@ def speed(runs: Runs) -> Finding | None:
     rows = [
         Row(
             f"{one.name}: λ = {one.value}",
-            (Mark(one.times[1], one.times[0], min(one.times[2], _last(runs))),),
+            (Interval(one.times[1], one.times[0], min(one.times[2], _last(runs))),),
         )
         for one in shown
     ]
-    return Finding(
+    return Observation(
         "Are singular teachers learned sooner?", f"{said}.", terms, "speed.svg",
         f"Times to a loss of {analysis.LEARNED:g}, by experiment, in the order of λ. Blue: the median, and "
         "the quartiles over all runs; a run that never learns counts as the latest.",
@@ -363,7 +363,7 @@ def _last(runs: Runs) -> float:
     return float(max(run["time"] for run in runs.lines))
 
 
-def energies(runs: Runs) -> Finding | None:
+def energies(runs: Runs) -> Observation | None:
     """Whether the mean loss of Langevin dynamics is the learning coefficient times the temperature."""
     table = energies_table(runs.lines, runs.experiments)
     values = []
@@ -382,17 +382,17 @@ def energies(runs: Runs) -> Finding | None:
         "mean of L/T near the teacher tends to its learning coefficient λ."
     )
     rows = [
-        Row(name, (Mark(at, at, at, ORANGE), Mark(mean, mean - 2 * error, mean + 2 * error, BLUE)))
+        Row(name, (Interval(at, at, at, ORANGE), Interval(mean, mean - 2 * error, mean + 2 * error, BLUE)))
         for name, at, mean, error in values
     ]
-    return Finding(
+    return Observation(
         "Is the mean loss λT at a low temperature?", said, terms, "langevin.svg",
         "Langevin dynamics. Blue: the mean of L/T, with two standard errors to each side; orange: λ.",
         partial(draw_rows, rows, "L/T", legend={"λ": ORANGE, "mean of L/T": BLUE}), table,
     )  # fmt: skip
 
 
-def rates(runs: Runs) -> Finding | None:
+def rates(runs: Runs) -> Observation | None:
     """The powers of time of runs that have no limit yet."""
     groups = {name: analysis.without_limit(those) for name, those in runs.of(trained).items()}
     powers = {
@@ -412,8 +412,8 @@ def rates(runs: Runs) -> Finding | None:
     rows = []
     for name, values in powers.items():
         low, middle, high = analysis.quartiles(values)
-        rows.append(Row(name, (Mark(middle, low, high),)))
-    return Finding(
+        rows.append(Row(name, (Interval(middle, low, high),)))
+    return Observation(
         "How do runs without a limit go on?", said, terms, "rates.svg",
         "The power p of time with which the loss falls, by experiment. Blue: the median, and the quartiles.",
         partial(draw_rows, rows, "p"), rates_table(runs.lines),
@@ -467,10 +467,10 @@ def _of(number: int, total: int) -> str:
 # Drawn ------------------------------------------------------------------------------------------------------
 
 
-def share(found: Frequency, colour: str = BLUE) -> Mark:
+def share(found: Frequency, colour: str = BLUE) -> Interval:
     """A share with its interval, in percent."""
     low, high = found.interval
-    return Mark(100 * found.successes / found.n, 100 * low, 100 * high, colour)
+    return Interval(100 * found.successes / found.n, 100 * low, 100 * high, colour)
 
 
 def draw_shares(found: Mapping[str, Frequency], label: str) -> Figure:
@@ -478,7 +478,7 @@ def draw_shares(found: Mapping[str, Frequency], label: str) -> Figure:
     return draw_rows([Row(name, (share(one),)) for name, one in found.items()], label)
 
 
-def _spread(values: Sequence[float], floor: float) -> Mark:
+def _spread(values: Sequence[float], floor: float) -> Interval:
     """The median and the range of sizes, for an axis of powers of ten."""
     low, middle, high = (max(x, floor) for x in (min(values), median(values), max(values)))
-    return Mark(middle, low, high)
+    return Interval(middle, low, high)

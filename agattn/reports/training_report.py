@@ -12,7 +12,7 @@ from agattn.experiments.training.experiment import read_experiments
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Section, Text
 from agattn.reports.drawing import image, save
 from agattn.reports.training_figures import CURVES, ENDINGS, curves, draw_losses, with_curves
-from agattn.reports.training_findings import Finding, findings
+from agattn.reports.training_findings import Observation, findings
 from agattn.reports.training_tables import findings_table
 from agattn.sheet.data import Table
 
@@ -52,7 +52,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
     return Document(TITLE, summary, tuple(sections), clock="")
 
 
-def _shown(finding: Finding, pictures: bool) -> tuple[Block, ...]:
+def _shown(finding: Observation, pictures: bool) -> tuple[Block, ...]:
     """The figure of a finding, and its numbers folded."""
     drawn = (_picture(finding.file, finding.draw, finding.caption),) if pictures else ()
     return (*drawn, *_folded(finding.table))

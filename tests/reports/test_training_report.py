@@ -8,7 +8,7 @@ from command_line import ROOT
 
 from agattn.experiments.training.experiment import read_experiments
 from agattn.reports.document import Folded, Picture, Text, markdown
-from agattn.reports.training_figures import Mark, Row, draw_losses, draw_rows
+from agattn.reports.training_figures import Interval, Row, draw_losses, draw_rows
 from agattn.reports.training_findings import findings, shares
 from agattn.reports.training_report import training_report
 
@@ -154,7 +154,9 @@ def test_curves_leave_no_panel_empty_and_captions_name_their_colours(lines):
 
 def test_letters_can_be_read_where_a_figure_is_400_pixels_wide():
     pytest.importorskip("matplotlib")
-    rows = [Row("a name that is long enough to need most of the width", (Mark(50, 20, 70), Mark(1, 0, 3)))]
+    rows = [
+        Row("a name that is long enough to need most of the width", (Interval(50, 20, 70), Interval(1, 0, 3)))
+    ]
     figure = draw_rows(rows * 3, "learned, %", legend={"start": "#c05621", "end": "#2b6cb0"})
     scale = 334 / (96 * figure.get_figwidth())  # 400 pixels without margins
     texts = [
