@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -48,10 +49,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; ``note`` sets it apart, as something a reader must not miss."""
+    """A paragraph.
+
+    Attributes:
+        note: whether it is set apart, as something a reader must not miss.
+        lead: the first words, which are bold and say what the paragraph is about.
+    """
 
     text: str
     note: bool = False
+    lead: str = ""
     kind: str = "text"
 
 
@@ -83,7 +90,21 @@ class Attachment:
     kind: str = "attachment"
 
 
-Block = Text | Math | Table | Picture | Attachment
+@dataclass(frozen=True)
+class Folded:
+    """A part that is opened by one click, and printed in full.
+
+    Attributes:
+        title: what is seen while it is folded; it takes the place of the caption of a table inside.
+        blocks: what is folded.
+    """
+
+    title: str
+    blocks: tuple[Text | Math | Table | Picture, ...]
+    kind: str = "folded"
+
+
+Block = Text | Math | Table | Picture | Attachment | Folded
 
 
 @dataclass(frozen=True)
@@ -119,6 +140,14 @@ class Document:
     exit_status: int = 0
     claims: tuple[Verdict, ...] = ()
 
+    def blocks(self) -> Iterator[Block]:
+        """The blocks of all sections; what is folded follows the block that folds it."""
+        for section in self.sections:
+            for block in section.blocks:
+                yield block
+                if isinstance(block, Folded):
+                    yield from block.blocks
+
     def save(self, folder: Path) -> list[Path]:
         """Write ``report.html``, ``report.md``, pictures and attachments into a folder; return their paths.
 
@@ -127,7 +156,7 @@ class Document:
         """
         refuse_another_report(folder, self.subject or self.title)
         files: dict[str, str | bytes] = {"report.html": html(self), "report.md": markdown(self)}
-        for block in (block for section in self.sections for block in section.blocks):
+        for block in self.blocks():
             if isinstance(block, Picture | Attachment):
                 files[block.name] = block.data if isinstance(block, Picture) else block.text
         for name, content in files.items():
@@ -245,7 +274,8 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
 
     In the template a line ``## Title`` begins a section, and empty lines part its blocks: paragraphs, notes
     after ``> ``, formulas between two dollars, and the names of values that are blocks, such as
-    ``{{ table }}``. Other values are text, whatever is in them. Sections without blocks are left out.
+    ``{{ table }}``. Other values are text, whatever is in them. Sections without blocks are left out, and of
+    a table without rows only the caption is kept, as a sentence.
 
     Raises:
         jinja2.UndefinedError: if a value is missing.
@@ -253,6 +283,8 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
     placed: list[Block] = []
 
     def place(value: object) -> str:
+        if isinstance(value, Table) and not value.rows:
+            return f"\n\n{place(value.caption)}.\n\n"  # which says what there is none of
         if isinstance(value, Block):
             placed.append(value)
             return f"\n\n\0{len(placed) - 1}\n\n"

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _SURFACE, _PALE, _INK, _RED, _LINE = "#7fb2e5", "#d9dee4", "#1a1a1a", "#b3261e", "#2f5f8f"
 _LIGHT = np.array([0.25, -0.5, 0.83])
+#: Of the eye on the screen from the middle of the cube, in lengths of its edges.
+_DISTANCE = 2.0
+#: Entries of a legend that have room above the surface.
+_MOST_ABOVE = 5
 
 
 class Words(NamedTuple):
@@ -68,7 +72,7 @@ class Scene:
         curve: points of another singular locus, n × 3: those in M, and those only in its closure.
         pinches: the pinch points, n × 3.
         words: of the legend.
-        elevation: in degrees, from which it is first seen.
+        elevation, azimuth: in degrees, from which it is first seen.
         marks: further points.
     """
 
@@ -83,6 +87,34 @@ class Scene:
     words: Words = _FIGURE_1
     elevation: int = 20
     marks: tuple[Mark, ...] = ()
+    azimuth: int = -56
+
+    def eye(self) -> Array:
+        """From where it is first seen on the screen, in its coordinates."""
+        up, around = np.radians([self.elevation, self.azimuth])
+        direction = [np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]
+        return 2 * _DISTANCE * self.radius * np.array(direction)
+
+    def hidden(self) -> int:
+        """How many marks the surface hides at first.
+
+        A mark at p is hidden if the segment from p to the eye e meets a triangle: p + t(e − p) is
+        a + u(b − a) + v(c − a) with u, v ≥ 0, u + v ≤ 1 and 0 < t < 1.
+        """
+        triangles = np.concatenate(self.surface)
+        a, sides = triangles[:, 0], triangles[:, 1:] - triangles[:, :1]
+        eye, number = self.eye(), 0
+        for p in (point for mark in self.marks for point in mark.points):
+            towards = (eye - p) / np.linalg.norm(eye - p)
+            start = p + 0.03 * self.radius * towards  # beyond the triangles about p itself
+            across = np.cross(np.broadcast_to(eye - start, a.shape), sides[:, 1])
+            scale = (sides[:, 0] * across).sum(axis=1)
+            scale[np.abs(scale) < 1e-12] = np.inf
+            u = ((start - a) * across).sum(axis=1) / scale
+            along = np.cross(start - a, sides[:, 0])
+            v, t = along @ (eye - start) / scale, (sides[:, 1] * along).sum(axis=1) / scale
+            number += bool(((u >= 0) & (v >= 0) & (u + v <= 1) & (t > 0) & (t < 1)).any())
+        return number
 
     def singular(self) -> list[tuple[bool, Array]]:
         """The points shown of a singular locus that is no line: all in M, every third of the others."""
@@ -155,7 +187,11 @@ def draw(scene: Scene) -> Figure:
     _draw_points(axes, scene)
     _draw_axes(axes, scene)
     handles = _legend(scene)
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
+    # A long legend would hide the surface, and stands below it.
+    place: dict[str, Any] = {"bbox_to_anchor": (0.0, 0.99)}
+    if len(handles) > _MOST_ABOVE:
+        place = {"bbox_to_anchor": (0.02, 0.03), "ncols": 2, "columnspacing": 1.2}
+    axes.legend(handles=handles, loc="upper left", frameon=False, fontsize=10, **place)
     return canvas
 
 
@@ -200,15 +236,16 @@ def _draw_axes(axes: Any, scene: Scene) -> None:
     """The names and ends of the axes, and from where all is seen."""
     radius = scene.radius
     for axis, name in zip("xyz", scene.names, strict=True):
-        getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=-6, fontsize=12)
+        getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=1, fontsize=12)
         getattr(axes, f"set_{axis}lim")(-radius, radius)
-        getattr(axes, f"set_{axis}ticks")([-radius, 0, radius])
+        ticks = (-radius / 2, 0, radius / 2)  # not the ends, as two axes meet there
+        getattr(axes, f"set_{axis}ticks")(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
         pane = getattr(axes, f"{axis}axis")
         pane.set_pane_color((1, 1, 1, 0))
         pane._axinfo["grid"].update(color="#dddddd", linewidth=0.5)
-    axes.tick_params(labelsize=8, pad=-2, colors="#555555")
+    axes.tick_params(labelsize=10, pad=-1, colors="#555555")
     axes.set_box_aspect((1, 1, 1), zoom=0.93)
-    axes.view_init(elev=scene.elevation, azim=-56)
+    axes.view_init(elev=scene.elevation, azim=scene.azimuth)
 
 
 def _legend(scene: Scene) -> list[Any]:
@@ -246,8 +283,12 @@ def _shaded(triangles: Array, colour: str, alpha: float) -> Array:
 
 
 def plotly_figure(scene: Scene) -> dict[str, Any]:
-    """The same as plotly's data and layout, JSON-ready."""
-    words = scene.words
+    """The same as plotly's data and layout, JSON-ready.
+
+    Lines and points in the surface are small solids: from every side half of a solid is in front of the
+    surface. A solid has no sign in a legend, so each has an entry that is drawn nowhere else.
+    """
+    words, radius = scene.words, scene.radius
     data = [
         _mesh(triangles, colour, name)
         for triangles, colour, name in zip(scene.surface, (_SURFACE, _PALE), words[:2], strict=True)
@@ -257,48 +298,121 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
         plain: dict[str, Any] = {"hoverinfo": "skip", "showlegend": bool(words.lines) and n == 0}
         plain |= {"name": words.lines} if words.lines else {}
         data.append(_scatter(line, "lines", line={"color": _LINE, "width": 1.5}, **plain))
-    shown: set[bool] = set()
-    for in_m, ends in scene.segments:
-        name = words.solid if in_m else words.dotted
-        if in_m:
-            piece = _mesh(_tube(ends, 0.012 * scene.radius), _RED, name)
-        else:
-            number = max(3, int(18 * np.linalg.norm(ends[1] - ends[0]) / scene.radius))
-            dots = np.linspace(ends[0], ends[1], number)[1:]
-            piece = _scatter(dots, "markers", marker={"size": 4, "color": _RED}, name=name)
-        data.append(piece | {"showlegend": in_m not in shown})
-        shown.add(in_m)
-    for in_m, points in scene.singular():
-        marker = {"size": 2.5, "color": _RED, "symbol": "circle" if in_m else "circle-open"}
-        name = words.solid if in_m else words.dotted
-        data.append(_scatter(points, "markers", marker=marker, name=name))
+    data += _singular_traces(scene)
     if len(scene.pinches):
-        marker = {"size": 6, "color": _INK, "line": {"color": "#ffffff", "width": 1}}
-        data.append(_scatter(scene.pinches, "markers", marker=marker, name=words.point))
+        data += _points(Mark(scene.pinches, words.point, "circle", _INK, ()), 0.03 * radius)
     for mark in scene.marks:
-        marker = {"size": 7, "color": mark.colour, "symbol": mark.symbol + "-open" * (not mark.filled)}
-        marker |= {"line": {"color": "#ffffff", "width": 1}} if mark.filled else {}
-        said: dict[str, Any] = {"text": list(mark.texts), "hovertemplate": "%{text}<extra></extra>"}
-        data.append(_scatter(mark.points, "markers", marker=marker, name=mark.name, **said))
+        data += _points(mark, 0.042 * radius)
     axes = {
         f"{axis}axis": {
-            "title": {"text": name}, "range": [-scene.radius, scene.radius], "nticks": 5,
+            "title": {"text": name}, "range": [-radius, radius], "nticks": 5,
             "showbackground": False, "gridcolor": "#dddddd", "zeroline": False, "showspikes": False,
         }
         for axis, name in zip("xyz", scene.names, strict=True)
     }  # fmt: skip
-    near = np.cos(np.radians(scene.elevation)) / np.cos(np.radians(20))
-    height = 2.06 * near * np.tan(np.radians(scene.elevation))
-    eye = {"x": 1.25 * near, "y": -1.65 * near, "z": height}
+    # The nearest corner of the cube is the largest, so the middle of the picture is below that of the cube.
+    lower = -0.14 * float(np.cos(np.radians(scene.elevation)))
+    camera = {"center": {"x": 0, "y": 0, "z": round(lower, 3)}}
+    eye = (scene.eye() / (2 * radius)).round(3).tolist()
     layout = {
         "scene": {
             **axes, "aspectmode": "cube", "dragmode": "orbit",
-            "camera": {"eye": {axis: round(float(x), 2) for axis, x in eye.items()}},
+            "camera": camera | {"eye": dict(zip("xyz", eye, strict=True))},
         },
-        "margin": {"l": 0, "r": 0, "t": 8, "b": 0},
-        "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top"},
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+        "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant"},
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _singular_traces(scene: Scene) -> list[dict[str, Any]]:
+    """The red line or curve: a tube where it is in M, dots with gaps where it is not."""
+    words, radius = scene.words, scene.radius
+    names = {True: words.solid, False: words.dotted}
+    thin = 0.012 * radius
+    data = []
+    shown = [in_m for in_m, _ in (*scene.segments, *scene.singular())]
+    for in_m in dict.fromkeys(shown):
+        line = {"color": _RED, "width": 5, "dash": "solid" if in_m else "dot"}
+        data.append(_entry("lines", names[in_m], line=line))
+    for in_m, ends in scene.segments:
+        triangles = _tube(ends, thin)
+        if not in_m:
+            vertices, faces = _solids(_dots(ends, 4.5 * thin), "circle", 1.3 * thin)
+            triangles = vertices[faces]
+        data.append(_mesh(triangles, _RED, names[in_m]) | {"legendgroup": names[in_m], "showlegend": False})
+    for in_m, points in scene.singular():
+        vertices, faces = _solids(points, "diamond", thin)
+        solid = _mesh(vertices[faces], _RED, names[in_m])
+        data.append(solid | {"legendgroup": names[in_m], "showlegend": False})
+    return data
+
+
+def _dots(ends: Array, step: float) -> Array:
+    """The middles of the dots of a dotted segment, n × 3."""
+    whole = float(np.linalg.norm(ends[1] - ends[0]))
+    dots: Array = ends[0] + np.arange(step / 2, whole, step)[:, None] / whole * (ends[1] - ends[0])
+    return dots
+
+
+def _points(mark: Mark, radius: float) -> list[dict[str, Any]]:
+    """Points as solids, with what is said of each, below their entry in the legend."""
+    colour = mark.colour if mark.filled else _PALE
+    edge = {"color": "#ffffff" if mark.filled else mark.colour, "width": 1 if mark.filled else 2}
+    marker = {"size": 9, "color": colour, "symbol": mark.symbol, "line": edge}
+    vertices, faces = _solids(mark.points, mark.symbol, radius)
+    solid: dict[str, Any] = {
+        "type": "mesh3d", "color": colour, "name": mark.name, "legendgroup": mark.name, "showlegend": False,
+        "flatshading": True, "lighting": {"ambient": 0.95, "diffuse": 0.25, "specular": 0.05},
+        **dict(zip("xyz", np.round(vertices.T, 5).tolist(), strict=True)),
+        **dict(zip("ijk", faces.T.tolist(), strict=True)),
+    }  # fmt: skip
+    if mark.texts:
+        each = len(vertices) // len(mark.points)
+        solid |= {"text": [text for text in mark.texts for _ in range(each)]}
+        solid |= {"hovertemplate": "%{text}<extra></extra>"}
+    else:
+        solid |= {"hoverinfo": "skip"}
+    return [_entry("markers", mark.name, marker=marker), solid]
+
+
+def _entry(mode: str, name: str, **settings: Any) -> dict[str, Any]:
+    """An entry of the legend for solids; a click on it hides and shows them."""
+    nowhere = np.full((1, 3), None)
+    return {
+        "type": "scatter3d", "mode": mode, "name": name, "legendgroup": name, "showlegend": True,
+        **dict(zip("xyz", nowhere.T.tolist(), strict=True)), **settings,
+    }  # fmt: skip
+
+
+def _solids(points: Array, symbol: str, radius: float) -> tuple[Array, Array]:
+    """Balls, octahedra or cubes about points: all vertices, and triangles as triples of their numbers."""
+    if symbol == "square":
+        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.8
+    elif symbol == "diamond":
+        corners = np.concatenate([np.eye(3), -np.eye(3)]) * 1.3
+    else:
+        height, turn = np.meshgrid(np.linspace(0, np.pi, 9)[1:-1], np.arange(12) * np.pi / 6)
+        ring = np.stack([np.sin(height) * np.cos(turn), np.sin(height) * np.sin(turn), np.cos(height)], -1)
+        corners = np.concatenate([ring.reshape(-1, 3), [[0, 0, 1], [0, 0, -1]]])
+    faces = _hull(corners)
+    first = len(corners) * np.arange(len(points))[:, None, None]
+    vertices: Array = (points[:, None] + radius * corners).reshape(-1, 3)
+    return vertices, (faces + first).reshape(-1, 3)
+
+
+def _hull(corners: Array) -> Array:
+    """The triangles of the convex hull of points on a sphere: those with all points on one side.
+
+    Where more than three points are in a plane, all their triangles are given; they cover the same face.
+    """
+    n = len(corners)
+    i, j, k = np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)]).T
+    normals = np.cross(corners[j] - corners[i], corners[k] - corners[i])
+    beyond = (corners @ normals.T - (corners[i] * normals).sum(axis=1)).T
+    outer = (beyond < 1e-9).all(axis=1) | (beyond > -1e-9).all(axis=1)
+    faces: Array = np.stack([i, j, k], axis=1)[outer & (np.abs(normals).max(axis=1) > 1e-9)]
+    return faces
 
 
 def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:

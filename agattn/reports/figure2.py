@@ -214,7 +214,11 @@ def page_2(l: int) -> str:
     ]
     nodes: dict[str, Any] = {
         "x": [place.x for place in placed], "y": [place.node.level for place in placed],
-        "mode": "markers+text", "text": [str(place.node) for place in placed], "textposition": "top center",
+        "mode": "markers+text", "text": [str(place.node) for place in placed],
+        # Where no edge runs: leaves have one from above, others three from below.
+        "textposition": [
+            {0: "bottom center", l: "top center"}.get(place.node.level, "middle right") for place in placed
+        ],
         "hovertext": [f"{place.node} = {_product(_walk(place.node))}" for place in placed],
         "hoverinfo": "text", "marker": {"size": 7, "color": "#8a94a0"}, "cliponaxis": False,
     }  # fmt: skip
@@ -226,7 +230,7 @@ def page_2(l: int) -> str:
     lines: dict[str, Any] = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
     traces = [dict(zip("xy", zip(*edges, strict=True), strict=True)) | lines, matrices, nodes]
     layout = {
-        "xaxis": {"visible": False}, "yaxis": {"visible": False, "range": [-0.3, l + 0.4]},
+        "xaxis": {"visible": False}, "yaxis": {"visible": False, "range": [-0.45, l + 0.4]},
         "showlegend": False, "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
     }  # fmt: skip
     words = f"The network of {l} layers as a ternary tree; along the bottom it reads φ(X) = L {reading(l)}."

@@ -139,7 +139,7 @@ def float32_trial(net: DeepNetwork, seed: int = 0) -> int:
 
 def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     """Computed and expected dimension against δ, and what single float32 trials give."""
-    figure, axes = empty(5.6, 3.8)
+    figure, axes = empty(5.2, 4.0)
     delta = [row.delta for row in rows]
     evidence = sorted({str(row.computed.evidence) for row in rows})
     axes.plot(
@@ -153,7 +153,8 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
         delta, [row.float32 for row in rows], s=60, facecolors="none", edgecolors=_RED, zorder=2,
         label="one float32 trial",
     )  # fmt: skip
-    axes.set_xlabel("δ")
+    axes.set_title("Two normalized layers of width δ", fontsize=11)
+    axes.set_xlabel("width δ")
     axes.set_ylabel("dimension")
     axes.set_xticks(delta)
     axes.legend(frameon=False)
@@ -196,7 +197,7 @@ def page_3(rows: Sequence[Figure3Row]) -> str:
         ),
     ]  # fmt: skip
     layout = {
-        "xaxis": {"title": {"text": "δ"}, "dtick": 1}, "yaxis": {"title": {"text": "dimension"}},
+        "xaxis": {"title": {"text": "width δ"}, "dtick": 1}, "yaxis": {"title": {"text": "dimension"}},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
     }  # fmt: skip

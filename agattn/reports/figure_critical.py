@@ -38,6 +38,8 @@ from agattn.sheet.result import Key, key
 #: In the slice, of the target of the loss that is drawn by default.
 TARGET = (Fraction(-3, 4), Fraction(-1, 4), Fraction(-3, 10))
 _LEVELS = 9
+#: Degrees from which the surface may first be seen, the usual ones first: where all points are in sight.
+_UP, _AROUND = (20, 35, 50, 55, 60, 65, 75), (-56, -90, -120, 56, 90, 120)
 _STYLES = {
     "minimum": ("circle", "#1b7f3b"),
     "saddle": ("diamond", "#d17a00"),
@@ -108,7 +110,9 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
         """The surface with level sets of the loss in place of its rulings, and the critical points."""
         base = self.surface.scene
         words = base.words._replace(lines="level sets of the loss")
-        return replace(base, rulings=tuple(self._level_curves()), words=words, marks=tuple(self._marks()))
+        drawn = replace(base, rulings=tuple(self._level_curves()), words=words, marks=tuple(self._marks()))
+        views = (replace(drawn, elevation=up, azimuth=around) for up in _UP for around in _AROUND)
+        return min(views, key=Scene.hidden)  # the first of the best
 
     def _level_curves(self) -> Iterable[Array]:
         try:

@@ -65,5 +65,7 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
         axes.set_yticks(list(heights.values()), [f"dim {dimension}" for dimension in heights])
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0, labelleft=True)
-        figure.suptitle(f"{layer}\nred: singular, thick: boundary, dotted: outside M", fontsize=11, y=0.985)
+        figure.suptitle(
+            f"{layer}\nred: singular, blue: smooth, thick: boundary, dotted: outside M", fontsize=10, y=0.985
+        )
         save(figure, path)

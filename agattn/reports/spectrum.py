@@ -21,16 +21,19 @@ def draw(matrix: Any, result: RankResult, path: Path) -> None:
         InputError: if matplotlib is missing, the file cannot be written, or its ending is unknown.
         TooLargeError: if the matrix is too large.
     """
-    figure, axes = empty(6, 3.6)
+    figure, axes = empty(5.2, 3.8)
     logs, how = base_10_logarithms(matrix)
-    axes.plot(range(1, len(logs) + 1), logs, "o", markersize=3, color="0.25")
+    axes.plot(range(1, len(logs) + 1), logs, "o", markersize=3, color="0.25", label="singular values")
     if result.rank is not None:
-        axes.axvline(result.rank + 0.5, color="C3", linewidth=1)
+        axes.axvline(result.rank + 0.5, color="C3", linewidth=1, label="the rank: all values to the left")
     else:
-        axes.axvspan(result.lower_bound + 0.5, result.upper_bound + 0.5, color="C3", alpha=0.2, linewidth=0)
+        axes.axvspan(result.lower_bound + 0.5, result.upper_bound + 0.5, color="C3", alpha=0.2, linewidth=0,
+                     label="the rank ends here")  # fmt: skip
     axes.set_title(str(result))
     axes.set_xlabel("number of the singular value")
-    axes.set_ylabel(f"log10 of the singular value ({how})")
+    axes.set_ylabel(f"log₁₀ of the singular value ({how})")
+    axes.locator_params(axis="x", integer=True)
+    axes.legend(frameon=False, loc="lower left", fontsize=9.5)
     save(figure, path)
 
 

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agattn.reports.drawing import empty, page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Of each word: a colour, and a sign for those who do not see it.
+
+class Sign(NamedTuple):
+    """How a word is drawn: its colour, the name of the colour, and a sign for those who do not see it."""
+
+    colour: str
+    name: str
+    sign: str
+
+
+#: The verdicts.
 MARKS = {
-    "confirmed": ("#2f9e57", "✓"),
-    "refuted": ("#c92a2a", "×"),
-    "undecided": ("#f2b134", "?"),
-    "inapplicable": ("#e3e6ea", "–"),
-    "failed": ("#4a4f57", "!"),
+    "confirmed": Sign("#2f9e57", "green", "✓"),
+    "refuted": Sign("#c92a2a", "red", "×"),
+    "undecided": Sign("#f2b134", "yellow", "?"),
+    "inapplicable": Sign("#e3e6ea", "light grey", "–"),
+    "failed": Sign("#4a4f57", "dark grey", "!"),
 }
-_EVIDENCE = {"proved": ("#2b6cb0", "o"), "modular": ("#c05621", "s"), "numerical": ("#7b2d8b", "^")}
+#: The kinds of evidence.
+EVIDENCES = {
+    "proved": Sign("#2b6cb0", "blue", "o"),
+    "modular": Sign("#c05621", "orange", "s"),
+    "numerical": Sign("#7b2d8b", "purple", "^"),
+}
 #: A key of a head's row, what it belongs to, and how it is marked, to the left and to the right of the layer.
 _STABLE_RANKS = (("stable_rank_a", "A = KᵀQ", "o", -0.12), ("stable_rank_v", "V", "x", 0.12))
+#: The colours of A and of V.
+_HEADS = ("#3b82c4", "#d9663a")
 _MOST_SIGNS = 1500  # beyond, the cells are too small for them
 _MOST_NAMES = 120
 
@@ -36,7 +52,7 @@ def draw_verdicts(
     height = min(0.8 + 0.22 * len(architectures), 24.0)
     figure, axes = empty(2.6 + 0.42 * len(claims), height)
     cells = [[known.index(word) for word in row] for row in words]
-    colours = ListedColormap([MARKS[word][0] for word in known])
+    colours = ListedColormap([MARKS[word].colour for word in known])
     axes.pcolormesh(cells, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, edgecolor="white", linewidth=0.5,
                     rasterized=len(architectures) > _MOST_NAMES)  # fmt: skip
     axes.invert_yaxis()
@@ -44,7 +60,7 @@ def draw_verdicts(
         for y, row in enumerate(words):
             for x, word in enumerate(row):
                 ink = "black" if word in ("inapplicable", "undecided") else "white"
-                axes.text(x + 0.5, y + 0.5, MARKS[word][1], ha="center", va="center", color=ink, fontsize=8)
+                axes.text(x + 0.5, y + 0.5, MARKS[word].sign, ha="center", va="center", color=ink, fontsize=8)
     axes.set_xticks([x + 0.5 for x in range(len(claims))], claims, rotation=60, ha="right", fontsize=8)
     step = -(-len(architectures) // _MOST_NAMES)
     shown = range(0, len(architectures), step)
@@ -53,7 +69,7 @@ def draw_verdicts(
     axes.spines[:].set_visible(False)
     present = [word for word in known if any(word in row for row in words)]
     axes.legend(
-        handles=[Patch(color=MARKS[word][0], label=f"{MARKS[word][1]} {word}") for word in present],
+        handles=[Patch(color=MARKS[word].colour, label=f"{MARKS[word].sign} {word}") for word in present],
         loc="lower left", bbox_to_anchor=(0, 1), ncols=len(present), frameon=False, fontsize=8,
     )  # fmt: skip
     return figure
@@ -68,7 +84,7 @@ def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
     figure, axes = empty(5.2, 4.6)
     largest = max(max(pair) for pairs in points.values() for pair in pairs)
     axes.plot([0, largest], [0, largest], color="#999999", linewidth=0.8, zorder=1, label="they agree")
-    for evidence, (colour, marker) in _EVIDENCE.items():
+    for evidence, (colour, _, marker) in EVIDENCES.items():
         if pairs := points.get(evidence):
             x, y = zip(*pairs, strict=True)
             axes.scatter(x, y, s=22, color=colour, marker=marker, alpha=0.7, zorder=2,
@@ -86,16 +102,22 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
     Args:
         rows: for each head its ``layer``, from 0, ``stable_rank_a`` and ``stable_rank_v``.
     """
-    figure, axes = empty(7, 4)
-    for key, label, marker, shift in _STABLE_RANKS:
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    figure, axes = empty(5.2, 4.2)
+    for (key, label, marker, shift), colour in zip(_STABLE_RANKS, _HEADS, strict=True):
         x, y = [row["layer"] + shift for row in rows], [row[key] for row in rows]
-        axes.scatter(x, y, marker=marker, label=label)
+        axes.scatter(x, y, marker=marker, color=colour, label=label)
     axes.set_xticks(sorted({row["layer"] for row in rows}))
     axes.set_xlabel("layer, from 0")
-    axes.set_ylabel("stable rank ‖·‖²_F / ‖·‖²")
+    axes.set_ylabel(r"stable rank $\|\cdot\|_F^2 \,/\, \|\cdot\|^2$")
     axes.set_yscale("log")
-    axes.axhline(1, color="0.7", linewidth=0.8)
-    axes.legend()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.set_title("Stable ranks of the heads", fontsize=11)
+    axes.axhline(1, color="0.7", linewidth=0.8, label="rank one")
+    axes.legend(frameon=False)
     return figure
 
 
@@ -121,7 +143,7 @@ def page_of_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> str:
             "marker": {"size": 9, "symbol": {"o": "circle", "x": "x-thin"}[marker], "color": colour,
                        "line": {"width": 2 * (marker == "x"), "color": colour}},
         }
-        for (key, label, marker, shift), colour in zip(_STABLE_RANKS, ("#3b82c4", "#d9663a"), strict=True)
+        for (key, label, marker, shift), colour in zip(_STABLE_RANKS, _HEADS, strict=True)
     ]  # fmt: skip
     layout = {
         "xaxis": {"title": {"text": "layer, from 0"}, "dtick": 1, "zeroline": False},
@@ -129,6 +151,6 @@ def page_of_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> str:
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
     }  # fmt: skip
-    words = f"The stable ranks ‖·‖²_F / ‖·‖² of A and of V for {len(rows)} heads, by layer."
+    words = f"The stable ranks ‖·‖_F² / ‖·‖² of A and of V for {len(rows)} heads, by layer."
     note = "Point at a mark to see which head it is; drag over a part to enlarge it, double-click to go back."
     return page("Stable ranks of heads", words, note, traces, layout)

@@ -11,7 +11,7 @@ Here values are computed; the sentences are in the template ``study.j2``.
 >>> document.summary
 '3 jobs: 2 confirmed, 1 refuted. Refuted somewhere: Theorem 3.4, singular points.'
 >>> [section.title for section in document.sections][:3]
-['What was asked', 'Refuted', 'Claims']
+['Refuted', 'Claims', 'Verdicts']
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from agattn.experiments.studies.audit import describe
 from agattn.experiments.studies.jobs import TOGETHER, Line, canonical
 from agattn.experiments.studies.lines import Entry, counted, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
-from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
+from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import image, save
-from agattn.reports.study_figures import draw_dimensions, draw_verdicts
+from agattn.reports.study_figures import EVIDENCES, MARKS, draw_dimensions, draw_verdicts
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
@@ -110,7 +110,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _table(caption: str, headings: Sequence[str], rows: Iterable[Row]) -> tuple[Block, ...]:
+def _table(caption: str, headings: Sequence[str], rows: Iterable[Row]) -> tuple[Table, ...]:
     """A table; none if it has no rows."""
     found = tuple(rows)
     return (Table(caption, tuple(headings), found),) if found else ()
@@ -232,14 +232,15 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
             else "None is refuted."
         )
     )
-    caption = f"The verdicts on the {noun}: architectures below each other."
+    colours = ", ".join(f"{MARKS[word].name}: {word}" for word in MARKS if any(word in row for row in found))
+    caption = f"The verdicts on the {noun}: architectures below each other. {colours.capitalize()}."
     names = [_name(entry) for entry in entries]
-    return (
-        _picture(
-            f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), found), alternative, caption
-        ),
-        *table,
+    drawn = _picture(
+        f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), found), alternative, caption
     )
+    if isinstance(drawn, Text):
+        return (drawn, *table)
+    return drawn, Folded(f"Each verdict on the {noun}, with its evidence", table)
 
 
 def _cell(entry: Entry, name: str) -> Cell:
@@ -292,22 +293,16 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
         for failing, formula in zip(missed.values(), given, strict=True):
             if not lower <= formula <= upper:
                 failing.append((name, str(formula), interval, reason))
-    pairs = [pair for kind in points.values() for pair in kind]
-    below = sum(dimension < formula for formula, dimension in pairs)
-    alternative = (
-        f"{_count(len(pairs), 'point')}, dimension against the general formula, up to "
-        f"{max((dimension for _, dimension in pairs), default=0)}: {len(pairs) - below} on the line where "
-        f"both agree, {below} below it."
-    )
-    caption = "Dimension against the general formula, a point for each network."
+    proved = sum(row[3] == Word("proved") for row in rows)
+    outcome, scatter = _against_formula(points, pictures)
     headings = ("network", "formula", "dimension, proved", "upper bound")
     return {
         "missed": [
             (formula, _count(len(failing), "network"), _table(f"{formula}, refuted", headings, failing))
             for formula, failing in missed.items() if failing
         ],
-        "scatter": _picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption)
-        if pictures and pairs else (),
+        "outcome": f"The dimension of {proved} of {_count(len(rows), 'architecture')} is proved. {outcome}",
+        "scatter": scatter,
         "dimensions": _table(
             "Dimension, and what the formulas say",
             ("network", "parameters", "dimension", "evidence", "general formula", "HMK", "its hypotheses",
@@ -318,6 +313,27 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
             ("network", "observed", "evidence", "proved interval", "chance of an error"), observed,
         ),
     }  # fmt: skip
+
+
+def _against_formula(
+    points: Mapping[str, Sequence[tuple[int, int]]], pictures: bool
+) -> tuple[str, tuple[Block, ...]]:
+    """How often the general formula gives the dimension, in a sentence and drawn, by evidence."""
+    pairs = [pair for kind in points.values() for pair in kind]
+    if not pairs:
+        return "For models there is no formula.", ()
+    below = sum(dimension < formula for formula, dimension in pairs)
+    said = f"The general formula gives {len(pairs) - below} of {len(pairs)} dimensions that were found."
+    if not pictures:
+        return said, ()
+    alternative = (
+        f"{_count(len(pairs), 'point')}, dimension against the general formula, up to "
+        f"{max(dimension for _, dimension in pairs)}: {len(pairs) - below} on the line where "
+        f"both agree, {below} below it."
+    )
+    colours = ", ".join(f"{EVIDENCES[word].name}: {word}" for word in EVIDENCES if word in points)
+    caption = f"Dimension against the general formula, a point for each network. {colours.capitalize()}."
+    return said, (_picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption),)
 
 
 def _several(entries: Sequence[Entry], _: bool) -> Values:

@@ -102,10 +102,28 @@ def passes(lines: Sequence[Line]) -> dict[str, Frequency]:
     }
 
 
-def zeros(lines: Sequence[Line]) -> Frequency:
+def learned(lines: Iterable[Line]) -> Frequency:
+    """How many runs have a last loss that counts as learned."""
+    return frequency(lines, lambda line: line["loss"] <= LEARNED)
+
+
+def at_loss_zero(lines: Iterable[Line]) -> list[Line]:
+    """The runs that learned and converged, whose Hessian is therefore known."""
+    return [line for line in lines if line["hessian_zeros"] is not None and line["loss"] <= LEARNED]
+
+
+def zeros(lines: Iterable[Line]) -> Frequency:
     """Of how many learned and converged runs the Hessian has as many zeros as the fiber has dimensions."""
-    learned = [line for line in lines if line["hessian_zeros"] is not None and line["loss"] <= LEARNED]
-    return frequency(learned, lambda line: line["hessian_zeros"] == line["fiber_dimension"])
+    return frequency(at_loss_zero(lines), lambda line: line["hessian_zeros"] == line["fiber_dimension"])
+
+
+def without_limit(lines: Iterable[Line]) -> list[Line]:
+    """The runs that diverged or are unfinished, if there are enough times for a power of time."""
+    return [
+        line
+        for line in lines
+        if line["outcome"] in ("diverged", "unfinished") and len(line["history"]["time"]) > 5
+    ]
 
 
 def second_singular_values(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:

@@ -21,7 +21,10 @@ from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import start, train, training_jobs
 from agattn.geometry.critical_points.loss import loss as exact_loss
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.reports.training_report import findings_table, training_report
+from agattn.reports.document import Text
+from agattn.reports.training_report import training_report
+from agattn.reports.training_tables import energies_table, findings_table, speed_table, speeds
+from agattn.sheet.data import Table
 
 SPHERE = Data(12, "sphere")
 #: Architectures, teachers and data that between them use every branch.
@@ -364,10 +367,10 @@ def test_reports_count_runs_and_frequencies():
     config = f"[experiment]\nname = {name}\nlayer = {{d = 2, d_out = 1}}\n"
     config += "teacher = {kind = 'stratum', stratum = [1, 1, 2]}"
     document = training_report(runs, config, "agattn train", pictures=False)
-    speed = next(section for section in document.sections if section.title == "Speed").blocks[0]
-    assert speed.rows[0][1:4] == ("(1,1,2)", "5/2", "2")
-    [table] = document.sections[0].blocks
-    assert table.rows[0][1:3] == ("3", "3 converged")
+    tables = {block.caption: block for block in document.blocks() if isinstance(block, Table)}
+    speed = speed_table(speeds(runs, read_experiments(config)))
+    assert tables[speed.caption] == speed and speed.rows[0][1:4] == ("(1,1,2)", "5/2", "2")
+    assert tables["How runs ended"].rows[0][1:3] == ("3", "3 converged")
     assert analysis.ends(runs) == {"(1,1,2)": analysis.Frequency(3, 3)}
     assert analysis.passes(runs)["(1,1,2)"].successes == 3
     [ratios] = analysis.second_singular_values(runs)
@@ -397,8 +400,13 @@ def test_langevin_dynamics_meet_the_learning_coefficient():
         steps = 4000
         seeds = 60"""
     [experiment] = read_experiments(config)
-    found = training_report(list(train(experiment)), config, "agattn train", pictures=False)
-    [row] = next(section for section in found.sections if section.title == "Langevin dynamics").blocks[0].rows
+    lines = list(train(experiment))
+    [row] = energies_table(lines, [experiment]).rows
+    said = " ".join(
+        block.text for block in training_report(lines, config, "agattn train", pictures=False).blocks()
+        if isinstance(block, Text)
+    )  # fmt: skip
+    assert f"“chains” {row[5]}, λ = 2.5" in said
     assert row[:4] == ("chains", "(1,2,2)", "5/2", "1")
     number, mean, error = int(row[4].split()[0]), *map(float, row[5].split(" ± "))
     assert number > 20 and abs(mean - 2.5) < 4 * error < 1.5
