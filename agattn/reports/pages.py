@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,11 @@ def audit_page(table: Audit) -> str:
         patterns=patterns,
         rows=rows,
         applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
-        failing=[claim for claim in table.claims if any(found[claim] == "fails" for _, found, _ in rows)],
+        failing=_alike(
+            (claim, tuple(shown[claim] for _, _, shown in rows))
+            for claim in table.claims
+            if any(found[claim] == "fails" for _, found, _ in rows)
+        ),
         marks={"holds": "✓", "fails": "✗", "inapplicable": "–", "undecided": "?"},
     )
 
@@ -101,6 +105,9 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         met=len(theorem) - len(others),
         met_by_virtual=sum(ranks_at(at, t).is_critical == said.critical for at, said, t in others),
         named=_named, rank_one=_rank_one,
+        undecided=lambda group: _alike(
+            (str(found.network), kinds) for found in group.found if (kinds := tuple(_named(found, "undecided")))
+        ),
     )  # fmt: skip
 
 
@@ -132,6 +139,14 @@ def _named(found: Singularities, words: str) -> list[str]:
     if words == "critical":
         return [point.name for point in points if point.is_critical]
     return [point.name for point in points if point.singular == words]
+
+
+def _alike(said: Iterable[tuple[str, tuple[str, ...]]]) -> list[tuple[list[str], tuple[str, ...]]]:
+    """The names of which the same was said, together with it, in the order of the first names."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for name, words in said:
+        together.setdefault(words, []).append(name)
+    return [(names, words) for words, names in together.items()]
 
 
 def _met(entry: Entry) -> bool:
