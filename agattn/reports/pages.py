@@ -104,10 +104,7 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
         met=len(theorem) - len(others),
         met_by_virtual=sum(ranks_at(at, t).is_critical == said.critical for at, said, t in others),
-        named=_named, rank_one=_rank_one,
-        undecided=lambda group: _alike(
-            (str(found.network), kinds) for found in group.found if (kinds := tuple(_named(found, "undecided")))
-        ),
+        named=_named, rank_one=_rank_one, undecided=_undecided,
     )  # fmt: skip
 
 
@@ -123,6 +120,12 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
                 rows[-1].append(", ".join(str(point.differential_rank) for point in points) or "–")
                 rows[-1].append(", ".join(str(point.tangent_lower) for point in points) or "–")
     return rows
+
+
+def _undecided(group: PointsGroup) -> list[tuple[list[str], tuple[str, ...]]]:
+    """Networks with the same undecided kinds, and these kinds."""
+    said = ((str(found.network), tuple(_named(found, "undecided"))) for found in group.found)
+    return [(networks, kinds) for networks, kinds in _alike(said) if kinds]
 
 
 def _virtual(point: PointFacts) -> VirtualPoint | None:
@@ -144,9 +147,9 @@ def _named(found: Singularities, words: str) -> list[str]:
 def _alike(said: Iterable[tuple[str, tuple[str, ...]]]) -> list[tuple[list[str], tuple[str, ...]]]:
     """The names of which the same was said, together with it, in the order of the first names."""
     together: dict[tuple[str, ...], list[str]] = {}
-    for name, words in said:
-        together.setdefault(words, []).append(name)
-    return [(names, words) for words, names in together.items()]
+    for name, what in said:
+        together.setdefault(what, []).append(name)
+    return [(names, what) for what, names in together.items()]
 
 
 def _met(entry: Entry) -> bool:
