@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,11 @@ def audit_page(table: Audit) -> str:
         patterns=patterns,
         rows=rows,
         applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
-        failing=[claim for claim in table.claims if any(found[claim] == "fails" for _, found, _ in rows)],
+        failing=_alike(
+            (claim, tuple(shown[claim] for _, _, shown in rows))
+            for claim in table.claims
+            if any(found[claim] == "fails" for _, found, _ in rows)
+        ),
         marks={"holds": "✓", "fails": "✗", "inapplicable": "–", "undecided": "?"},
     )
 
@@ -100,7 +104,7 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
         met=len(theorem) - len(others),
         met_by_virtual=sum(ranks_at(at, t).is_critical == said.critical for at, said, t in others),
-        named=_named, rank_one=_rank_one,
+        named=_named, rank_one=_rank_one, undecided=_undecided,
     )  # fmt: skip
 
 
@@ -118,6 +122,12 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
     return rows
 
 
+def _undecided(group: PointsGroup) -> list[tuple[list[str], tuple[str, ...]]]:
+    """Networks with the same undecided kinds, and these kinds."""
+    said = ((str(found.network), tuple(_named(found, "undecided"))) for found in group.found)
+    return [(networks, kinds) for networks, kinds in _alike(said) if kinds]
+
+
 def _virtual(point: PointFacts) -> VirtualPoint | None:
     """The virtual weights of a point, where there are such."""
     if (given := point.kind.virtual) is None:
@@ -132,6 +142,14 @@ def _named(found: Singularities, words: str) -> list[str]:
     if words == "critical":
         return [point.name for point in points if point.is_critical]
     return [point.name for point in points if point.singular == words]
+
+
+def _alike(said: Iterable[tuple[str, tuple[str, ...]]]) -> list[tuple[list[str], tuple[str, ...]]]:
+    """The names of which the same was said, together with it, in the order of the first names."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for name, what in said:
+        together.setdefault(what, []).append(name)
+    return [(names, what) for what, names in together.items()]
 
 
 def _met(entry: Entry) -> bool:
