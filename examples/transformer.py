@@ -1,0 +1,9 @@
+"""The sizes of GPT-2: lightning attention, perceptrons of degree 3, no biases and no normalization layers."""
+
+from agattn import Attention, Network, Perceptron
+
+attention = Attention(768, rank=64, heads=12, value_rank=64, mask="causal", skip=True)
+perceptron = Perceptron([3072, 768], degree=3, skip=True)
+
+gpt2 = Network([attention, perceptron] * 12, dim=768, tokens=2)
+heads = Network([attention] * 12, dim=768, tokens=2)
