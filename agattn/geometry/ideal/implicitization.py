@@ -32,7 +32,7 @@ full.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -44,8 +44,9 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import echelon, primitive, short_basis
+from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.residues import RowSpace, inverses, random_prime, rational_number
+from agattn.algebra.residues import RowSpace, inverses, nonzero_minor, random_prime, rational_number
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
@@ -115,11 +116,16 @@ class NewEquations:
 
 @dataclass(frozen=True, eq=False)
 class GradedPiece:
-    """One degree modulo the prime."""
+    """One degree modulo the prime.
+
+    ``multidegrees`` has, by fingerprint, how many standard monomials and how many minimal generators there
+    are in each multidegree that has standard monomials or equations that are new.
+    """
 
     degree: int
     hilbert_function: int
     blocks: tuple[NewEquations, ...]
+    multidegrees: dict[int, tuple[int, int]]
 
     @property
     def minimal_generators(self) -> int:
@@ -134,14 +140,18 @@ class Implicitization:
         source: the coordinates as polynomials in parameters.
         seed: of the random points and primes.
         force: compute however long it takes.
+        memory: what it may take; by default what the machine has.
 
     Attributes:
         prime: modulo which is computed.
         keys: fingerprints of the multidegrees of the coordinates, which add up modulo 2⁶⁴.
     """
 
-    def __init__(self, source: CoefficientMap, seed: int = 0, force: bool = False) -> None:
+    def __init__(
+        self, source: CoefficientMap, seed: int = 0, force: bool = False, memory: Memory | None = None
+    ) -> None:
         self.map, self.force = MapArrays(source, seed), force
+        self._memory = memory or Memory(force=force)
         self.prime = self._new_prime()
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(seed + 1)
@@ -176,6 +186,39 @@ class Implicitization:
             known = self._points[p] = np.concatenate([known, more], axis=1)
         flat = products_of_rows(rows.reshape(-1, rows.shape[-1]), known[:, :count], p)
         return flat.reshape(*rows.shape[:-1], count)
+
+    @cached_property
+    def _general(self) -> tuple[IntArray, int]:
+        """Random parameters modulo the prime, and the rank of the Jacobian there."""
+        theta = self.map.random.integers(self.prime, size=len(self.map.weights))
+        jacobian = self.map.jacobian(theta, self.prime)
+        return theta, nonzero_minor(jacobian.astype(np.float64), self.prime).rank if jacobian.size else 0
+
+    @property
+    def dimension_at_least(self) -> int:
+        """A lower bound for the dimension of the image: a rank modulo the prime is none too large."""
+        return self._general[1]
+
+    def dimension_at_most(self, equations: Iterable[Form]) -> int:
+        """An upper bound for the dimension of the image, from forms that vanish there.
+
+        Their gradients at any point of the image, also modulo a prime, are orthogonal to its tangent space,
+        which has at least the dimension of the image. No more of them are taken than the lower bound leaves
+        room for.
+        """
+        values = self.map.values(self._general[0][:, None], self.prime)[:, 0].tolist()
+        cone = len(self.map) - self.map.affine
+        space, codimension = RowSpace(len(self.map), self.prime), cone - self.dimension_at_least
+        for form in equations:
+            if space.rank == codimension:
+                break
+            gradient = np.zeros((1, len(self.map)))
+            for monomial, x in form.items():
+                for place, k in enumerate(monomial):
+                    rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
+                    gradient[0, k] = (gradient[0, k] + x * rest) % self.prime
+            space.add(gradient)
+        return cone - space.rank
 
     # --- multidegrees ---
 
@@ -257,11 +300,11 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        parts = []
-        for k in range(len(self.map)):
-            chosen = rows[np.isin(keys + self.keys[k], needed)]
-            if len(chosen):
-                parts.append(_times(chosen, k))
+        kept = [np.flatnonzero(np.isin(keys + key, needed)) for key in self.keys]
+        # The products, and again without repetition, sorted, with their numbers, keys and counts.
+        size = sum(map(len, kept)) * 8 * (3 * (below.n + 1) + 12)
+        self._memory.allow(size, f"degree {below.n + 1}: the products of coordinates and standard monomials")
+        parts = [_times(rows[chosen], k) for k, chosen in enumerate(kept) if len(chosen)]
         found = np.concatenate([np.zeros((0, below.n + 1), dtype=np.int64), *parts])
         codes, first, counts = np.unique(self._codes(found), return_index=True, return_counts=True)
         found = found[first]
@@ -333,9 +376,15 @@ class Implicitization:
         own = degree.groups[key]
         codes = -degree.codes[own]  # increasing
         width = len(codes)
+        rests = [(key - int(one)) % (1 << 64) for one in self.keys]
+        height = sum(
+            int((~below.standard[below.groups[rest]]).sum()) for rest in rests if rest in below.groups
+        )
+        # The rows in parts and together, their residues, and the echelon form.
+        size = 8 * width * (3 * height + width)
+        self._memory.allow(size, f"degree {degree.n}: a matrix of {height} products in {width} monomials")
         blocks, leads = [np.zeros((0, width), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for k in range(len(self.map)):
-            rest = (key - int(self.keys[k])) % (1 << 64)
+        for k, rest in enumerate(rests):
             if rest not in below.groups:
                 continue
             monomials, combinations = self._normal_forms(below, rest)
@@ -366,13 +415,15 @@ class Implicitization:
         one = _Degree(
             0, np.zeros((1, 0), np.int64), start, start.astype(np.uint64), true, true, start, {0: slice(1)}
         )
-        degrees = [one, self._border(one, np.unique(self.keys))]
+        below, lower = self._border(one, np.unique(self.keys)), False
         for n in range(2, last + 1):
-            degree = self._border(degrees[-1], needed[n])
+            degree = self._border(below, needed[n])
             self._standard(degree)
-            function = 0
-            blocks = []
-            lower = any((d.candidate != d.standard).any() for d in degrees)
+            lower |= bool((below.candidate != below.standard).any())
+            if lower or (degree.candidate != degree.standard).any():
+                self._allow_normal_forms(below)
+            function, blocks = 0, []
+            found: dict[int, tuple[int, int]] = {}
             for key, orbit in orbits[n].items():
                 if key not in degree.groups:
                     continue
@@ -380,18 +431,27 @@ class Implicitization:
                 candidate, standard = degree.candidate[own], degree.standard[own]
                 function += len(orbit) * int(standard.sum())
                 count = int(candidate.sum() - standard.sum())
-                if not count:
-                    continue
-                relations = self._lower(degree, degrees[-1], key) if lower else degree.rows[:0]
+                relations = self._lower(degree, below, key) if lower and count else degree.rows[:0]
                 if len(relations):
                     count = len(candidate) - len(relations) - int(standard.sum())
+                found |= dict.fromkeys(orbit, (int(standard.sum()), count))
                 if count:
                     images = tuple(map(self._along, orbit.values()))
                     places = np.flatnonzero(candidate)
                     rows = degree.rows[own][candidate]
                     blocks.append(NewEquations(rows, count, images, relations, places, standard[candidate]))
-            degrees.append(degree)
-            yield GradedPiece(n, function, tuple(blocks))
+            for key, own in degree.groups.items():
+                if int(degree.standard[own].sum()) != found.get(key, (0, 0))[0]:
+                    raise ArithmeticError(f"degree {n}: a prime was unlucky; give another seed")
+            below = degree
+            yield GradedPiece(n, function, tuple(blocks), found)
+
+    def _allow_normal_forms(self, below: _Degree) -> None:
+        """Refuse normal forms, kept for one degree, that the memory does not hold."""
+        standard = np.add.reduceat(below.standard, below.starts, dtype=np.int64) if len(below.rows) else 0
+        border = np.diff([*below.starts, len(below.rows)])
+        size = 8 * int((standard * (border - standard)).sum())
+        self._memory.allow(size, f"degree {below.n + 1}: the normal forms of degree {below.n}")
 
     def _along(self, path: Sequence[int]) -> Signed[int]:
         """The composition of permutations."""
@@ -515,6 +575,10 @@ class Generators:
         moved = (permuted(form, image) for image in block.images for form in basis)
         self._forms += [(n, self._key(next(iter(form))), form) for form in moved]
         return basis, Evidence.PROVED if vanish else Evidence.MODULAR
+
+    def proved_forms(self) -> Iterator[Form]:
+        """The minimal generators, where all that were found are proved to vanish."""
+        yield from (form for _, _, form in self._forms) if self.complete else ()
 
     def all_proved(self, piece: GradedPiece) -> bool:
         """Whether the numbers of the last degree are proved, that of minimal generators too."""
