@@ -4,8 +4,8 @@
 >>> Memory(limit=2**30).allow(2**31, "a matrix of 16384 rows")
 Traceback (most recent call last):
     ...
-agattn.errors.TooLargeError: a matrix of 16384 rows needs up to 2.0 GiB, and 1.0 GiB are allowed. Lower
---max-degree, give more by --memory, or use --force
+agattn.errors.TooLargeError: a matrix of 16384 rows: up to 2.0 GiB of memory, and 1.0 GiB are allowed. Lower
+--max-degree, raise --memory, or use --force
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def available() -> int:
     return min(found)
 
 
-def gibibytes(size: float) -> str:
-    """A number of bytes in GiB, as it is printed.
+def in_words(size: float) -> str:
+    """A number of bytes as it is printed.
 
-    >>> gibibytes(2**31)
-    '2.0 GiB'
+    >>> in_words(2**31), in_words(2**26)
+    ('2.0 GiB', '64 MiB')
     """
-    return f"{size / 2**30:.1f} GiB"
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
 @dataclass
@@ -79,9 +79,9 @@ class Memory:
             return
         limit = available() if self.limit is None else self.limit
         if need > LARGE:
-            self.step(f"{what}: up to {gibibytes(need)}")
+            self.step(f"{what}: up to {in_words(need)} of memory")
         if need > limit and not self.force:
             raise TooLargeError(
-                f"{what} needs up to {gibibytes(need)}, and {gibibytes(limit)} are allowed. "
-                "Lower --max-degree, give more by --memory, or use --force"
+                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. "
+                "Lower --max-degree, raise --memory, or use --force"
             )

@@ -14,16 +14,24 @@ coordinate ring and the number g of minimal generators modulo a prime p > 2n; it
 not follow from lower degrees, and for no others. Dominant weights determine both characters, and these the
 multiplicities c_p and g_p.
 
-**Proof.** Suppose that degree n − 1 is proved: dim I_{n−1} is the dimension modulo p in every weight.
+**Proof.** Suppose that degree n − 1 is proved: dim I_{n−1} is the dimension modulo p in every weight. Ranks
+modulo p are lower bounds: dim (R/I)_n ≥ h and dim R_1·I_{n−1} ≥ its dimension modulo p in every weight. So
+g = 0 in a weight proves there that h is right, and that I_n is R_1·I_{n−1}.
 
-1. Ranks modulo p are lower bounds: dim (R/I)_n ≥ h in every weight.
-2. As p exceeds the degrees, polynomial representations of GL modulo p are sums of irreducible ones, as in
-   characteristic 0. For each module w with g_p(w) > 0 the multiplicity of w in I_n is computed exactly over
-   ℚ by :class:`~agattn.geometry.ideal.isotypic.IsotypicComponent`, and must be that modulo p. Then
-   R_1·I_{n−1} and these modules together are at least as large over ℚ as all of the kernel modulo p. As they
-   lie in I_n, dim (R/I)_n ≤ h.
-3. So both are equal, and I_n is R_1·I_{n−1} and the modules w: no other module has minimal generators. For
-   these the multiplicity among the minimal generators is computed exactly over ℚ, too.
+*Without minimal generators.* Every module of degree n has vectors of the weight (⌈n/e⌉, ..., ⌊n/e⌋) that is
+spread evenly, as dominance order ends there. So g = 0 in this weight proves that there are no minimal
+generators. Multiplicities c are at most Littlewood-Richardson numbers, and zero where ℓ(μ) > α, or where
+λ = μ = (n) and ν = (2n − k, k) with k odd, as functions agree on the two preimages of points of rank one.
+Where c_p is less than this bound, g = 0 is found in the weight of the module, too. Then c = c_p for all
+modules, from the highest weight down: c = h − Σ (multiplicities above) · (Kostka numbers) ≥ c_p, and either
+c_p meets the bound, or h is right.
+
+*With minimal generators.* As p exceeds the degrees, polynomial representations of GL modulo p are sums of
+irreducible ones, as in characteristic 0. For each module w with g_p(w) > 0 the multiplicity of w in I_n is
+computed exactly over ℚ by :class:`~agattn.geometry.ideal.isotypic.IsotypicComponent`, and must be that modulo
+p. Then R_1·I_{n−1} and these modules together are at least as large over ℚ as all of the kernel modulo p. As
+they lie in I_n, dim (R/I)_n ≤ h. So both are equal, and I_n is R_1·I_{n−1} and the modules w: no other module
+has minimal generators. For these the number of minimal generators is computed exactly over ℚ, too.
 
 The multiplicities in the polynomial ring are a formula of characters (:func:`ring_multiplicities`).
 
@@ -39,7 +47,7 @@ The multiplicities in the polynomial ring are a formula of characters (:func:`ri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
@@ -52,6 +60,7 @@ from agattn.algebra.characters import (
     centralizer_order,
     decompose,
     kostka,
+    littlewood_richardson,
     module_name,
     partitions,
     schur_dimension,
@@ -108,34 +117,25 @@ class WeightSpaces:
         ]
         source = coefficient_map(_parametrization(layer, outputs, columns, y))
         image = Implicitization(source, self._seed, self._force, self._memory)
-        keys = {index: int(key) for index, key in zip(y, image.keys.tolist(), strict=True)}
+        spaces = _Spaces(layer, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True)))
         yield {shape: Multiplicities(ring, ring, 0) for shape, ring in ring_of_layer(layer, 1).items()}
-        for piece in image.pieces(last):
-            yield self._modules(piece, (outputs, columns, layer.d), keys)
+        for piece in image.pieces(last, spaces.decisive):
+            yield self._modules(piece, spaces)
 
-    def _modules(
-        self, piece: GradedPiece, sizes: tuple[int, int, int], keys: dict[tuple[int, ...], int]
-    ) -> dict[Shape, Multiplicities]:
+    def _modules(self, piece: GradedPiece, spaces: _Spaces) -> dict[Shape, Multiplicities]:
         """One degree from the dimensions of its dominant weight spaces."""
         n = piece.degree
-        standard: dict[tuple[Partition, ...], int] = {}
-        new: dict[tuple[Partition, ...], int] = {}
-        for weight in product(
-            *(list(partitions(share * n, k)) for share, k in zip((1, 1, 2), sizes, strict=True))
-        ):
-            c, b, i = ([letter for letter, many in enumerate(part) for _ in range(many)] for part in weight)
-            # Any monomial of the weight has its multidegree.
-            key = sum(keys[index] for index in zip(c, b, i[::2], i[1::2], strict=True)) % (1 << 64)
-            if key in piece.multidegrees:
-                standard[weight], new[weight] = piece.multidegrees[key]
-        coordinate, generators = decompose(standard), decompose(new)
-        ring = ring_of_layer(self.layer, n)
-        for shape, many in generators.items():
-            self._prove(shape, Multiplicities(ring[shape], coordinate.get(shape, 0), many))  # type: ignore[index, arg-type]
-        return {
+        weights = {w: piece.multidegrees[key] for w, key in spaces.keys(n) if key in piece.multidegrees}
+        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
+        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+        found = {
             shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
-            for shape, many in ring.items()
+            for shape, many in ring_of_layer(self.layer, n).items()
         }
+        for shape, numbers in found.items():
+            if numbers.minimal_generators:
+                self._prove(shape, numbers)
+        return found
 
     def _prove(self, shape: Shape, found: Multiplicities) -> None:
         """Compute a module of minimal generators over ℚ."""
@@ -151,6 +151,45 @@ class WeightSpaces:
                 f"{module_name(shape)}: {exact} over ℚ and {found} modulo a prime, which was unlucky; give "
                 "another seed"
             )
+
+
+class _Spaces(NamedTuple):
+    """The weights of E, F and U of some sizes, and the fingerprints of coordinates."""
+
+    layer: SingleLayer
+    sizes: tuple[int, int, int]
+    of: dict[tuple[int, ...], int]
+
+    def keys(self, n: int) -> Iterator[tuple[tuple[Partition, ...], int]]:
+        """The dominant weights of degree n, with their fingerprints."""
+        shares = zip((n, n, 2 * n), self.sizes, strict=True)
+        for weight in product(*(list(partitions(size, k)) for size, k in shares)):
+            yield weight, self._key(weight)
+
+    def _key(self, weight: tuple[Partition, ...]) -> int:
+        # Any monomial of the weight has its multidegree.
+        c, b, i = ([letter for letter, many in enumerate(part) for _ in range(many)] for part in weight)
+        return sum(self.of[index] for index in zip(c, b, i[::2], i[1::2], strict=True)) % (1 << 64)
+
+    def decisive(self, n: int, standard: Mapping[int, int]) -> set[int]:
+        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
+        coordinate = decompose({weight: standard.get(key, 0) for weight, key in self.keys(n)})
+        ring = ring_of_layer(self.layer, n)
+        found = {
+            key
+            for (lam, mu, nu), key in self.keys(n)
+            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
+        }
+        sizes = zip((n, n, 2 * n), self.sizes, strict=True)
+        even = tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in sizes)
+        return found | {self._key(even)}
+
+    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
+        """A bound for the multiplicity in the coordinate ring."""
+        n = sum(lam)
+        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
+            return 0
+        return littlewood_richardson(nu, lam, mu)
 
 
 def smallest_spaces(layer: SingleLayer, last: int) -> tuple[int, int]:
@@ -246,13 +285,14 @@ def seconds_by_weights(layer: SingleLayer, last: int) -> float:
     """
     outputs, columns = smallest_spaces(layer, last)
     coordinates = outputs * columns * layer.d * (layer.d + 1) // 2
-    orbit = prod(map(factorial, (outputs, columns, layer.d)))
-    total = 0
+    total = 0.0
     for n in range(2, last + 1):
         rows = partitions(n, min(n, layer.alpha, columns))
         attention = sum(schur_dimension(mu, layer.d) * schur_dimension(mu, columns) for mu in rows)
-        total += comb(n + outputs * layer.d - 1, n) * attention * coordinates
-    return 0.1 + 3e-5 * total / orbit
+        sizes = ((n, outputs), (n, columns), (2 * n, layer.d))
+        orbit = prod(comb(size + k - 1, size) / _sums(size, min(k, size), 0) for size, k in sizes)
+        total += comb(n + outputs * layer.d - 1, n) * attention * coordinates / orbit
+    return 0.1 + 1.7e-5 * total
 
 
 @cache
