@@ -310,7 +310,9 @@ def compute_model_ideal(
     multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]
     generators, computed = Generators(image), image.pieces(max_degree)
-    at_least = image.dimension_at_least if dimension is None else dimension
+    if (at_least := dimension) is None:
+        step("dimension")
+        at_least = image.dimension_at_least
     for n in range(2, max_degree + 1):
         way: Way | None = known_whole(pieces, at_least, image.map.affine)
         if way is not None:
