@@ -1,6 +1,8 @@
 """Equations of the neuromanifold: this package against Macaulay2 and Singular, on this machine, in one run.
 
     python benchmarks/implicitization.py [--limit SECONDS] [--case D,D_OUT,A,DEGREE ...] [--output FILE]
+    python benchmarks/implicitization.py --growth [--limit SECONDS] [--memory MIB] [--against FOLDER]
+    python benchmarks/implicitization.py --small [--against FOLDER]
 
 Each rival finds the minimal generators up to the same degree over the same prime field. This package proves
 the numbers over ℚ, and finds the modules and their highest weight vectors over ℤ; it writes out the other
@@ -16,13 +18,20 @@ A rival that is stopped at the limit counts as at least that slow. Process start
 time, and of the first of ours, that of a fresh Python process; our time inside a running one, with empty
 caches, is shown beside it. The row "as any model" is our way for polynomial maps in general, by multidegrees,
 which knows nothing of the layer; all its minimal generators are lifted and proved.
+
+``--growth`` goes through the layers of at most 45 coordinates, degree by degree to 8, each in a process of
+its own, until one is beyond the limit of time or memory; ``--small`` through small varieties. Both print
+processor time, inside the process and of all of it, and ``--against`` repeats each, in turns, with the
+package of another checkout.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -61,6 +70,47 @@ ideal = compute_ideal(SingleLayer(d, d_out, a), degree)
 generators = ideal.generators
 print([piece.minimal_generators for piece in ideal.degrees])
 """
+
+
+#: What one run of a growth table prints: seconds inside, and the largest memory in MiB, of the numbers alone.
+GROWTH = """
+import resource, sys, time
+from agattn import SingleLayer
+from agattn.geometry.ideal.ideal import compute_ideal
+d, d_out, a, degree = map(int, sys.argv[1:])
+start = time.process_time()
+ideal = compute_ideal(SingleLayer(d, d_out, a), degree)
+seconds = time.process_time() - start
+last = ideal.degrees[-1]
+found = [last.hilbert_function, last.minimal_generators, getattr(last, "way", None), str(last.evidence)]
+print([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *found])
+"""
+
+#: The same for a small variety, with its dimension and all equations over ℤ, to degree 4: the best of three.
+SMALL = """
+import resource, sys, time
+from itertools import combinations
+import agattn as ag
+def twisted_cubic(s):
+    return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]
+def lines(a, b):
+    return [a[i] * b[j] - a[j] * b[i] for i, j in combinations(range(len(a)), 2)]
+n = int(sys.argv[1])
+variety = ag.PolynomialMap(lines, {"a": n, "b": n}) if n else ag.PolynomialMap(twisted_cubic, {"s": 2})
+quiet = {"progress": lambda step: None}
+ag.ideal(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1], s[1] ** 2], {"s": 2}), 2, **quiet)  # imports
+seconds = 60.0
+for _ in range(3):
+    start = time.process_time()
+    ideal = ag.ideal(variety, 4, **quiet)
+    seconds = min(seconds, time.process_time() - start)
+last = ideal.degrees[-1]
+found = [last.hilbert_function, sum(p.minimal_generators for p in ideal.degrees), ideal.dimension]
+print([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *found, str(last.evidence)])
+"""
+
+#: The layers of a growth table have at most so many coordinates, and these degrees.
+MOST_COORDINATES, DEGREES = 45, range(4, 9)
 
 
 def macaulay2_script(values: Sequence[Polynomial], names: Sequence[Variable], degree: int, rival: str) -> str:
@@ -241,6 +291,75 @@ def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[
     }
 
 
+def alone(
+    script: str, arguments: Sequence[object], limit: float, memory: int, folder: Path | None
+) -> tuple[list[object] | None, float, str]:
+    """What a process prints, its processor time, and what went wrong; with the package in another folder."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(folder or Path(__file__).parents[1])}, preexec_fn=bounded,
+    )  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if done.returncode == 0:
+        return json.loads(done.stdout.replace("'", '"').replace("None", "null")), spent, ""
+    lines = done.stderr.strip().splitlines()
+    return None, spent, lines[-1][:150] if lines else f"stopped after {spent:.0f} s"
+
+
+def growth(limit: float, memory: int, against: Path | None) -> None:
+    """Print how long each degree takes, for all layers of few coordinates, and where they stop."""
+    print(f"Limits: {limit:g} s of processor time and {memory} MiB for each run.")
+    heading = "layer      N  n  Hilbert function  new  evidence  way            inside    whole      MiB"
+    print(heading + "   inside, whole before" * bool(against))
+    sizes = [(d, d_out, a) for d in range(2, 7) for d_out in range(1, 8) for a in range(1, d + 1)]
+    for d, d_out, a in sizes:
+        layer = SingleLayer(d, d_out, a)
+        N = layer.ambient_dimension
+        if N > MOST_COORDINATES:
+            continue
+        earlier = bool(against)
+        for n in DEGREES:
+            found, spent, problem = alone(GROWTH, (d, d_out, a, n), limit, memory, None)
+            name = f"({d},{d_out},{a})"
+            if found is None:
+                print(f"{name:8} {N:3} {n:2}  {problem}", flush=True)
+                break
+            seconds, most, function, new, way, evidence = found
+            row = f"{name:8} {N:3} {n:2}  {function:16} {new:4}  {evidence:8}  {way:13}"
+            row += f" {seconds:7.2f}  {spent:7.2f}  {most:7.0f}"
+            if earlier:
+                then, spent, problem = alone(GROWTH, (d, d_out, a, n), limit, memory, against)
+                earlier = then is not None
+                if then is not None and then[2:4] != found[2:4]:
+                    raise SystemExit(f"{name}, degree {n}: {found} now and {then} before")
+                row += f"   {then[0]:7.2f}  {spent:7.2f}" if then else f"   {problem}"
+            print(row, flush=True)
+
+
+def small(against: Path | None) -> None:
+    """Print how long small varieties take, with their dimension and equations, as polynomial maps."""
+    print("variety        inside    whole" + "   inside, whole before" * bool(against))
+    for n in (0, 4, 5, 6):
+        name = f"Gr(2,{n})" if n else "twisted cubic"
+        found, spent, problem = alone(SMALL, (n,), 60, 16384, None)
+        if found is None:
+            raise SystemExit(f"{name}: {problem}")
+        row = f"{name:13} {found[0]:7.3f}  {spent:7.2f}"
+        if against:
+            then, spent, problem = alone(SMALL, (n,), 60, 16384, against)
+            if then is None or then[2:] != found[2:]:
+                raise SystemExit(f"{name}: {found} now and {then} before {problem}")
+            row += f"   {then[0]:7.3f}  {spent:7.2f}"
+        print(f"{row}   {found[3]} generators, {found[5]}", flush=True)
+
+
 def numbers(output: str) -> list[int] | None:
     """The last bracketed list of numbers that was printed."""
     for line in reversed(output.splitlines()):
@@ -255,7 +374,17 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=120, help="seconds after which a rival is stopped")
     parser.add_argument("--case", action="append", metavar="D,D_OUT,A,DEGREE")
     parser.add_argument("--output", type=Path, help="write the numbers as JSON")
+    parser.add_argument("--growth", action="store_true", help="all layers of few coordinates, by degree")
+    parser.add_argument("--small", action="store_true", help="small varieties")
+    parser.add_argument("--memory", type=int, default=8192, metavar="MIB", help="for --growth")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, for both")
     options = parser.parse_args()
+    if options.growth:
+        growth(options.limit, options.memory, options.against)
+    if options.small:
+        small(options.against)
+    if options.growth or options.small:
+        return
     engines = installations()
     versions = ", ".join(f"{i.engine.title} {i.version}" for i in engines.values())
     print(f"Python {platform.python_version()}, {platform.machine()}; {versions}; rivals over ZZ/{PRIME}")

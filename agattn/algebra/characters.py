@@ -1,4 +1,5 @@
-"""Characters of the general linear groups: partitions, dimensions, Kostka and Littlewood-Richardson numbers.
+"""Characters of the general linear and the symmetric groups: partitions, dimensions, Kostka and
+Littlewood-Richardson numbers.
 
 A polynomial representation of GL(n) is a sum of Schur modules S_λ(ℂⁿ), one for each partition λ with at
 most n parts. Its character, the dimension of each weight space, is symmetric, so the dominant weights
@@ -14,6 +15,7 @@ factor.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
@@ -125,6 +127,39 @@ def _strip_chains(outer: Partition, inner: Partition, sizes: tuple[int, ...]) ->
     if not sizes:
         return int(outer == inner)
     return sum(_strip_chains(rest, inner, sizes[:-1]) for rest in horizontal_strips(outer, sizes[-1]))
+
+
+@cache
+def symmetric_character(shape: Partition, cycles: Partition) -> int:
+    """The character of the Specht module of ``shape`` at permutations with these lengths of cycles.
+
+    By the rule of Murnaghan and Nakayama, on beads: a rim hook of length r is removed by moving a bead r
+    places down to a free place, with the sign of the number of beads between.
+
+    >>> [symmetric_character((2, 1), cycles) for cycles in [(1, 1, 1), (2, 1), (3,)]]
+    [2, 0, -1]
+    """
+    if not cycles:
+        return 1
+    size = len(shape)
+    beads = {part + size - row - 1 for row, part in enumerate(shape)}
+    total = 0
+    for bead in beads:
+        if (end := bead - cycles[0]) >= 0 and end not in beads:
+            moved = sorted(beads - {bead} | {end}, reverse=True)
+            rest = tuple(place - size + row + 1 for row, place in enumerate(moved))
+            sign = (-1) ** sum(end < other < bead for other in beads)
+            total += sign * symmetric_character(tuple(part for part in rest if part), cycles[1:])
+    return total
+
+
+def centralizer_order(cycles: Partition) -> int:
+    """The number of permutations that commute with one that has these lengths of cycles.
+
+    >>> centralizer_order((2, 1, 1))
+    4
+    """
+    return prod(length**count * factorial(count) for length, count in Counter(cycles).items())
 
 
 def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Partition, ...], int]:

@@ -372,7 +372,16 @@ def tolerance_option(default: float) -> Callable[[Command], Command]:
 def limits(command: Command) -> Command:
     """Add ``--timeout`` and ``--memory``, the limits of each engine process."""
     bound, text = click.IntRange(min=64), "Memory limit of each engine process, in MiB."
-    command = option("--memory", type=bound, default=8192, metavar="MIB", help=text)(command)
+    return _timeout(option("--memory", type=bound, default=8192, metavar="MIB", help=text)(command))
+
+
+def native_limits(command: Command) -> Command:
+    """Add ``--timeout``, that of each engine process, and ``--memory``, of native work as well."""
+    text = "Memory limit in MiB.  [default: natively what the machine has; 8192 for each engine process]"
+    return _timeout(click.option("--memory", type=click.IntRange(min=64), metavar="MIB", help=text)(command))
+
+
+def _timeout(command: Command) -> Command:
     positive, text = click.FloatRange(min=0, min_open=True), "Time limit of each engine process."
     return option("--timeout", type=positive, default=60.0, metavar="SECONDS", help=text)(command)
 

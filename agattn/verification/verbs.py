@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Count, Key, Result
 
 if TYPE_CHECKING:
+    from agattn.algebra.memory import Memory
     from agattn.engines.run import Limits
     from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.critical_points.trained import NearbyCriticalPoints
@@ -233,7 +234,7 @@ def ideal(
     seed: int = 0,
     characteristic: int = 0,
     timeout: float = 60.0,
-    memory: int = 8192,
+    memory: int | None = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> Ideal | ModelIdeal:
@@ -245,13 +246,14 @@ def ideal(
         engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
         workers, seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
-        timeout, memory: limits of the engine, in seconds and MiB.
-        force: go beyond the limits on sizes.
+        timeout: limit of the engine, in seconds.
+        memory: limit in MiB; by default 8192 for an engine, and natively what the machine has.
+        force: go beyond the limits on sizes and, natively, on memory.
         progress: called with what is done next.
 
     Raises:
-        InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes,
-            or for an engine and a model whose image is no cone.
+        InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes
+            or memory, or for an engine and a model whose image is no cone.
         EngineError: if the engine is missing or fails.
 
     See Also:
@@ -264,16 +266,20 @@ def ideal(
     >>> ag.ideal(ag.Network([ag.Perceptron([2, 2], degree=2)], dim=2), max_degree=3)
     Ideal of 2×1 → perceptron 2,2 (degree 2) to degree 3: no equations
     """
-    from agattn.engines.run import Limits
+    from agattn.engines.run import DEFAULT_MEMORY, Limits
 
     native = engine_name(engine, ("native", *ENGINES)) == "native"
     if not native:
-        return _eliminated(layer, max_degree, engine, characteristic, Limits(timeout, memory), force)
+        limits = Limits(timeout, DEFAULT_MEMORY if memory is None else memory)
+        return _eliminated(layer, max_degree, engine, characteristic, limits, force)
+    from agattn.algebra.memory import Memory
+
+    allowed = Memory(None if memory is None else memory * 2**20, force, progress)
     if as_layer(layer) is None:
-        return _ideal_of_model(layer, max_degree, seed, force, progress)
+        return _ideal_of_model(layer, max_degree, seed, force, allowed, progress)
     from agattn.geometry.ideal.ideal import compute_ideal
 
-    return compute_ideal(layer, max_degree, workers=workers, seed=seed, force=force)
+    return compute_ideal(layer, max_degree, workers=workers, seed=seed, force=force, memory=allowed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -381,7 +387,7 @@ def hilbert_function(
     seed: int = 0,
     characteristic: int = 0,
     timeout: float = 60.0,
-    memory: int = 8192,
+    memory: int | None = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> HilbertFunction:
@@ -424,18 +430,23 @@ def _eliminated(
 
 
 def _ideal_of_model(
-    model: Architecture, max_degree: int, seed: int, force: bool, progress: Progress
+    model: Architecture, max_degree: int, seed: int, force: bool, memory: Memory, progress: Progress
 ) -> ModelIdeal:
-    """The equations of a network or a model, natively; a proved dimension tells where there are no more."""
+    """The equations of a network or a model, natively.
+
+    Where these do not prove the dimension, symmetries may.
+    """
     from agattn.geometry.dimension.dimension import dimension
     from agattn.geometry.ideal.model_ideal import compute_model_ideal
     from agattn.geometry.variety.coefficient_map import coefficient_map
 
     source = coefficient_map(model, **({"limit": math.inf} if force else {}))
+    found = compute_model_ideal(source, max_degree, seed=seed, force=force, memory=memory, step=progress)
+    if found.dimension is not None:
+        return found
     progress("dimension")
     size = dimension(as_attention(model), seed, force=force)
-    proved = size.lower_bound if size.evidence is Evidence.PROVED else None
-    return compute_model_ideal(source, max_degree, dimension=proved, seed=seed, force=force, step=progress)
+    return replace(found, dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
 
 
 def verify(

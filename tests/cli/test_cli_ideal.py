@@ -98,3 +98,10 @@ def test_equations_of_networks_and_models(tmp_path):
         "-- y_1: output 1\n" in text
         and "I = ideal(\n  -- multidegree (2, 2) and 1 more\n  -y_2^2 + y_1*y_3,\n" in text
     )
+
+
+def test_memory_beyond_the_limit_is_refused_in_a_line():
+    status, out, err = call("ideal", "-d", "4", "-o", "1", "--max-degree", "7", "--memory", "64")
+    assert (status, out) == (2, "")
+    line = r"agattn: .*: up to \d+ MiB of memory, and 64 MiB are allowed\. .* use --force\n"
+    assert re.fullmatch(line, err)

@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     "--max-degree 8.",
 )
 @options.field
-@options.limits
+@options.native_limits
 @options.seed
 @options.force
 @options.json_flag
 def command(
     architecture: Architecture, max_degree: int, engine_name: str | None, method: str | None, workers: int,
     output: Path | None, form: str | None, complete: bool, invariants: bool, field_name: str | None,
-    timeout: float, memory: int, seed: int, force: bool, as_json: bool,
+    timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
@@ -90,7 +90,7 @@ def command(
     _check_idle(layer, complete, output)
     examined = _native(
         architecture, max_degree, form, characteristic, complete, invariants,
-        lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force,
+        lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force, memory=memory,
     )  # fmt: skip
     if output is not None:
         write_file(output, examined.text)
@@ -106,7 +106,7 @@ def _check_idle(layer: SingleLayer | None, complete: bool, output: Path | None) 
     """Refuse options that mean nothing natively."""
     if not complete:
         other = "--engine" if layer is None else "--complete or another --engine"
-        options.leave_out(f"is for engines, with {other}", "timeout", "memory")
+        options.leave_out(f"is for engines, with {other}", "timeout")
         if output is None:
             engines = "" if layer is None else "engines and for "
             options.leave_out(f"is for {engines}-O; native results hold over QQ", "field_name")
@@ -166,8 +166,8 @@ def _show(ideal: Ideal | ModelIdeal, as_json: bool) -> None:
 
 
 def _eliminated(
-    architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
-    force: bool, as_json: bool,
+    architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float,
+    memory: int | None, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     from agattn.engines.catalogue import engine_named
     from agattn.verification.verbs import ideal
@@ -198,15 +198,15 @@ def _format_of(path: Path) -> str:
     return "macaulay2" if path == STDOUT else ENDINGS[path.suffix.lower()]
 
 
-def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation, Limits]:
+def _engine(name: str | None, timeout: float, memory: int | None) -> tuple[Installation, Limits]:
     """The engine of this name, or the first that is installed and knows prime ideals, and its limits."""
     from agattn.engines.catalogue import able, engine_named
     from agattn.engines.locate import candidates, locate
-    from agattn.engines.run import Limits
+    from agattn.engines.run import DEFAULT_MEMORY, Limits
 
     if name is None:
         engines = able("complete-ideal")
         engine = next(filter(candidates, engines), engines[0])
     else:
         engine = engine_named(name)
-    return locate(engine), Limits(timeout, memory)
+    return locate(engine), Limits(timeout, DEFAULT_MEMORY if memory is None else memory)

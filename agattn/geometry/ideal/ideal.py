@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import repeat, zip_longest
 from math import comb
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +29,7 @@ import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name, partitions, specht_dimension
 from agattn.algebra.echelon import rational_matrix
+from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
@@ -46,7 +47,16 @@ from agattn.geometry.ideal.equations import (
 )
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
-from agattn.geometry.ideal.isotypic import component, shapes
+from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.ideal.weight_spaces import (
+    LARGEST_SPECHT_MODULE,
+    Multiplicities,
+    WeightSpaces,
+    bytes_by_modules,
+    ring_of_layer,
+    seconds_by_modules,
+    seconds_by_weights,
+)
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
@@ -55,8 +65,8 @@ from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, ke
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-#: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
-LARGEST_SPECHT_MODULE = 1500
+#: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
+LONGEST_IN_WEIGHT_SPACES = 3600
 #: For t = 1, the largest space of all polynomials of one degree.
 LARGEST_DEGREE_PIECE = 200_000
 #: The last degree for t ≥ 2, beyond which integers of Specht modules leave their bounds, and for t = 1.
@@ -77,6 +87,10 @@ LEGEND = {
 }
 #: Modules beyond this many are not shown with their equations.
 _MOST_MODULES = 20
+#: The ways to a degree: matrices of Specht modules, one module at a time; weight spaces or multidegrees
+#: modulo a prime; that the ideal of a hypersurface is principal; and that M̄ is everything.
+Way = Literal["modules", "weight spaces", "multidegrees", "hypersurface", "whole space"]
+
 #: How evidence is written that is no floating point.
 EXACT = Written(Literal["proved", "modular"], str)
 
@@ -121,10 +135,40 @@ class DegreePiece(Result):
     modules: Key[
         tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
     ] = None
+    way: Key[Way | None, "Which computation found it; null from an engine."] = None
 
     def summary(self) -> str:
         """The degree and the number of equations."""
         return f"degree {self.degree}: {self.ideal_dimension} equations"
+
+
+def known_whole(
+    degrees: Sequence[DegreePiece], dimension: int | None, affine: bool = False
+) -> Literal["hypersurface", "whole space"] | None:
+    """Whether M̄ is all of the span of its points, or a hypersurface there whose equation was found.
+
+    The ideal of an irreducible hypersurface is principal, and what has the lowest degree in it generates it.
+
+    Args:
+        degrees: all degrees up to some degree.
+        dimension: the proved dimension of M̄; ``None`` where none is known.
+        affine: whether there is a coordinate y_0 = 1 besides.
+    """
+    if not degrees or dimension is None:
+        return None
+    codimension = degrees[0].hilbert_function - dimension - affine
+    if codimension == 0:
+        return "whole space"
+    found = any(piece.minimal_generators for piece in degrees[1:])
+    proved = all(piece.evidence is Evidence.PROVED for piece in degrees)
+    return "hypersurface" if codimension == 1 and found and proved else None
+
+
+def principal_function(degrees: Sequence[DegreePiece], n: int) -> int:
+    """The Hilbert function in degree n where :func:`known_whole`: of all forms, without multiples of one."""
+    variables = degrees[0].hilbert_function
+    k = next((piece.degree for piece in degrees[1:] if piece.minimal_generators), n + 1)
+    return comb(variables + n - 1, n) - (comb(variables + n - k - 1, n - k) if n >= k else 0)
 
 
 def counted_pieces(
@@ -149,6 +193,15 @@ class IdealByDegree(Result):
     degrees: tuple[DegreePiece, ...]
     whole: tuple[Equation, ...] | None
     characteristic: int
+    affine: bool = False
+
+    @property
+    @key
+    def complete_by(self) -> Literal["elimination", "hypersurface", "whole space"] | None:
+        """How it is known that there are no further generators; null where it is not known."""
+        if self.whole is not None:
+            return "elimination"
+        return known_whole(self.degrees, self.dimension, self.affine)
 
     @property
     def name(self) -> str:
@@ -245,7 +298,15 @@ class IdealByDegree(Result):
         raise NotImplementedError
 
     def _complete(self) -> Iterator[str]:
-        """That nothing is missing, where elimination says so."""
+        """That nothing is missing, where elimination or the dimension says so; and which ways were taken."""
+        if self.complete_by == "hypersurface":
+            [degree] = self.generators_by_degree.keys() - {1}
+            yield (
+                f"complete: the equation of degree {degree} generates all, as M̄ is irreducible and has "
+                "codimension 1 in the span of its points (proved)"
+            )
+        if self.complete_by == "whole space":
+            yield "complete: M̄ is all of the span of its points (proved)"
         if self.whole is not None:
             degrees = ", ".join(f"{many} of degree {n}" for n, many in self.generators_by_degree.items())
             field = f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
@@ -431,82 +492,172 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
 
 
 def compute_ideal(
-    architecture: Architecture, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False
-) -> Ideal:
+    architecture: Architecture, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False,
+    memory: Memory | None = None,
+) -> Ideal:  # fmt: skip
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
+
+    For t ≥ 2 each degree is found from Specht modules or from weight spaces, whichever is estimated to be
+    faster, and the degrees after that of the equation of a hypersurface from this equation.
 
     Args:
         architecture: a layer, or a network that is one; for t ≥ 2 of any size.
         max_degree: the last degree.
         workers: the number of processes that share the modules (t ≥ 2).
-        seed: for t = 1, the seed of the random points.
+        seed: of random points, on which numbers for t = 1 depend, and how fast others are found.
         force: compute however long it takes.
+        memory: what it may take; by default what the machine has.
 
     Raises:
         InputError: if ``max_degree`` or ``workers`` is not a positive whole number, or the architecture is no
             layer.
-        TooLargeError: before starting, if the last degree is beyond the stated limits.
+        TooLargeError: before starting, if the last degree is beyond the stated limits, or before a step that
+            would take more memory than is allowed.
     """
     if (layer := as_layer(architecture)) is None:
         raise InputError(f"{architecture} is no layer of one lightning head")
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
-    if not force:
-        _check_size(layer, max_degree)
+    memory = memory or Memory(force=force)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
-    graded = None if layer.has_orbits else GradedIdeal(layer, seed)
+    given = None if architecture is layer else architecture
+    if layer.has_orbits:
+        pieces = tuple(_pieces(layer, max_degree, degree, workers, seed, force, memory))
+    else:
+        if not force:
+            _check_size_one_token(layer, max_degree)
+        graded = GradedIdeal(layer, seed)
+        found = ({key: Multiplicities(*numbers) for key, numbers in _characters(graded, n)}
+                 for n in range(1, max_degree + 1))  # fmt: skip
+        pieces = tuple(_piece(layer, n, one, "weight spaces") for n, one in enumerate(found, 1))
+    return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
+
+
+def _pieces(
+    layer: SingleLayer, last: int, degree: int | None, workers: int, seed: int, force: bool, memory: Memory
+) -> Iterator[DegreePiece]:
+    """The degrees of a layer with t ≥ 2."""
+    if last > MOST_DEGREES and not force:
+        raise TooLargeError(f"the last degree is {last}; the limit is {MOST_DEGREES}. Lower --max-degree")
+    hypersurface = layer.ambient_dimension - layer.expected_dimension == 1
+    # The one equation of a hypersurface has the degree of it.
+    needed = min(last, degree) if hypersurface and degree else last
+    found: list[DegreePiece] = []
+    way = _cheaper_way(layer, needed, force)
+    if way == "modules":
+        memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
+        every = _by_modules(layer, needed, workers)
+    else:
+        every = WeightSpaces(layer, seed, force, memory).degrees(needed)
+    for n, multiplicities in enumerate(every, 1):
+        found.append(_piece(layer, n, multiplicities, way))
+    for n in range(needed + 1, last + 1):
+        found.append(_multiples(layer, n, found))
+    yield from found
+
+
+def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules", "weight spaces"]:
+    """What is estimated to be faster, of what is within the limits.
+
+    Raises:
+        TooLargeError: if neither way is.
+    """
+    sizes = ((n, k) for n in range(1, last + 1) for n, k in ((n, layer.d_out), (2 * n, layer.d)))
+    largest = max(specht_dimension(nu) for n, k in sizes for nu in partitions(n, min(k, n)))
+    fits = force or largest <= LARGEST_SPECHT_MODULE
+    if fits and last <= _SMALL_DEGREE:
+        return "modules"
+    seconds = seconds_by_weights(layer, last)
+    if fits and seconds_by_modules(layer, last) <= seconds:
+        return "modules"
+    if not fits and seconds > LONGEST_IN_WEIGHT_SPACES:
+        raise TooLargeError(
+            f"degree {last} for d = {layer.d}, d' = {layer.d_out} needs matrices of {largest} rows; the "
+            f"limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+        )
+    return "weight spaces"
+
+
+#: Up to this degree Specht modules are small, and always faster.
+_SMALL_DEGREE = 4
+
+
+def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Shape, Multiplicities]]:
+    """The modules of each degree, one at a time."""
     processes: AbstractContextManager[Executor | None] = nullcontext()
-    if workers > 1 and graded is None:
+    if workers > 1:
         from concurrent.futures import ProcessPoolExecutor
 
         processes = ProcessPoolExecutor(workers)
     with processes as pool:
-        pieces = tuple(_piece(layer, n, graded, pool) for n in range(1, max_degree + 1))
-    given = None if architecture is layer else architecture
-    return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
+        for n in range(1, last + 1):
+            keys = [*shapes(n, layer.d_out, layer.d)]
+            run = partial(pool.map, chunksize=4) if pool else map
+            yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
 
 
-def _check_size(layer: SingleLayer, max_degree: int) -> None:
-    """Refuse a degree if it, or a smaller degree, is too large; higher degrees are not counted."""
-    if max_degree > (most := MOST_DEGREES if layer.has_orbits else MOST_DEGREES_ONE_TOKEN):
-        raise TooLargeError(f"the last degree is {max_degree}; the limit is {most}. Lower --max-degree")
+def _component(shape: Shape, alpha: int) -> Multiplicities:
+    space = component(shape)
+    return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
+
+
+def _characters(graded: GradedIdeal, n: int) -> Iterator[tuple[tuple[Partition, ...], tuple[int, int, int]]]:
+    ring, coordinate, generated = graded.characters(n)
+    for shape, many in ring.items():
+        yield shape, (many, coordinate.get(shape, 0), generated.get(shape, 0))
+
+
+def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> DegreePiece:
+    """A degree of the ideal of a hypersurface: the multiples of its equation.
+
+    The equation spans a module of dimension one, so that its products with the modules of degree n − k are
+    these with its weight added.
+    """
+    if known_whole(known, layer.expected_dimension) != "hypersurface":
+        raise ArithmeticError(f"{layer.name}: the equation of a hypersurface was not found")
+    [top] = (m for piece in known for m in piece.modules or () if m.minimal_generators)
+    factors = ring_of_layer(layer, n - sum(top.shapes[0]))
+    multiples = {
+        tuple(_sum_of(part, more) for part, more in zip(shape, top.shapes, strict=True)): many
+        for shape, many in factors.items()
+    }
+    return _piece(
+        layer, n,
+        {shape: Multiplicities(many, many - multiples.get(shape, 0), 0)
+         for shape, many in ring_of_layer(layer, n).items()},
+        "hypersurface",
+    )  # fmt: skip
+
+
+def _sum_of(first: Partition, second: Partition) -> Partition:
+    """The sum of two partitions row by row."""
+    return tuple(map(sum, zip_longest(first, second, fillvalue=0)))
+
+
+def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
+    """Refuse a degree for t = 1 if it, or a smaller degree, is too large; higher degrees are not counted."""
+    if max_degree > MOST_DEGREES_ONE_TOKEN:
+        raise TooLargeError(
+            f"the last degree is {max_degree}; the limit is {MOST_DEGREES_ONE_TOKEN}. Lower --max-degree"
+        )
     size = 1
     for n in range(1, max_degree + 1):
-        if layer.has_orbits:
-            limit, sizes = LARGEST_SPECHT_MODULE, ((n, layer.d_out), (2 * n, layer.d))  # of λ, and of μ and ν
-            largest = max(specht_dimension(nu) for k, parts in sizes for nu in partitions(k, min(parts, k)))
-            needs = f"degree {n} for d = {layer.d}, d' = {layer.d_out} needs matrices of {largest} rows"
-        else:
-            limit = LARGEST_DEGREE_PIECE
-            size = largest = size * (layer.ambient_dimension + n - 1) // n
-            needs = f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {largest} monomials"
-        if largest > limit:
-            raise TooLargeError(f"{needs}; the limit is {limit}. Lower --max-degree, or use --force")
+        size = size * (layer.ambient_dimension + n - 1) // n
+        if size > LARGEST_DEGREE_PIECE:
+            raise TooLargeError(
+                f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {size} monomials; the "
+                f"limit is {LARGEST_DEGREE_PIECE}. Lower --max-degree, or use --force"
+            )
 
 
-def _component(shape: Any, alpha: int) -> tuple[int, int, int]:
-    space = component(shape)
-    return space.ring, space.coordinate(alpha), space.minimal_generators(alpha)
+def _piece(layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], way: Way) -> DegreePiece:
+    """One degree from the multiplicities of its modules.
 
-
-def _piece(layer: SingleLayer, n: int, graded: GradedIdeal | None, pool: Executor | None) -> DegreePiece:
-    """One degree from the multiplicities of its modules in ring, coordinate ring and minimal generators.
-
-    Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
-    large; as their dimensions add up to that of all polynomials, none is too small either.
+    None is missing: the dimensions of those of the polynomial ring add up to that of all polynomials.
     """
-    found: Iterable[tuple[int, int, int]]
-    if graded is not None:
-        ring, coordinate, generated = graded.characters(n)
-        keys: list[tuple[Partition, ...]] = list(ring)
-        found = ((ring[key], coordinate.get(key, 0), generated.get(key, 0)) for key in ring)
-    else:
-        keys = [*shapes(n, layer.d_out, layer.d)]
-        run = partial(pool.map, chunksize=4) if pool else map
-        found = run(_component, keys, repeat(layer.alpha))
     modules = tuple(
         Isotypic(key, module_dimension(key, layer.gl_sizes), *numbers)
-        for key, numbers in zip(keys, found, strict=True)
-        if numbers[0]
+        for key, numbers in found.items()
+        if numbers.ring
     )
     total, expected = sum(m.dimension * m.ring for m in modules), comb(layer.ambient_dimension + n - 1, n)
     if total != expected:
@@ -514,4 +665,4 @@ def _piece(layer: SingleLayer, n: int, graded: GradedIdeal | None, pool: Executo
     hilbert_function = sum(m.dimension * m.coordinate_ring for m in modules)
     generators = sum(m.dimension * m.minimal_generators for m in modules)
     evidence = Evidence.PROVED if layer.has_orbits else Evidence.MODULAR
-    return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules)
+    return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules, way)

@@ -32,7 +32,7 @@ full.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -44,8 +44,9 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import echelon, primitive, short_basis
+from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.residues import RowSpace, inverses, random_prime, rational_number
+from agattn.algebra.residues import RowSpace, inverses, nonzero_minor, random_prime, rational_number
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
@@ -75,6 +76,8 @@ K = TypeVar("K", int, Coordinate)
 Signed = Mapping[K, tuple[K, int]]
 
 _Orbits = dict[int, dict[int, tuple[int, ...]]]
+#: Which multidegrees of a degree decide whether it has minimal generators, by their standard monomials.
+Decisive = Callable[[int, Mapping[int, int]], Set[int]]
 
 
 @dataclass(eq=False)
@@ -115,11 +118,16 @@ class NewEquations:
 
 @dataclass(frozen=True, eq=False)
 class GradedPiece:
-    """One degree modulo the prime."""
+    """One degree modulo the prime.
+
+    ``multidegrees`` has, by fingerprint, how many standard monomials and how many minimal generators there
+    are in each multidegree; those that are missing have none of either.
+    """
 
     degree: int
     hilbert_function: int
     blocks: tuple[NewEquations, ...]
+    multidegrees: dict[int, tuple[int, int]]
 
     @property
     def minimal_generators(self) -> int:
@@ -134,14 +142,18 @@ class Implicitization:
         source: the coordinates as polynomials in parameters.
         seed: of the random points and primes.
         force: compute however long it takes.
+        memory: what it may take; by default what the machine has.
 
     Attributes:
         prime: modulo which is computed.
         keys: fingerprints of the multidegrees of the coordinates, which add up modulo 2⁶⁴.
     """
 
-    def __init__(self, source: CoefficientMap, seed: int = 0, force: bool = False) -> None:
+    def __init__(
+        self, source: CoefficientMap, seed: int = 0, force: bool = False, memory: Memory | None = None
+    ) -> None:
         self.map, self.force = MapArrays(source, seed), force
+        self._memory, self._held, self._orbits_held = memory or Memory(force=force), 0, 0
         self.prime = self._new_prime()
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(seed + 1)
@@ -177,6 +189,39 @@ class Implicitization:
         flat = products_of_rows(rows.reshape(-1, rows.shape[-1]), known[:, :count], p)
         return flat.reshape(*rows.shape[:-1], count)
 
+    @cached_property
+    def _general(self) -> tuple[IntArray, int]:
+        """Random parameters modulo the prime, and the rank of the Jacobian there."""
+        theta = self.map.random.integers(self.prime, size=len(self.map.weights))
+        jacobian = self.map.jacobian(theta, self.prime)
+        return theta, nonzero_minor(jacobian.astype(np.float64), self.prime).rank if jacobian.size else 0
+
+    @property
+    def dimension_at_least(self) -> int:
+        """A lower bound for the dimension of the image: a rank modulo the prime is none too large."""
+        return self._general[1]
+
+    def dimension_at_most(self, equations: Iterable[Form]) -> int:
+        """An upper bound for the dimension of the image, from forms that vanish there.
+
+        Their gradients at any point of the image, also modulo a prime, are orthogonal to its tangent space,
+        which has at least the dimension of the image. No more of them are taken than the lower bound leaves
+        room for.
+        """
+        values = self.map.values(self._general[0][:, None], self.prime)[:, 0].tolist()
+        cone = len(self.map) - self.map.affine
+        space, codimension = RowSpace(len(self.map), self.prime), cone - self.dimension_at_least
+        for form in equations:
+            if space.rank == codimension:
+                break
+            gradient = np.zeros((1, len(self.map)))
+            for monomial, x in form.items():
+                for place, k in enumerate(monomial):
+                    rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
+                    gradient[0, k] = (gradient[0, k] + x * rest) % self.prime
+            space.add(gradient)
+        return cone - space.rank
+
     # --- multidegrees ---
 
     def _plan(self, last: int) -> tuple[list[Any], list[_Orbits]]:
@@ -190,6 +235,9 @@ class Implicitization:
         orbits: list[_Orbits] = []
         for n in range(last + 1):
             if n:
+                # The products with a coordinate each, in parts and together, and their sorted keys.
+                size = 8 * len(monomials) * len(variables) * (2 * n + 6)
+                self._allow(size, f"the multidegrees of degree {n}")
                 monomials = np.concatenate(
                     [
                         np.repeat(monomials, len(variables), axis=0),
@@ -200,6 +248,7 @@ class Implicitization:
                 _, first = np.unique(self._sum(self.keys, monomials), return_index=True)
                 monomials = monomials[first]
             keys = self._sum(self.keys, monomials)
+            self._orbits_held += 400 * len(keys)  # a place and a path in a dict
             every.append(keys)
             orbits.append(self._orbits(keys, monomials))
         needed = [np.zeros(0, dtype=np.uint64)] * (last + 1)
@@ -257,11 +306,12 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        parts = []
-        for k in range(len(self.map)):
-            chosen = rows[np.isin(keys + self.keys[k], needed)]
-            if len(chosen):
-                parts.append(_times(chosen, k))
+        kept = [np.flatnonzero(np.isin(keys + key, needed)) for key in self.keys]
+        # The products, and again without repetition, sorted, with their numbers, keys and counts.
+        products = sum(map(len, kept))
+        size = 8 * products * (3 * (below.n + 1) + 14)
+        self._allow(size, f"degree {below.n + 1}: {products} products of coordinates and standard monomials")
+        parts = [_times(rows[chosen], k) for k, chosen in enumerate(kept) if len(chosen)]
         found = np.concatenate([np.zeros((0, below.n + 1), dtype=np.int64), *parts])
         codes, first, counts = np.unique(self._codes(found), return_index=True, return_counts=True)
         found = found[first]
@@ -273,6 +323,8 @@ class Implicitization:
         ends = np.append(starts[1:], len(keys))[: len(starts)]  # none where there are no coordinates
         groups = {int(keys[a]): slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
         candidate = counts == different  # all its divisors of one degree less are standard
+        # Of both degrees the monomials, numbers and keys.
+        self._held = 8 * ((len(found) + len(below.rows)) * (below.n + 4))
         return _Degree(below.n + 1, found, codes, keys, candidate, candidate.copy(), starts, groups)
 
     def _standard(self, degree: _Degree) -> None:
@@ -294,6 +346,10 @@ class Implicitization:
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
                 f"{MOST_CANDIDATES}. Lower --max-degree, or use --force"
             )
+        # The values, transposed, and their echelon form; and many small matrices at a time.
+        most, small = int(sizes.max(initial=0)) + 4, sizes[open_ & (sizes <= _BATCH)]
+        size = 8 * 5 * (most**2 + min(_BATCHED, int((small**2).sum())))
+        self._allow(size, f"degree {degree.n}: a matrix of {most - 4} columns")
         begins = np.cumsum(sizes) - sizes
         for size in np.unique(sizes[open_]).tolist():
             members = np.flatnonzero(open_ & (sizes == size))
@@ -308,8 +364,9 @@ class Implicitization:
             for member in members.tolist():
                 own = slice(int(begins[member]), int(begins[member]) + size)
                 values = self.values(rows[own], size + 4, self.prime)
-                _, free, _ = _eliminate(values.T, self.prime)
-                degree.standard[places[own][free]] = False
+                pivots = _pivots(values.T, self.prime)
+                degree.standard[places[own]] = False
+                degree.standard[places[own][pivots]] = True
 
     def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
         """The border monomials of a multidegree, and each as a combination of standard monomials."""
@@ -333,9 +390,15 @@ class Implicitization:
         own = degree.groups[key]
         codes = -degree.codes[own]  # increasing
         width = len(codes)
+        rests = [(key - int(one)) % (1 << 64) for one in self.keys]
+        height = sum(
+            int((~below.standard[below.groups[rest]]).sum()) for rest in rests if rest in below.groups
+        )
+        # The rows in parts and together, their residues, and the echelon form.
+        size = 8 * width * (4 * height + width)
+        self._allow(size, f"degree {degree.n}: a matrix of {height} products in {width} monomials")
         blocks, leads = [np.zeros((0, width), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for k in range(len(self.map)):
-            rest = (key - int(self.keys[k])) % (1 << 64)
+        for k, rest in enumerate(rests):
             if rest not in below.groups:
                 continue
             monomials, combinations = self._normal_forms(below, rest)
@@ -359,39 +422,89 @@ class Implicitization:
         space.add(rows)
         return rows[sorted(space.rows)]
 
-    def pieces(self, last: int) -> Iterator[GradedPiece]:
-        """The degrees 2, 3, ..., ``last`` of the ideal in the independent coordinates, one by one."""
+    def pieces(self, last: int, decisive: Decisive | None = None) -> Iterator[GradedPiece]:
+        """The degrees 2, 3, ..., ``last`` of the ideal in the independent coordinates, one by one.
+
+        Args:
+            last: the last degree.
+            decisive: from a degree and the numbers of standard monomials by multidegree, multidegrees such
+                that there are no minimal generators at all if there are none in these; by default all.
+        """
         needed, orbits = self._plan(last)
         start, true = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
         one = _Degree(
             0, np.zeros((1, 0), np.int64), start, start.astype(np.uint64), true, true, start, {0: slice(1)}
         )
-        degrees = [one, self._border(one, np.unique(self.keys))]
+        below, lower = self._border(one, np.unique(self.keys)), False
         for n in range(2, last + 1):
-            degree = self._border(degrees[-1], needed[n])
+            degree = self._border(below, needed[n])
             self._standard(degree)
-            function = 0
-            blocks = []
-            lower = any((d.candidate != d.standard).any() for d in degrees)
-            for key, orbit in orbits[n].items():
-                if key not in degree.groups:
-                    continue
-                own = degree.groups[key]
-                candidate, standard = degree.candidate[own], degree.standard[own]
-                function += len(orbit) * int(standard.sum())
-                count = int(candidate.sum() - standard.sum())
-                if not count:
-                    continue
-                relations = self._lower(degree, degrees[-1], key) if lower else degree.rows[:0]
-                if len(relations):
-                    count = len(candidate) - len(relations) - int(standard.sum())
-                if count:
-                    images = tuple(map(self._along, orbit.values()))
-                    places = np.flatnonzero(candidate)
-                    rows = degree.rows[own][candidate]
-                    blocks.append(NewEquations(rows, count, images, relations, places, standard[candidate]))
-            degrees.append(degree)
-            yield GradedPiece(n, function, tuple(blocks))
+            lower |= bool((below.candidate != below.standard).any())
+            if lower:
+                self._allow_normal_forms(below)
+            counts = self._counts(degree, orbits[n])
+            chosen = decisive(n, counts) if decisive and lower else counts.keys()
+            first = {key: orbit for key, orbit in orbits[n].items() if orbit.keys() & chosen}
+            found = self._new(degree, below, first, lower)
+            if found and len(first) < len(orbits[n]):
+                found = self._new(degree, below, orbits[n], lower)
+            blocks = tuple(self._block(degree, orbits[n][key], key, found[key]) for key in found)
+            new = {place: found[key][0] for key in found for place in orbits[n][key]}
+            multidegrees = {key: (count, new.get(key, 0)) for key, count in counts.items()}
+            below = degree
+            yield GradedPiece(n, sum(counts.values()), blocks, multidegrees)
+
+    @staticmethod
+    def _counts(degree: _Degree, orbits: _Orbits) -> dict[int, int]:
+        """The number of standard monomials in every multidegree that has a border.
+
+        Raises:
+            ArithmeticError: if multidegrees that permutations exchange have different numbers.
+        """
+        own = {key: int(degree.standard[rows].sum()) for key, rows in degree.groups.items()}
+        counts = {place: own[key] for key, orbit in orbits.items() if key in own for place in orbit}
+        if any(counts.get(key, 0) != count for key, count in own.items()):
+            raise ArithmeticError(f"degree {degree.n}: a prime was unlucky; give another seed")
+        return counts
+
+    def _new(
+        self, degree: _Degree, below: _Degree, orbits: _Orbits, lower: bool
+    ) -> dict[int, tuple[int, IntArray]]:
+        """The number of minimal generators where there are any, and the equations of lower degree there."""
+        found = {}
+        for key in orbits:
+            if key not in degree.groups:
+                continue
+            own = degree.groups[key]
+            candidate, standard = degree.candidate[own], degree.standard[own]
+            count = int(candidate.sum() - standard.sum())
+            relations = self._lower(degree, below, key) if lower and count else degree.rows[:0]
+            if len(relations):
+                count = len(candidate) - len(relations) - int(standard.sum())
+            if count:
+                found[key] = count, relations
+        return found
+
+    def _block(
+        self, degree: _Degree, orbit: Mapping[int, tuple[int, ...]], key: int, new: tuple[int, IntArray]
+    ) -> NewEquations:
+        own, (count, relations) = degree.groups[key], new
+        candidate, standard = degree.candidate[own], degree.standard[own]
+        images = tuple(map(self._along, orbit.values()))
+        rows, places = degree.rows[own][candidate], np.flatnonzero(candidate)
+        return NewEquations(rows, count, images, relations, places, standard[candidate])
+
+    def _allow_normal_forms(self, below: _Degree) -> None:
+        """Refuse normal forms, kept for one degree, that the memory does not hold."""
+        standard = np.add.reduceat(below.standard, below.starts, dtype=np.int64) if len(below.rows) else 0
+        border = np.diff([*below.starts, len(below.rows)])
+        size = 8 * int((standard * (border - standard)).sum())
+        self._allow(size, f"degree {below.n + 1}: the normal forms of degree {below.n}")
+        self._held += size
+
+    def _allow(self, size: float, what: str) -> None:
+        """Refuse what the memory does not hold beside all that is kept."""
+        self._memory.allow(self._orbits_held + self._held + size, what)
 
     def _along(self, path: Sequence[int]) -> Signed[int]:
         """The composition of permutations."""
@@ -516,6 +629,10 @@ class Generators:
         self._forms += [(n, self._key(next(iter(form))), form) for form in moved]
         return basis, Evidence.PROVED if vanish else Evidence.MODULAR
 
+    def proved_forms(self) -> Iterator[Form]:
+        """The minimal generators, where all that were found are proved to vanish."""
+        yield from (form for _, _, form in self._forms) if self.complete else ()
+
     def all_proved(self, piece: GradedPiece) -> bool:
         """Whether the numbers of the last degree are proved, that of minimal generators too."""
         return self.complete and all(self._are_minimal(piece.degree, block) for block in piece.blocks)
@@ -625,6 +742,16 @@ def _invertible(stack: IntArray, p: int) -> Any:
             a[:, j + 1 :, j + 1 :] -= factors[:, :, None] * a[:, None, j, j + 1 :] % p
             a[:, j + 1 :, j + 1 :] %= p
     return good
+
+
+def _pivots(matrix: IntArray, p: int) -> IntArray:
+    """The columns that are no combinations of those before them."""
+    if matrix.size > _SMALL:
+        space = RowSpace(matrix.shape[1], p)
+        space.add(matrix)
+        return np.array(sorted(space.columns), dtype=np.int64)
+    (m, n), entries = matrix.shape, matrix.ravel().tolist()
+    return np.array(echelon(flint.nmod_mat(m, n, entries, p))[1], dtype=np.int64)
 
 
 def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:

@@ -21,14 +21,23 @@ from math import comb
 
 from msgspec import Meta
 
+from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
-from agattn.geometry.ideal.ideal import EXACT, DegreePiece, IdealByDegree, counted_pieces
-from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
+from agattn.geometry.ideal.ideal import (
+    EXACT,
+    DegreePiece,
+    IdealByDegree,
+    Way,
+    counted_pieces,
+    known_whole,
+    principal_function,
+)
+from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
@@ -269,24 +278,30 @@ def compute_model_ideal(
     dimension: int | None = None,
     seed: int = 0,
     force: bool = False,
+    memory: Memory | None = None,
     step: Callable[[str], object] = lambda _: None,
 ) -> ModelIdeal:
     """The ideal of the image of any polynomial map up to a degree, proved where it says so.
 
+    Where the dimension is one less than that of the span of the image, nothing is computed after the first
+    equation: the ideal of a hypersurface is principal. The dimension is proved where the rank of the Jacobian
+    of the map and that of the gradients of the equations meet.
+
     Args:
         source: the map.
         max_degree: the last degree.
-        dimension: of the neuromanifold, where it is known.
+        dimension: of the neuromanifold, where it is proved already.
         seed: of the random points and primes.
         force: compute however long it takes.
+        memory: what it may take; by default what the machine has.
         step: told what is being done.
 
     Raises:
         InputError: if ``max_degree`` is not a positive whole number.
-        TooLargeError: beyond the stated limits.
+        TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     max_degree = positive_integer("max_degree", max_degree)
-    image = Implicitization(source, seed, force)
+    image = Implicitization(source, seed, force, memory or Memory(force=force, step=step))
     labels, N = image.map.labels, image.map.coordinates
     if not force and (size := comb(N + max_degree - 1, max_degree)) > MOST_MONOMIALS:
         raise TooLargeError(
@@ -295,31 +310,45 @@ def compute_model_ideal(
         )
     everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
     multidegrees, found = _linear_part(image, everywhere)
-    pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED)]
-    generators = Generators(image)
-    for n, piece in enumerate(image.pieces(max_degree), 2):
-        step(f"degree {n}: {piece.minimal_generators} new equations")
-        for block in piece.blocks:
-            basis, evidence = generators.add(n, block)
-            if not basis:
-                continue
-            equations = tuple(
-                _equation({tuple(labels[k] for k in m): x for m, x in form.items()}) for form in basis
-            )
-            multidegree = tuple(image.map.degrees[block.candidates[0]].sum(axis=0).tolist())
-            images = tuple(
-                everywhere | {(labels[k],): ((labels[to],), sign) for k, (to, sign) in moves.items()}
-                for moves in block.images
-            )
-            found.append(MultidegreeEquations(n, multidegree, equations, images, evidence))
-        size = comb(N + n - 1, n)
-        evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
-        pieces.append(
-            DegreePiece(
-                n, size - piece.hilbert_function, piece.hilbert_function, piece.minimal_generators, evidence
-            )
-        )
+    pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]
+    generators, computed = Generators(image), image.pieces(max_degree)
+    if (at_least := dimension) is None:
+        step("dimension")
+        at_least = image.dimension_at_least
+    for n in range(2, max_degree + 1):
+        way: Way | None = known_whole(pieces, at_least, image.map.affine)
+        if way is not None:
+            function, new, evidence = principal_function(pieces, n), 0, Evidence.PROVED
+        else:
+            way, piece = "multidegrees", next(computed)
+            step(f"degree {n}: {piece.minimal_generators} new equations")
+            found += _groups(image, generators, piece, everywhere)
+            function, new = piece.hilbert_function, piece.minimal_generators
+            evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
+        pieces.append(DegreePiece(n, comb(N + n - 1, n) - function, function, new, evidence, way=way))
+    if dimension is None and at_least == image.dimension_at_most(generators.proved_forms()):
+        dimension = at_least
     return ModelIdeal(source, dimension, tuple(pieces), tuple(found), multidegrees, image.map.affine)
+
+
+def _groups(
+    image: Implicitization, generators: Generators, piece: GradedPiece, everywhere: Moves
+) -> Iterator[MultidegreeEquations]:
+    """The minimal generators of one degree that can be lifted."""
+    labels = image.map.labels
+    for block in piece.blocks:
+        basis, evidence = generators.add(piece.degree, block)
+        if not basis:
+            continue
+        equations = tuple(
+            _equation({tuple(labels[k] for k in m): x for m, x in form.items()}) for form in basis
+        )
+        multidegree = tuple(image.map.degrees[block.candidates[0]].sum(axis=0).tolist())
+        images = tuple(
+            everywhere | {(labels[k],): ((labels[to],), sign) for k, (to, sign) in moves.items()}
+            for moves in block.images
+        )
+        yield MultidegreeEquations(piece.degree, multidegree, equations, images, evidence)
 
 
 def _linear_part(

@@ -225,6 +225,28 @@ class MapArrays:
             first = last
         return out
 
+    def jacobian(self, theta: IntArray, p: int) -> IntArray:
+        """The derivatives of the f_k modulo a prime p < 2³⁰ at one point, (N, parameters).
+
+        Raises:
+            ZeroDivisionError: if p divides a denominator.
+        """
+        places, starts, coefficients = self._factors
+        if any(x.denominator % p == 0 for x in coefficients):
+            raise ZeroDivisionError(f"{p} divides a denominator")
+        scales = [x.numerator * pow(x.denominator, -1, p) % p for x in coefficients]
+        of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
+        padded = np.append(theta, 1)
+        out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
+        for one in range(places.shape[1]):
+            # The derivative of a product: each factor once left out.
+            rest = np.array(scales, dtype=np.int64)
+            for other in range(places.shape[1]):
+                if other != one:
+                    rest = rest * padded[places[:, other]] % p
+            np.add.at(out, (of, places[:, one]), rest)
+        return out[:, :-1] % p
+
     def points(self, p: int, count: int) -> IntArray:
         """The coordinates of random points of the image modulo p, (N, count)."""
         return self.values(self.random.integers(p, size=(self._parameters, count)), p)

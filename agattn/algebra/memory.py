@@ -1,0 +1,87 @@
+"""How much memory there is, and the refusal of what would need more.
+
+>>> Memory(limit=2**30).allow(2**20, "a matrix")
+>>> Memory(limit=2**30).allow(2**31, "a matrix of 16384 rows")
+Traceback (most recent call last):
+    ...
+agattn.errors.TooLargeError: a matrix of 16384 rows: up to 2.0 GiB of memory, and 1.0 GiB are allowed. Lower
+--max-degree, raise --memory, or use --force
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agattn.errors import TooLargeError
+from agattn.patience import silent
+
+#: Needs above this, in bytes, are told before the work begins.
+LARGE = 2**30
+
+_MEMINFO = Path("/proc/meminfo")
+#: The limit and the use of a control group, by version 2 and version 1.
+_GROUPS = [
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+]
+
+
+def available() -> int:
+    """The bytes that a process can still take before the machine, or its control group, has none left."""
+    found = []
+    if _MEMINFO.exists():
+        lines = _MEMINFO.read_text().splitlines()
+        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    for limit, used in _GROUPS:
+        if limit.exists() and used.exists() and (most := limit.read_text().strip()).isdecimal():
+            found.append(max(0, int(most) - int(used.read_text())))
+    if not found:
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(found)
+
+
+def in_words(size: float) -> str:
+    """A number of bytes as it is printed.
+
+    >>> in_words(2**31), in_words(2**26)
+    ('2.0 GiB', '64 MiB')
+    """
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+
+
+@dataclass
+class Memory:
+    """What a computation may take.
+
+    Attributes:
+        limit: in bytes; ``None`` for what the machine has when it is asked.
+        force: refuse nothing.
+        step: told of needs above :data:`LARGE`.
+    """
+
+    limit: int | None = None
+    force: bool = False
+    step: Callable[[str], object] = field(default=silent)
+
+    def allow(self, need: float, what: str) -> None:
+        """Refuse what needs more bytes than are allowed; ``what`` is named in the message.
+
+        Raises:
+            TooLargeError: if the limit is exceeded and ``force`` was not given.
+        """
+        if need <= LARGE and self.limit is None:
+            return
+        limit = available() if self.limit is None else self.limit
+        if need > LARGE:
+            self.step(f"{what}: up to {in_words(need)} of memory")
+        if need > limit and not self.force:
+            raise TooLargeError(
+                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. "
+                "Lower --max-degree, raise --memory, or use --force"
+            )

@@ -1,0 +1,338 @@
+r"""All modules of a layer degree by degree, from weight spaces modulo a prime, proved over ℚ; t ≥ 2.
+
+The multiplicities of S_λE ⊗ S_μF ⊗ S_νU (:mod:`~agattn.geometry.ideal.isotypic`) do not depend on the
+dimensions of E, F and U, where the module occurs at all. So they are found for small spaces and hold for all:
+
+- a module with ℓ(λ) > d or ℓ(μ) > α lies whole in the ideal, as the coordinate ring is a quotient of
+  Sym(E ⊗ U) ⊗ Sym(F ⊗ U) that has no such functions;
+- one with ℓ(λ) > d + 1 or ℓ(μ) > α + 1 has no minimal generators: a box less leaves more than d, or α, rows,
+  so that all of R_{n−1} which maps to it lies in the ideal already.
+
+So E of dimension min(d', d + 1) and F of dimension min(d, α + 1) are enough. In these spaces
+:class:`~agattn.geometry.ideal.implicitization.Implicitization` finds, for each weight, the dimension h of the
+coordinate ring and the number g of minimal generators modulo a prime p > 2n; it solves for equations that do
+not follow from lower degrees, and for no others. Dominant weights determine both characters, and these the
+multiplicities c_p and g_p.
+
+**Proof.** Suppose that degree n − 1 is proved: dim I_{n−1} is the dimension modulo p in every weight. Ranks
+modulo p are lower bounds: dim (R/I)_n ≥ h and dim R_1·I_{n−1} ≥ its dimension modulo p in every weight. So
+g = 0 in a weight proves there that h is right, and that I_n is R_1·I_{n−1}.
+
+*Without minimal generators.* Every module of degree n has vectors of the weight (⌈n/e⌉, ..., ⌊n/e⌋) that is
+spread evenly, as dominance order ends there. So g = 0 in this weight proves that there are no minimal
+generators. Multiplicities c are at most Littlewood-Richardson numbers, and zero where ℓ(μ) > α, or where
+λ = μ = (n) and ν = (2n − k, k) with k odd, as functions agree on the two preimages of points of rank one.
+Where c_p is less than this bound, g = 0 is found in the weight of the module, too. Then c = c_p for all
+modules, from the highest weight down: c = h − Σ (multiplicities above) · (Kostka numbers) ≥ c_p, and either
+c_p meets the bound, or h is right.
+
+*With minimal generators.* As p exceeds the degrees, polynomial representations of GL modulo p are sums of
+irreducible ones, as in characteristic 0. For each module w with g_p(w) > 0 the multiplicity of w in I_n is
+computed exactly over ℚ by :class:`~agattn.geometry.ideal.isotypic.IsotypicComponent`, and must be that modulo
+p. Then R_1·I_{n−1} and these modules together are at least as large over ℚ as all of the kernel modulo p. As
+they lie in I_n, dim (R/I)_n ≤ h. So both are equal, and I_n is R_1·I_{n−1} and the modules w: no other module
+has minimal generators. For these the number of minimal generators is computed exactly over ℚ, too.
+
+The multiplicities in the polynomial ring are a formula of characters (:func:`ring_multiplicities`).
+
+>>> from agattn.architectures import SingleLayer
+>>> layer = SingleLayer(2, 7, 1)
+>>> smallest_spaces(layer, 5)
+(3, 2)
+>>> *_, cubics = WeightSpaces(layer).degrees(3)
+>>> {shape: numbers for shape, numbers in cubics.items() if numbers.minimal_generators}
+{((1, 1, 1), (3,), (3, 3)): Multiplicities(ring=1, coordinate_ring=0, minimal_generators=1)}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from agattn.algebra.characters import (
+    Partition,
+    centralizer_order,
+    decompose,
+    kostka,
+    littlewood_richardson,
+    module_name,
+    partitions,
+    schur_dimension,
+    specht_dimension,
+    symmetric_character,
+)
+from agattn.algebra.memory import Memory
+from agattn.architectures import SingleLayer
+from agattn.errors import TooLargeError
+from agattn.geometry.ideal.isotypic import Shape, component, shapes
+
+if TYPE_CHECKING:
+    from agattn.architectures import PolynomialMap
+    from agattn.geometry.ideal.implicitization import GradedPiece
+
+#: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
+LARGEST_SPECHT_MODULE = 1500
+
+
+class Multiplicities(NamedTuple):
+    """How often a module occurs."""
+
+    ring: int
+    coordinate_ring: int
+    minimal_generators: int
+
+
+class WeightSpaces:
+    """The multiplicities of all modules of one layer with t ≥ 2, one degree after the other.
+
+    Args:
+        layer: the layer.
+        seed: of the random points and primes, on which no result depends.
+        force: compute however long it takes.
+        memory: what it may take; by default what the machine has.
+    """
+
+    def __init__(
+        self, layer: SingleLayer, seed: int = 0, force: bool = False, memory: Memory | None = None
+    ) -> None:
+        self.layer = layer
+        self._seed, self._force, self._memory = seed, force, memory or Memory(force=force)
+
+    def degrees(self, last: int) -> Iterator[dict[Shape, Multiplicities]]:
+        """The modules of the polynomial ring in degrees 1, ..., ``last``, highest weights first.
+
+        Raises:
+            TooLargeError: if a weight space or the memory it needs is beyond the limits.
+            ArithmeticError: if a prime was unlucky; another seed helps.
+        """
+        # Degrees to 4 are found without these.
+        from agattn.geometry.ideal.implicitization import Implicitization
+        from agattn.geometry.variety.coefficient_map import coefficient_map
+
+        layer, (outputs, columns) = self.layer, smallest_spaces(self.layer, last)
+        y: list[tuple[int, ...]] = [
+            (c, b, i, k)
+            for c, b in product(range(outputs), range(columns))
+            for i, k in combinations_with_replacement(range(layer.d), 2)
+        ]
+        source = coefficient_map(_parametrization(layer, outputs, columns, y))
+        image = Implicitization(source, self._seed, self._force, self._memory)
+        spaces = _Spaces(layer, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True)))
+        yield {shape: Multiplicities(ring, ring, 0) for shape, ring in ring_of_layer(layer, 1).items()}
+        for piece in image.pieces(last, spaces.decisive):
+            yield self._modules(piece, spaces)
+
+    def _modules(self, piece: GradedPiece, spaces: _Spaces) -> dict[Shape, Multiplicities]:
+        """One degree from the dimensions of its dominant weight spaces."""
+        n = piece.degree
+        weights = {w: piece.multidegrees[key] for w, key in spaces.keys(n) if key in piece.multidegrees}
+        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
+        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+        found = {
+            shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
+            for shape, many in ring_of_layer(self.layer, n).items()
+        }
+        for shape, numbers in found.items():
+            if numbers.minimal_generators:
+                self._prove(shape, numbers)
+        return found
+
+    def _prove(self, shape: Shape, found: Multiplicities) -> None:
+        """Compute a module of minimal generators over ℚ."""
+        if not self._force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
+            raise TooLargeError(
+                f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
+                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+            )
+        space, alpha = component(shape), self.layer.alpha
+        exact = Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
+        if exact != found:
+            raise ArithmeticError(
+                f"{module_name(shape)}: {exact} over ℚ and {found} modulo a prime, which was unlucky; give "
+                "another seed"
+            )
+
+
+class _Spaces(NamedTuple):
+    """The weights of E, F and U of some sizes, and the fingerprints of coordinates."""
+
+    layer: SingleLayer
+    sizes: tuple[int, int, int]
+    of: dict[tuple[int, ...], int]
+
+    def keys(self, n: int) -> Iterator[tuple[tuple[Partition, ...], int]]:
+        """The dominant weights of degree n, with their fingerprints."""
+        shares = zip((n, n, 2 * n), self.sizes, strict=True)
+        for weight in product(*(list(partitions(size, k)) for size, k in shares)):
+            yield weight, self._key(weight)
+
+    def _key(self, weight: tuple[Partition, ...]) -> int:
+        # Any monomial of the weight has its multidegree.
+        c, b, i = ([letter for letter, many in enumerate(part) for _ in range(many)] for part in weight)
+        return sum(self.of[index] for index in zip(c, b, i[::2], i[1::2], strict=True)) % (1 << 64)
+
+    def decisive(self, n: int, standard: Mapping[int, int]) -> set[int]:
+        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
+        coordinate = decompose({weight: standard.get(key, 0) for weight, key in self.keys(n)})
+        ring = ring_of_layer(self.layer, n)
+        found = {
+            key
+            for (lam, mu, nu), key in self.keys(n)
+            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
+        }
+        sizes = zip((n, n, 2 * n), self.sizes, strict=True)
+        even = tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in sizes)
+        return found | {self._key(even)}
+
+    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
+        """A bound for the multiplicity in the coordinate ring."""
+        n = sum(lam)
+        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
+            return 0
+        return littlewood_richardson(nu, lam, mu)
+
+
+def smallest_spaces(layer: SingleLayer, last: int) -> tuple[int, int]:
+    """Dimensions of E and F in which all modules up to a degree show that the coordinate ring or minimal
+    generators may have."""
+    return min(layer.d_out, layer.d + 1, last), min(layer.d, layer.alpha + 1, last)
+
+
+def _parametrization(
+    layer: SingleLayer, outputs: int, columns: int, y: Sequence[tuple[int, ...]]
+) -> PolynomialMap:
+    """(V, A) ↦ y for V of some rows and A of some columns; A = KᵀQ where its rank is bounded."""
+
+    from agattn.architectures import PolynomialMap
+
+    def forms(V: Any, A: Any) -> list[Any]:
+        return [V[c, i] * A[k, b] + (V[c, k] * A[i, b] if i < k else 0) for c, b, i, k in y]
+
+    if layer.alpha >= columns:
+        return PolynomialMap(forms, {"V": (outputs, layer.d), "A": (layer.d, columns)})
+
+    def bounded(V: Any, K: Any, Q: Any) -> list[Any]:
+        return forms(V, K.T @ Q)
+
+    rank = layer.alpha
+    return PolynomialMap(bounded, {"V": (outputs, layer.d), "K": (rank, layer.d), "Q": (rank, columns)})
+
+
+# --- the polynomial ring ---
+
+
+def ring_multiplicities(
+    lams: Sequence[Partition], mus: Sequence[Partition], nus: Sequence[Partition]
+) -> dict[Shape, int]:
+    r"""The multiplicities of S_λ ⊗ S_μ ⊗ S_ν in Symⁿ(E ⊗ F ⊗ S²U), those that are not 0.
+
+    With p_ρ the power sums and z_ρ the orders of centralizers, the character of Symⁿ is
+
+        Σ_ρ p_ρ(E)·p_ρ(F)·p_ρ[h_2](U) / z_ρ,     p_r[h_2] = (p_r² + p_{2r}) / 2,
+
+    and the coefficient of s_λ in p_ρ is the character of the symmetric group.
+
+    >>> ring_multiplicities([(2,)], [(2,), (1, 1)], [(4,), (3, 1), (2, 2)])
+    {((2,), (2,), (4,)): 1, ((2,), (2,), (2, 2)): 1, ((2,), (1, 1), (3, 1)): 1}
+    """
+    n = sum(lams[0])
+    classes = list(partitions(n))
+    # Python's integers, as sums over all permutations grow beyond 64 bits.
+    first, second = (
+        np.array([[symmetric_character(shape, rho) for rho in classes] for shape in table], dtype=object)
+        for table in (lams, mus)
+    )
+    third = np.array([[_doubled_character(nu, rho) for rho in classes] for nu in nus], dtype=object)
+    sizes = np.array(
+        [factorial(n) // centralizer_order(rho) << n - len(rho) for rho in classes], dtype=object
+    )
+    pairs = (first[:, None, :] * second[None, :, :] * sizes).reshape(-1, len(classes))
+    totals = (pairs @ third.T).ravel().tolist()
+    return {
+        shape: total // (factorial(n) << n)
+        for shape, total in zip(product(lams, mus, nus), totals, strict=True)
+        if total
+    }
+
+
+def _doubled_character(nu: Partition, rho: Partition) -> int:
+    """The coefficient of s_ν in Π_r (p_r² + p_{2r}) over the parts r of ρ."""
+    found: Counter[Partition] = Counter({(): 1})
+    for length, many in Counter(rho).items():
+        grown: Counter[Partition] = Counter()
+        for doubled in range(many + 1):
+            more = (2 * length,) * doubled + (length,) * (2 * (many - doubled))
+            for cycles, times in found.items():
+                grown[cycles + more] += times * comb(many, doubled)
+        found = grown
+    return sum(
+        times * symmetric_character(nu, tuple(sorted(cycles, reverse=True)))
+        for cycles, times in found.items()
+    )
+
+
+def ring_of_layer(layer: SingleLayer, n: int) -> dict[Shape, int]:
+    """The modules of degree n of the polynomial ring of a layer."""
+    sizes = zip((n, n, 2 * n), layer.gl_sizes, strict=True)
+    return ring_multiplicities(*(list(partitions(size, min(k, size))) for size, k in sizes))
+
+
+# --- what each way costs ---
+
+
+def seconds_by_weights(layer: SingleLayer, last: int) -> float:
+    """About how long weight spaces take, fitted to measurements on one core.
+
+    The coordinate ring is a part of Sym(E ⊗ U) ⊗ Sym(F ⊗ U); a weight stands for all its permutations.
+    """
+    outputs, columns = smallest_spaces(layer, last)
+    coordinates = outputs * columns * layer.d * (layer.d + 1) // 2
+    total = 0.0
+    for n in range(2, last + 1):
+        rows = partitions(n, min(n, layer.alpha, columns))
+        attention = sum(schur_dimension(mu, layer.d) * schur_dimension(mu, columns) for mu in rows)
+        sizes = ((n, outputs), (n, columns), (2 * n, layer.d))
+        orbit = prod(comb(size + k - 1, size) / _sums(size, min(k, size), 0) for size, k in sizes)
+        total += comb(n + outputs * layer.d - 1, n) * attention * coordinates / orbit
+    return 0.1 + 1.7e-5 * total
+
+
+@cache
+def _sums(size: int, rows: int, power: int) -> int:
+    return sum(specht_dimension(shape) ** power for shape in partitions(size, rows))
+
+
+def seconds_by_modules(layer: SingleLayer, last: int) -> float:
+    """About how long Specht modules take, fitted to measurements on one core."""
+    total = 0.0
+    for n in range(2, last + 1):
+        e, f, u = min(n, layer.d_out), min(n, layer.d), min(2 * n, layer.d)
+        widths = [(kostka(nu, (2,) * n), specht_dimension(nu)) for nu in partitions(2 * n, u)]
+        squares, cubes = (sum(w**power for w, _ in widths) for power in (2, 3))
+        # Each tensor of S^λ ⊗ S^μ ⊗ W_ν is moved by the exchanges of neighbours in W_ν and S^λ ⊗ S^μ.
+        moved = _sums(n, e, 1) * _sums(n, f, 2) * cubes + _sums(n, e, 2) * _sums(n, f, 3) * squares
+        # A Specht module of 𝔖_{2n} is inverted, and its matrices applied to the images.
+        inverted = sum(2 * n * size**3 + size * w * w * 500 for w, size in widths)
+        number = sum(1 for _ in shapes(n, e, f)) if n < 3 else _sums(n, e, 0) * _sums(n, f, 0) * len(widths)
+        total += n * n / 2 * moved * 1e-9 + inverted * 1e-9 + 1e-4 * number
+    return total
+
+
+def bytes_by_modules(layer: SingleLayer, last: int) -> int:
+    """A bound on the memory of Specht modules: their matrices, all of which are kept, as floats.
+
+    For 𝔖_{2n} they are those of 2n − 1 exchanges of neighbours and n − 1 of pairs, and twice the former while
+    they are made.
+    """
+    kept = 0
+    for n in range(2, last + 1):
+        for size, k, matrices in ((n, layer.d_out, n), (n, layer.d, n), (2 * n, layer.d, 3 * n)):
+            kept += matrices * _sums(size, min(k, size), 2)
+    largest = max((specht_dimension(nu) for nu in partitions(2 * last, min(layer.d, 2 * last))), default=0)
+    return 8 * (kept + 4 * last * largest**2)

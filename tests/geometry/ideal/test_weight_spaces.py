@@ -1,0 +1,269 @@
+"""Modules from weight spaces: against Specht modules, against elimination, and their memory."""
+
+import tracemalloc
+from dataclasses import dataclass
+from math import comb, prod
+
+import numpy as np
+import pytest
+
+import agattn as ag
+from agattn.algebra.characters import kostka, module_dimension
+from agattn.algebra.memory import Memory, available
+from agattn.architectures import SingleLayer
+from agattn.engines.elimination import eliminate
+from agattn.errors import TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension import dimension as dimension_module
+from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
+from agattn.geometry.ideal.implicitization import Implicitization
+from agattn.geometry.ideal.isotypic import component, shapes
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.ideal.weight_spaces import (
+    Multiplicities,
+    WeightSpaces,
+    bytes_by_modules,
+    ring_of_layer,
+    smallest_spaces,
+)
+from agattn.geometry.variety.coefficient_map import coefficient_map
+
+
+def by_modules(layer, last):
+    """What Specht modules say, without modules that do not occur."""
+    return [{s: m for s, m in one.items() if m.ring} for one in _by_modules(layer, last, 1)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last"),
+    [
+        ((1, 3, 1), 3), ((2, 1, 1), 4), ((2, 1, 2), 5), ((2, 2, 2), 5), ((2, 3, 1), 4), ((2, 5, 2), 3),
+        ((3, 1, 1), 4), ((3, 1, 2), 4), ((3, 1, 3), 4), ((3, 2, 1), 3), ((3, 2, 2), 3), ((3, 2, 3), 3),
+        ((4, 1, 2), 3), ((4, 5, 1), 2),
+    ],
+)  # fmt: skip
+def test_weight_spaces_and_specht_modules_agree(sizes, last):
+    layer = SingleLayer(*sizes)
+    assert list(WeightSpaces(layer).degrees(last)) == by_modules(layer, last)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 5), ((3, 2, 2), 5), ((2, 2, 1), 6)])
+def test_weight_spaces_and_specht_modules_agree_in_higher_degrees(sizes, last):
+    layer = SingleLayer(*sizes)
+    assert list(WeightSpaces(layer).degrees(last)) == by_modules(layer, last)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_characters_count_the_modules_of_the_polynomial_ring(degree):
+    found = ring_of_layer(SingleLayer(3, 3), degree)
+    for shape in shapes(degree, 3, 3):
+        assert found.get(shape, 0) == component(shape).ring
+
+
+@pytest.mark.parametrize(("d", "d_out", "degree"), [(3, 2, 6), (2, 7, 5), (4, 1, 5), (2, 1, 9)])
+def test_the_modules_of_the_polynomial_ring_add_up(d, d_out, degree):
+    layer = SingleLayer(d, d_out)
+    total = sum(m * module_dimension(s, layer.gl_sizes) for s, m in ring_of_layer(layer, degree).items())
+    assert total == comb(layer.ambient_dimension + degree - 1, degree)
+
+
+def test_modules_of_many_rows_are_found_in_small_spaces():
+    assert smallest_spaces(SingleLayer(2, 7, 1), 8) == (3, 2)
+    assert smallest_spaces(SingleLayer(4, 1, 2), 8) == (1, 3)
+    *_, cubics = WeightSpaces(SingleLayer(2, 7, 2)).degrees(3)
+    assert cubics[(1, 1, 1), (3,), (3, 3)] == Multiplicities(1, 0, 1)
+
+
+def test_a_module_that_is_not_the_same_over_the_rationals_is_noticed(monkeypatch):
+    monkeypatch.setattr(component(((3,), (3,), (2, 2, 2))), "coordinate_ring", 1)
+    with pytest.raises(ArithmeticError, match="another seed"):
+        list(WeightSpaces(SingleLayer(3, 1)).degrees(3))
+
+
+def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
+    solved = []
+    lower = Implicitization._lower
+
+    def counted(image, degree, below, key):
+        solved.append(degree.n)
+        return lower(image, degree, below, key)
+
+    monkeypatch.setattr(Implicitization, "_lower", counted)
+    *_, quintics = WeightSpaces(SingleLayer(3, 1, 3)).degrees(5)
+    assert not any(numbers.minimal_generators for numbers in quintics.values())
+    # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).
+    assert 1 <= solved.count(5) <= 4 < solved.count(4)
+
+
+@pytest.mark.slow
+def test_new_quintics_of_two_outputs():
+    layer = SingleLayer(3, 2, 2)
+    *_, found = WeightSpaces(layer).degrees(5)
+    quintics = {s: m.minimal_generators for s, m in found.items() if m.minimal_generators}
+    assert quintics == {
+        ((4, 1), (4, 1), (6, 3, 1)): 1, ((4, 1), (4, 1), (4, 3, 3)): 1, ((3, 2), (3, 2), (5, 3, 2)): 1
+    }  # fmt: skip
+    assert sum(module_dimension(shape, layer.gl_sizes) for shape in quintics) == 4770
+
+
+# --- hypersurfaces ---
+
+
+def test_the_quartic_is_the_whole_ideal():
+    ideal = compute_ideal(SingleLayer(2, 1), 8)
+    assert [piece.way for piece in ideal.degrees] == ["modules"] * 4 + ["hypersurface"] * 4
+    assert ideal.complete_by == "hypersurface" and ideal.generators_by_degree == {4: 1}
+    assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
+    for piece, found in zip(ideal.degrees, WeightSpaces(SingleLayer(2, 1)).degrees(8), strict=True):
+        modules = {m.shapes: (m.ring, m.coordinate_ring, m.minimal_generators) for m in piece.modules}
+        assert modules == found
+    assert compute_ideal(SingleLayer(2, 1), 3).complete_by is None
+
+
+def test_hilbert_function_of_the_quartic_is_that_of_elimination(macaulay2):
+    native, engine = compute_ideal(SingleLayer(2, 1), 7), eliminate(SingleLayer(2, 1), 7, macaulay2)
+    assert [p.hilbert_function for p in native.degrees] == [p.hilbert_function for p in engine.degrees]
+    assert native.generators_by_degree == engine.generators_by_degree
+    assert engine.complete_by == "elimination"
+
+
+def test_a_surface_of_a_model_is_complete():
+    def tangents(a, b, c, u, v, w):
+        return [
+            u[i] * b[j] * c[k] + a[i] * v[j] * c[k] + a[i] * b[j] * w[k]
+            for i in range(2) for j in range(2) for k in range(2)
+        ]  # fmt: skip
+
+    source = coefficient_map(ag.PolynomialMap(tangents, dict.fromkeys("abcuvw", 2)))
+    ideal = compute_model_ideal(source, 7)
+    assert ideal.complete_by == "hypersurface" and ideal.dimension == 7
+    computed = [(p.hilbert_function, p.minimal_generators) for p in Implicitization(source).pieces(7)]
+    assert [(p.hilbert_function, p.minimal_generators) for p in ideal.degrees[1:]] == computed
+    assert [piece.way for piece in ideal.degrees] == ["multidegrees"] * 4 + ["hypersurface"] * 3
+
+
+def test_an_image_that_is_everything_is_complete():
+    squares = ag.PolynomialMap(lambda a, b: [a * a, a * b + b], {"a": (), "b": ()})
+    ideal = compute_model_ideal(coefficient_map(squares), 5)
+    assert ideal.affine and ideal.complete_by == "whole space" and ideal.dimension == 2
+    assert [piece.hilbert_function for piece in ideal.degrees] == [comb(2 + n, n) for n in range(1, 6)]
+    assert "all of the span" in str(ideal.listing())
+
+
+def test_equations_prove_a_dimension_without_symmetries(monkeypatch):
+    def never(*given, **named):
+        raise AssertionError("no symmetries are needed")
+
+    monkeypatch.setattr(dimension_module, "dimension", never)
+    grassmannian = ag.PolynomialMap(
+        lambda a, b: [a[i] * b[j] - a[j] * b[i] for i in range(5) for j in range(i)], {"a": 5, "b": 5}
+    )
+    assert ag.ideal(grassmannian, 2).dimension == 7
+
+
+def test_derivatives_are_those_of_differences():
+    source = coefficient_map(ag.PolynomialMap(lambda a, b: [a**3 * b / 2, a * b + b**2], {"a": (), "b": ()}))
+    image, p = Implicitization(source), 10007
+    theta = np.array([3, 5])
+    expected = [[3 * 9 * 5 * pow(2, -1, p) % p, 27 * pow(2, -1, p) % p], [5, 3 + 2 * 5]]
+    rows = {tuple(row) for row in image.map.jacobian(theta, p).tolist()}
+    assert {tuple(row) for row in expected} <= rows
+
+
+# --- raising operators ---
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 1), (3, 1, 3), (3, 1, 1, 1)])
+def test_weight_spaces_of_modules_have_the_dimension_of_kostka_numbers(sizes):
+    for module in compute_ideal(SingleLayer(*sizes), 4):
+        found = {}
+        for equation in module:
+            found.setdefault(equation.torus_weight, []).append(equation)
+        for weight, equations in found.items():
+            expected = prod(map(kostka, module.shapes, weight))
+            assert len(equations) == expected
+        assert sum(map(len, found.values())) == module.dimension
+
+
+def test_raising_and_lowering_commute_to_the_weight():
+    [module] = compute_ideal(SingleLayer(3, 1), 4).generators[-1:]
+    equations = list(module)[::7]
+    for equation in equations:
+        for factor, size in ((1, 3), (2, 3)):
+            weight = (*equation.torus_weight[factor], 0, 0, 0)
+            for r in range(1, size):
+                first = equation.move(factor, r, r + 1).move(factor, r + 1, r).terms
+                second = equation.move(factor, r + 1, r).move(factor, r, r + 1).terms
+                difference = {m: first.get(m, 0) - second.get(m, 0) for m in first.keys() | second.keys()}
+                h = weight[r - 1] - weight[r]
+                assert {m: x for m, x in difference.items() if x} == {
+                    m: h * x for m, x in equation.terms.items() if h
+                }
+
+
+# --- memory ---
+
+
+@dataclass
+class Watched(Memory):
+    """Memory that remembers the largest need."""
+
+    most: float = 0.0
+
+    def allow(self, need, what):
+        self.most = max(self.most, need)
+        super().allow(need, what)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last"),
+    [
+        ((3, 1, 3), 4),
+        pytest.param((2, 4, 2), 6, marks=pytest.mark.slow),
+        pytest.param((4, 1, 2), 4, marks=pytest.mark.slow),
+    ],
+)
+def test_the_bound_on_memory_holds(sizes, last):
+    list(WeightSpaces(SingleLayer(2, 1)).degrees(4))  # what stays in caches
+    watched = Watched()
+    tracemalloc.start()
+    list(WeightSpaces(SingleLayer(*sizes), memory=watched).degrees(last))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= watched.most + 2**22
+    assert watched.most <= 4 * peak
+
+
+def test_the_bound_on_specht_modules_holds():
+    from agattn.algebra import specht
+    from agattn.geometry.ideal import isotypic
+
+    for room in (specht, isotypic):
+        for cached in vars(room).values():
+            if hasattr(cached, "cache_clear"):
+                cached.cache_clear()
+    tracemalloc.start()
+    list(_by_modules(SingleLayer(3, 1), 4, 1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= bytes_by_modules(SingleLayer(3, 1), 4) + 2**22
+
+
+@pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
+def test_more_memory_than_allowed_is_refused(sizes, last):
+    layer = SingleLayer(*sizes)
+    with pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use --force$"):
+        compute_ideal(layer, last, memory=Memory(2**20))
+
+
+def test_force_goes_beyond_the_memory():
+    said = []
+    forced = Memory(2**10, force=True, step=said.append)
+    assert compute_ideal(SingleLayer(2, 1), 4, memory=forced).generators_by_degree == {4: 1}
+    forced.allow(2**31, "a large matrix")
+    assert said == ["a large matrix: up to 2.0 GiB of memory"]
+
+
+def test_the_machine_has_memory():
+    assert 2**26 < available() < 2**50
