@@ -121,6 +121,16 @@ class Architecture(Protocol):
         """
 
 
+def has_inputs(architecture: Architecture) -> bool:
+    """Whether φ depends on X; a polynomial map without inputs is a map of the parameters alone.
+
+    >>> from agattn.architectures import PolynomialMap, SingleLayer
+    >>> has_inputs(SingleLayer(2, 1)), has_inputs(PolynomialMap(lambda s: s[0] * s[1], {"s": 2}))
+    (True, False)
+    """
+    return getattr(architecture, "inputs", True) is not None
+
+
 def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:
     """Parameters whose arrays are what ``draw`` returns for each shape, in their order."""
     return {name: draw(shape) for name, shape in architecture.shapes.items()}

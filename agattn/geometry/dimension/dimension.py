@@ -60,7 +60,7 @@ from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
-from agattn.architectures.protocol import bounds_on_outputs
+from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import Bound, network_bound
@@ -399,6 +399,8 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
         def draw(rows: int) -> Residues:
             X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
+            if not has_inputs(architecture):  # all rows at one point
+                X, cotangents = X[:1], cotangents.swapaxes(0, 1)
             J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
             return J
 
