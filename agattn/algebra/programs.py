@@ -259,6 +259,7 @@ class _Compiler:
         self.numbers += prod(shape)
         if nodes[0].shape == shape:
             self._values[nodes[0].number] = source
+            return
         for place, node in enumerate(nodes):
             flat: Any = place
             if node.shape:
@@ -337,10 +338,14 @@ class _Compiler:
         """
         if node.number in self._places:
             return self._places[node.number]
+        if node.number in self._values:
+            own = self._values[node.number], np.arange(prod(node.shape)).reshape(node.shape)
+            self._places[node.number] = own
+            return own
         chain = [node]  # no recursion: functions may be deep
-        while (last := chain[-1]).kind in ("view", "transpose") and last.operands[
-            0
-        ].number not in self._places:
+        while (last := chain[-1]).kind in ("view", "transpose"):
+            if last.operands[0].number in self._places or last.operands[0].number in self._values:
+                break
             chain.append(last.operands[0])
         for one in reversed(chain):
             if one.kind == "stack":
@@ -352,7 +357,7 @@ class _Compiler:
                 )
                 found: tuple[Any, Any] = sources, flats
             else:
-                source, flat = self._places[one.operands[0].number]
+                source, flat = self.places(one.operands[0])
                 source = source if isinstance(source, int) else _viewed(one, source)
                 found = source, _viewed(one, flat)
             self._places[one.number] = found

@@ -29,7 +29,7 @@ from agattn.algebra.programs import Operation, StraightLine, Trace
 from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
 from agattn.calls import constructed, shown
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, TooLargeError, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Named, Positive, Result
 
@@ -297,6 +297,38 @@ class PolynomialMap(Result):
 
     def as_network(self) -> None:
         """None: a map is known by its function alone."""
+
+
+#: Numbers of eight bytes that are held at a time without ``force``: eight gibibytes.
+LARGEST_RUN = 2**30
+
+
+def numbers_held(known: PolynomialMap) -> int:
+    """A bound on the numbers of eight bytes that the Jacobian's rows hold at a time.
+
+    At most eight times the numbers of the program, for as many derivatives as are taken at a time: values,
+    the operands of products, gradients of both, and what arithmetic modulo a prime needs on its way.
+    """
+    return 8 * min(384, known.parameters) * known.program.numbers
+
+
+def check_run(known: PolynomialMap) -> None:
+    """Refuse a map whose Jacobian would fill the memory.
+
+    Raises:
+        TooLargeError: if :func:`numbers_held` is more than :data:`LARGEST_RUN`.
+
+    >>> check_run(PolynomialMap(lambda u, v: u[:, None] * v, {"u": 2000, "v": 2000}))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: <lambda> takes 4006000 numbers on its way, and its Jacobian up to 92 GiB;
+    take smaller arrays, or --force
+    """
+    if (held := numbers_held(known)) > LARGEST_RUN:
+        raise TooLargeError(
+            f"{known.function_name} takes {known.program.numbers} numbers on its way, and its Jacobian up to"
+            f" {8 * held / 2**30:.0f} GiB; take smaller arrays, or --force"
+        )
 
 
 def _trial_primes() -> Iterator[int]:

@@ -252,6 +252,11 @@ def _check_size(architecture: Architecture) -> None:
         check_tokens(architecture)
     if isinstance(architecture, Network):
         check_arrays(architecture)
+    if not isinstance(architecture, (DeepNetwork, Network)):
+        from agattn.architectures.polynomial_map import PolynomialMap, check_run
+
+        if isinstance(architecture, PolynomialMap):
+            check_run(architecture)
 
 
 def _known(network: DeepNetwork, theorem: Theorem) -> Dimension:
