@@ -184,7 +184,8 @@ def bounds_on_outputs(
 
     theta = draw_parameters(architecture, lambda shape: np.full(shape, Size(bits), dtype=object))
     X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-    return architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
+    out = architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
+    return np.frompyfunc(Size.of, 1, 1)(out)  # also of outputs that are constant
 
 
 def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array], p: int) -> Array:

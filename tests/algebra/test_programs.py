@@ -203,6 +203,15 @@ def test_long_sums_are_one_operation():
     assert (jacobian(one, {"x": x}, np.zeros((1, 1, 1)), ModularArithmetic(P)) == 2 * x).all()
 
 
+def test_constant_outputs_have_derivatives_0():
+    one = ag.PolynomialMap(lambda x: [x[0] * 0, 3 + 0 * x[1], x[0] - x[0]], {"x": 2})
+    X, modular = np.zeros((1, 1, 1)), ModularArithmetic(P)
+    x = {"x": np.array([2.0, 5.0])}
+    assert one.evaluate(modular, x, X).ravel().tolist() == [0, 3, 0]
+    for cotangents in (None, np.eye(3)[:1].reshape(1, 1, 3, 1)):
+        assert not jacobian(one, x, X, modular, cotangents).any()
+
+
 def test_deep_functions_need_no_recursion():
     def horner(x):
         value = x[0]

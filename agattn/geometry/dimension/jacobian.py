@@ -32,7 +32,7 @@ from math import prod
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.algebra.tracing import Pushed, Pushing, Tracing
+from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
 from agattn.architectures import Architecture
 
 
@@ -68,7 +68,7 @@ def jacobian(
         name: tracing.record(np.broadcast_to(parameters[name], (len(X), *shape)))
         for name, shape in architecture.shapes.items()
     }
-    out = architecture.evaluate(tracing, copies, X)
+    out = _traced(tracing, architecture.evaluate(tracing, copies, X))
     if cotangents is None:
         if (size := out.value[0].size) > columns:
             return _pushed(architecture, parameters, X, arithmetic, None)
@@ -81,6 +81,12 @@ def jacobian(
         G = np.zeros((rows // len(X), *copy.shape)) if copy.gradient is None else copy.gradient
         blocks.append(np.moveaxis(G, 0, 1).reshape(rows, -1))
     return np.concatenate(blocks, axis=1)
+
+
+def _traced(tracing: Tracing, out: Traced | Array) -> Traced:
+    """The output, which of a function that is constant is a plain array."""
+    found: Traced = out if isinstance(out, Traced) else tracing.record(out)
+    return found
 
 
 def _pushed(
@@ -99,6 +105,8 @@ def _pushed(
         moved[name] = Pushed(np.broadcast_to(parameters[name], (len(X), *shape)), tangents, pushing)
         start = stop
     out = architecture.evaluate(pushing, moved, X)
+    if not isinstance(out, Pushed):  # of a function that is constant
+        out = Pushed(out, np.zeros((len(units), *out.shape), dtype=units.dtype), pushing)
     J = np.broadcast_to(out.tangents, (len(units), *out.value.shape)).reshape(len(units), len(X), -1)
     J = np.moveaxis(J, 0, 2)  # (n, outputs, parameters)
     if cotangents is not None:
@@ -139,7 +147,7 @@ def gradients(
         repeated = np.broadcast_to(values[:, None], (number, n, *shape)).reshape(-1, *shape)
         copies[name] = tracing.record(repeated)
     inputs = np.broadcast_to(X, (number, *X.shape)).reshape(-1, *X.shape[1:])
-    out = architecture.evaluate(tracing, copies, inputs)
+    out = _traced(tracing, architecture.evaluate(tracing, copies, inputs))
     values = out.value.reshape(number, n, *out.value.shape[1:])
     tracing.pull_back(out, cotangent(values).reshape(1, *out.value.shape))
     found = {}
