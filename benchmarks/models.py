@@ -8,6 +8,10 @@
                 compilation. It evaluates this package's own formulas, so both see the same function
     Macaulay2   numericalImageDim of the package NumericalImplicitization: a singular value decomposition
                 at a random point; it takes the coefficients of the function, expanded
+    FLINT       for maps without inputs: the function called on polynomials modulo a prime, all derivatives
+                at a random point, and the rank of this matrix; no upper bound, no proof
+
+Of maps our time is that of recording the function, and of the dimension with its proof.
 
 *Minimal equations* up to a degree, here proved and written out over ℤ, against Macaulay2 over a prime field
 
@@ -21,17 +25,20 @@ that is stopped counts as at least that slow. All answers are compared; one that
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 # As the command line does: one thread, before numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import flint
 import numpy as np
 from implicitization import installations, macaulay2_script, numbers, timed
 
@@ -70,6 +77,68 @@ def dimensions(quick: bool) -> list[Architecture]:
         block(16, 4, 4, 4),
     ]
     return [clebsch] if quick else [clebsch, *others]
+
+
+def rank_one_list(a, b):  # type: ignore[no-untyped-def]
+    return [a[i] * b[j] for i in range(20) for j in range(50)]
+
+
+def rank_one_array(a, b):  # type: ignore[no-untyped-def]
+    return a[:, None] * b
+
+
+def determinant(rows):  # type: ignore[no-untyped-def]
+    """By the first row."""
+    first, *others = rows
+    if not others:
+        return first[0]
+    return sum(
+        (-1) ** j * x * determinant([row[:j] + row[j + 1 :] for row in others]) for j, x in enumerate(first)
+    )
+
+
+def quadrifocal(A, B, C, D):  # type: ignore[no-untyped-def]
+    cameras = [[[M[i, j] for j in range(4)] for i in range(3)] for M in (A, B, C, D)]
+    return [determinant(list(rows)) for rows in itertools.product(*cameras)]
+
+
+def secants(u, v):  # type: ignore[no-untyped-def]
+    entries = []
+    for places in itertools.product(range(2), repeat=8):
+        one = other = 1
+        for k, i in enumerate(places):
+            one, other = one * u[k, i], other * v[k, i]
+        entries.append(one + other)
+    return entries
+
+
+def maps(quick: bool) -> list[Callable[[], ag.PolynomialMap]]:
+    """Maps as users write them: most are lists of numbers."""
+    sizes = {"a": 20, "b": 50}
+    others = [
+        partial(ag.PolynomialMap, rank_one_array, sizes, name="20×50 matrices of rank one, by array"),
+        partial(ag.PolynomialMap, quadrifocal, dict.fromkeys("ABCD", (3, 4)), name="quadrifocal tensors"),
+        partial(ag.PolynomialMap, secants, {"u": (8, 2), "v": (8, 2)}, name="σ₂((ℙ¹)⁸)"),
+    ]
+    listed = partial(ag.PolynomialMap, rank_one_list, sizes, name="20×50 matrices of rank one, by list")
+    return [listed] if quick else [listed, *others]
+
+
+def bare_rank(known: ag.PolynomialMap, p: int = 1073741789) -> int:
+    """The rank of the Jacobian at a random point modulo p, by FLINT's polynomials."""
+    generator = np.random.default_rng(0)
+    context = flint.nmod_mpoly_ctx.get([f"x{i}" for i in range(known.parameters)], modulus=p)
+    gens = iter(context.gens())
+    arrays = {}
+    for name, shape in known.shapes.items():
+        arrays[name] = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            arrays[name][place] = next(gens)
+    out = known.function(**arrays)
+    entries = out if isinstance(out, list) else out.ravel().tolist()
+    point = generator.integers(0, p, known.parameters).tolist()
+    rows = [[int(f.derivative(i)(*point)) for i in range(len(point))] for f in entries]
+    return int(flint.nmod_mat(rows, p).rank())
 
 
 def minors(n: int) -> ag.PolynomialMap:
@@ -170,10 +239,16 @@ def absent(name: str, why: str) -> str:
     return f"  {name:24} {'absent':>9}                {why}"
 
 
-def a_dimension(architecture: Architecture, engine: Installation | None, limit: int, jax: bool) -> None:
+def a_dimension(
+    architecture: Architecture, engine: Installation | None, limit: int, jax: bool, made: float = 0.0
+) -> None:
     seconds, found = spent(lambda: ag.dimension(architecture))
+    seconds += made
     print(f"\n{architecture}, {found.parameters} parameters")
     print(f"  {'agattn':24} {seconds:9.3f} s               dimension {found.dimension} ({found.evidence})")
+    if isinstance(architecture, ag.PolynomialMap) and architecture.inputs is None:
+        took, rank = spent(lambda: bare_rank(architecture))
+        print(compare("FLINT, bare", took, seconds, rank, found.dimension), flush=True)
     if jax:
         rival = Jax(architecture)
         for name in ("JAX", "JAX again"):
@@ -239,6 +314,10 @@ def main() -> None:
     print(f"{version}, {f'Macaulay2 {engine.version}' if engine else 'no Macaulay2'}")
     for architecture in dimensions(options.quick):
         a_dimension(architecture, engine, options.limit, version != "no JAX")
+    ag.dimension(ag.PolynomialMap(cubic, {"s": 2}))  # imports
+    for make in maps(options.quick):
+        made, known = spent(make)
+        a_dimension(known, engine, options.limit, version != "no JAX", made)
     for architecture, degree in ideals(options.quick):
         an_ideal(architecture, degree, engine, options.limit)
 

@@ -15,8 +15,10 @@ array([[4.]])
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, lcm, log2
 from typing import Any
 
@@ -35,6 +37,51 @@ class EvaluationEnded(Exception):  # noqa: N818  an arithmetic ends what it was 
 
 class BadPrimeError(InputError):
     """Raised modulo a prime that divides the denominator of a constant."""
+
+
+class Places:
+    """Places in an array of some shape, in an array of any other shape.
+
+    Attributes:
+        shape: that of the array that the places are in.
+        flat: the places, counted along all its axes.
+
+    >>> Places((2, 3), np.array([4, 0])).index
+    (array([1, 0]), array([1, 0]))
+    """
+
+    def __init__(self, shape: tuple[int, ...], flat: Array) -> None:
+        self.shape, self.flat = shape, flat
+
+    @cached_property
+    def index(self) -> tuple[Array, ...]:
+        """The places by axis."""
+        return np.unravel_index(self.flat, self.shape) if len(self.shape) > 1 else (self.flat,)
+
+    @cached_property
+    def _once(self) -> tuple[Array, Array, Array]:
+        """Each place once; if one occurs again, the order that sorts all, and where new ones begin in it."""
+        flat = self.flat.ravel()
+        order = np.argsort(flat, kind="stable")
+        starts = np.flatnonzero(np.diff(flat[order], prepend=-1))
+        if len(starts) == len(flat):
+            return flat, None, None
+        return flat[order][starts], order, starts
+
+    def put_back(self, a: Array) -> Array:
+        """Entries, (..., *shape of the places), put into zeros, (..., *shape); at one place they add up.
+
+        >>> Places((3,), np.array([2, 0, 2])).put_back(np.array([1.0, 2.0, 3.0]))
+        array([2., 0., 4.])
+        """
+        front = a.shape[: a.ndim - self.flat.ndim]
+        entries = a.reshape(*front, self.flat.size)
+        places, order, starts = self._once
+        if order is not None:
+            entries = np.add.reduceat(entries[..., order], starts, axis=-1)
+        back = np.zeros((*front, int(np.prod(self.shape))), dtype=a.dtype)
+        back[..., places] = entries
+        return back.reshape(*front, *self.shape)
 
 
 class Arithmetic:
@@ -63,6 +110,19 @@ class Arithmetic:
     def constant(self, numbers: Array) -> Array:
         """Numbers, ints and Fractions in an object array, as scalars."""
         return numbers
+
+    def entries(self, a: Array, places: Places) -> Array:
+        """Entries of every array in a stack, (n, ...), in the shape of their places, (n, *shape)."""
+        return a[(slice(None), *places.index)]
+
+    def concatenate(self, arrays: Sequence[Array]) -> Array:
+        """Stacks of arrays, (n, k_i, ...) or (1, k_i, ...), put together along the second axis."""
+        n = max(len(a) for a in arrays)
+        others = [a for a in arrays if not isinstance(a, np.ndarray)]  # such as those of JAX
+        module: Any = others[0].__array_namespace__() if others else np
+        return module.concatenate(
+            [a if len(a) == n else module.broadcast_to(a, (n, *a.shape[1:])) for a in arrays], axis=1
+        )
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,19 @@ attention(A: 2×2, V: 1×2; X: 2×2)
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from agattn.algebra.programs import Operation, StraightLine, Trace
 from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, TooLargeError, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Named, Positive, Result
 
@@ -44,7 +47,8 @@ class PolynomialMap(Result):
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
     numbers, division by numbers, ``.T``, ``sum``, ``shape``, ``len``, indices and slices. It returns a
     matrix, a vector, a number, or nested lists of numbers made so. It is run twice when the map is made, and
-    again whenever the map is evaluated.
+    never again: what it does is recorded as a program (:mod:`agattn.algebra.programs`), in which lists of
+    numbers cost as much as arrays.
 
     Args:
         function: of the parameters and, if there are inputs, of X; it must not depend on anything else.
@@ -99,9 +103,13 @@ class PolynomialMap(Result):
         if self.inputs is not None and "X" in self.shapes:
             raise InputError("a parameter is called X, which is the input; call it by another letter")
         self._check_names()
-        self.output_shape, (self.degree, least, most) = self._try()
+        out = self._try()
+        self.degree, least, most = out.degree
+        self.output_shape = out.shape[0], out.shape[1]
         #: The degrees in X that may occur.
         self.input_degrees = range(least, most + 1)
+        #: What the function does.
+        self.program = StraightLine(out.call, out)
 
     @classmethod
     def of_expressions(
@@ -165,11 +173,26 @@ class PolynomialMap(Result):
                 what = "give inputs, the shape of X" if name == "X" else f"add {name} to the parameters"
                 raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
 
-    def _try(self) -> tuple[tuple[int, int], Degrees]:
-        """The shape and the degrees of the output, after two evaluations modulo a prime.
+    def _try(self) -> Polynomials:
+        """The output of the function, a matrix, after two calls.
 
         The second one finds a function that is random, or that changes with every call.
         """
+        out, again = self._called(), self._called()
+        same = (out.shape, out.degree, out.names) == (again.shape, again.degree, again.names)
+        if not same or (out.call.written() != again.call.written() and not self._equal(out, again)):
+            raise InputError(
+                f"{self.function_name} gives two different results for the same arguments; it must depend on "
+                "nothing else, so draw random numbers and count calls outside of it"
+            )
+        for name in (*self.shapes, *(["X"] if self.inputs else [])):
+            if name not in out.names:
+                what = "leave it out" if name != "X" else "leave out inputs"
+                raise InputError(f"{self.function_name} never uses {name}; {what}, or use it")
+        return out
+
+    def _equal(self, one: Polynomials, other: Polynomials) -> bool:
+        """Whether two outputs, computed in different ways, are the same modulo a prime at a random point."""
         import numpy as np
 
         from agattn.algebra.arithmetic import BadPrimeError, ModularArithmetic
@@ -181,35 +204,29 @@ class PolynomialMap(Result):
                 for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
             }
             try:
-                out, again = (self._call(ModularArithmetic(p), arrays) for _ in range(2))
+                values = [
+                    StraightLine(out.call, out).run(ModularArithmetic(p), arrays) for out in (one, other)
+                ]
             except BadPrimeError:
                 continue
-            break
-        same = (out.shape, out.degree, out.names) == (again.shape, again.degree, again.names)
-        if not same or (out.value != again.value).any():
-            raise InputError(
-                f"{self.function_name} gives two different results for the same arguments; it must depend on "
-                "nothing else, so draw random numbers and count calls outside of it"
-            )
-        for name in arrays:
-            if name not in out.names:
-                what = "leave it out" if name != "X" else "leave out inputs"
-                raise InputError(f"{self.function_name} never uses {name}; {what}, or use it")
-        return (out.shape[0], out.shape[1]), out.degree
+            return bool((values[0] == values[1]).all())
+        raise AssertionError("the primes have no end")
 
-    def _call(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Polynomials:
-        """What the function returns, as a matrix."""
-        from agattn.algebra.arithmetic import EvaluationEnded
-
-        degrees = {name: (1, 1, 1) if name == "X" else (1, 0, 0) for name in arrays}
+    def _called(self) -> Polynomials:
+        """What the function returns for new arguments, as a matrix."""
+        call = Trace()
         given = {
-            name: Polynomials(array, arithmetic, {name}, degrees[name]) for name, array in arrays.items()
+            name: Polynomials(call, "argument", (), name, shape, frozenset([name]), (1, 0, 0))
+            for name, shape in self.shapes.items()
         }
+        if self.inputs:
+            names = frozenset(["X"])
+            given["X"] = Polynomials(call, "argument", (), "X", self.inputs, names, (1, 1, 1))
         try:
-            out = _stacked(self.function(**given), arithmetic)
+            out = _stacked(self.function(**given), call)
         except NotPolynomialError as error:
             raise InputError(f"{self.function_name} {error}") from None
-        except (InputError, EvaluationEnded, MemoryError):
+        except (InputError, MemoryError):
             raise  # not by what the function does
         except RecursionError:
             raise InputError(f"{self.function_name} calls itself without an end") from None
@@ -251,7 +268,7 @@ class PolynomialMap(Result):
             arrays[name] = array if len(array.shape) > len(shape) else array[None]
         if self.inputs:
             arrays["X"] = X[..., 0] if len(self.inputs) == 1 else X
-        out = self._call(arithmetic, arrays).value
+        out = self.program.run(arithmetic, arrays)
         if isinstance(out, np.ndarray) and len(out) < len(X):
             out = np.broadcast_to(out, (len(X), *out.shape[1:]))
         return out
@@ -280,6 +297,38 @@ class PolynomialMap(Result):
 
     def as_network(self) -> None:
         """None: a map is known by its function alone."""
+
+
+#: Numbers of eight bytes that are held at a time without ``force``: eight gibibytes.
+LARGEST_RUN = 2**30
+
+
+def numbers_held(known: PolynomialMap) -> int:
+    """A bound on the numbers of eight bytes that the Jacobian's rows hold at a time.
+
+    At most eight times the numbers of the program, for as many derivatives as are taken at a time: values,
+    the operands of products, gradients of both, and what arithmetic modulo a prime needs on its way.
+    """
+    return 8 * min(384, known.parameters) * known.program.numbers
+
+
+def check_run(known: PolynomialMap) -> None:
+    """Refuse a map whose Jacobian would fill the memory.
+
+    Raises:
+        TooLargeError: if :func:`numbers_held` is more than :data:`LARGEST_RUN`.
+
+    >>> check_run(PolynomialMap(lambda u, v: u[:, None] * v, {"u": 2000, "v": 2000}))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: <lambda> takes 4006000 numbers on its way, and its Jacobian up to 92 GiB;
+    take smaller arrays, or --force
+    """
+    if (held := numbers_held(known)) > LARGEST_RUN:
+        raise TooLargeError(
+            f"{known.function_name} takes {known.program.numbers} numbers on its way, and its Jacobian up to"
+            f" {8 * held / 2**30:.0f} GiB; take smaller arrays, or --force"
+        )
 
 
 def _trial_primes() -> Iterator[int]:
@@ -321,26 +370,23 @@ def _refused(what: str) -> Callable[..., Any]:
     return refuse
 
 
-class Polynomials:
-    """An array of values that a function takes for polynomials in the parameters and inputs.
+class Polynomials(Operation):
+    """An array that a function takes for polynomials in the parameters and inputs.
 
     Attributes:
-        value: the values, with an axis in front for the inputs.
         names: those of the parameters and of X that occur.
         degree: bounds on the degree in all, and from both sides on the degrees in X.
     """
 
+    __slots__ = ("degree", "names")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, value: Array, arithmetic: Arithmetic, names: Any = (), degree: Degrees = (0, 0, 0)
-    ) -> None:
-        self.value, self.arithmetic, self.names, self.degree = value, arithmetic, frozenset(names), degree
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, without the axis for the inputs."""
-        return tuple(self.value.shape[1:])
+        self, call: Trace, kind: Any, operands: tuple[Any, ...], static: Any, shape: tuple[int, ...],
+        names: frozenset[str], degree: Degrees,
+    ) -> None:  # fmt: skip
+        super().__init__(call, kind, operands, static, shape)
+        self.names, self.degree = names, degree
 
     @property
     def ndim(self) -> int:
@@ -360,57 +406,60 @@ class Polynomials:
     def __iter__(self) -> Iterator[Polynomials]:
         return (self[i] for i in range(len(self)))
 
-    def _with(self, value: Array, *others: Polynomials, degree: Degrees | None = None) -> Polynomials:
-        names = self.names.union(*(one.names for one in others))
-        return Polynomials(value, self.arithmetic, names, self.degree if degree is None else degree)
-
     def _other(self, other: Any) -> Polynomials:
-        """Numbers, and arrays of them, as constants."""
-        if isinstance(other, Polynomials):
-            return other._of(self.arithmetic)
-        return _constant(other, self.arithmetic)
-
-    def _of(self, arithmetic: Arithmetic) -> Polynomials:
-        """The array, if it belongs to this call."""
-        if self.arithmetic is not arithmetic:
+        """Numbers, and arrays of them, as constants; arrays that belong to this call as they are."""
+        if not isinstance(other, Polynomials):
+            return _constant(other, self.call)
+        if other.call is not self.call:
             raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
-        return self
+        return other
 
-    def _aligned(self, other: Polynomials, sign: str) -> tuple[Array, Array]:
-        """Both values with as many axes behind that for the inputs."""
-        for one, two in zip(reversed(self.shape), reversed(other.shape), strict=False):
-            if one != two and 1 not in (one, two):
-                raise _unfit(self, sign, other)
-        values = []
-        for side, missing in ((self, other.ndim - self.ndim), (other, self.ndim - other.ndim)):
-            values.append(side.value[(slice(None), *[None] * missing)] if missing > 0 else side.value)
-        return values[0], values[1]
+    def _new(self, kind: str, static: Any, shape: tuple[int, ...], *others: Polynomials) -> Polynomials:
+        """What an operation of one degree makes of this array."""
+        return Polynomials(self.call, kind, (self, *others), static, shape, self.names, self.degree)
+
+    def _combined(self, sign: str, other: Any) -> Polynomials:
+        """The sum, difference or product; the same object where it was asked for before."""
+        if type(other) is not Polynomials or other.call is not self.call:
+            other = self._other(other)
+        one, two, known = self.number, other.number, self.call.known
+        key = (sign, two, one) if two < one and sign != "-" else (sign, one, two)
+        found: Polynomials | None = known.get(key)
+        if found is None:
+            found = _folded(self, sign, other)
+            if found is None:
+                found = _computed(self, sign, other)
+            known[key] = found
+        return found
 
     def __add__(self, other: Any) -> Polynomials:
-        other = self._other(other)
-        a, b = self._aligned(other, "+")
-        return self._with(self.arithmetic.clean(a + b), other, degree=_either(self.degree, other.degree))
+        return self._combined("+", other)
 
     __radd__ = __add__
 
     def __neg__(self) -> Polynomials:
-        return self * -1
+        key, known = ("neg", self.number), self.call.known
+        if key not in known:
+            if self.kind == "constant":
+                known[key] = _same_constant(self, [-x for x in self.static])
+            elif self.kind == "neg":
+                known[key] = self.operands[0]
+            else:
+                known[key] = self._new("neg", None, self.shape)
+        found: Polynomials = known[key]
+        return found
 
     def __pos__(self) -> Polynomials:
         return self
 
     def __sub__(self, other: Any) -> Polynomials:
-        other = self._other(other)
-        a, b = self._aligned(other, "-")
-        return self._with(self.arithmetic.clean(a - b), other, degree=_either(self.degree, other.degree))
+        return self._combined("-", other)
 
     def __rsub__(self, other: Any) -> Polynomials:
         return self._other(other) - self
 
     def __mul__(self, other: Any) -> Polynomials:
-        other = self._other(other)
-        a, b = self._aligned(other, "*")
-        return self._with(self.arithmetic.times(a, b), other, degree=_both(self.degree, other.degree))
+        return self._combined("*", other)
 
     __rmul__ = __mul__
 
@@ -423,8 +472,15 @@ class Polynomials:
         for side in (rows, columns):  # of stacks of matrices
             if side.ndim > 2 and rows.ndim != columns.ndim:
                 raise _unfit(self, "@", other)
-        product = self.arithmetic.matmul(rows.value, columns.value)
-        out = self._with(product, other, degree=_both(self.degree, other.degree))
+        key, known = ("@", rows.number, columns.number), self.call.known
+        if key not in known:
+            import numpy as np
+
+            front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+            shape = (*front, rows.shape[-2], columns.shape[-1])
+            names, degree = self.names | other.names, _both(self.degree, other.degree)
+            known[key] = Polynomials(self.call, "@", (rows, columns), None, shape, names, degree)
+        out: Polynomials = known[key]
         out = out[..., 0, :] if self.ndim == 1 else out
         return out[..., 0] if other.ndim == 1 else out
 
@@ -451,15 +507,24 @@ class Polynomials:
             raise NotPolynomialError("takes a power that is no whole number of at least 0")
         if n == 0:
             return self._other(1) + self * 0
-        return self._with(
-            power(self.arithmetic, self.value, n),
-            degree=(n * self.degree[0], n * self.degree[1], n * self.degree[2]),
-        )
+        from agattn.algebra.arithmetic import RingArithmetic
+
+        found: Polynomials = power(RingArithmetic(), self, n)
+        return found
 
     @property
     def T(self) -> Polynomials:
         """The transpose of a matrix, or of each matrix of a stack; a vector as it is."""
-        return self if self.ndim < 2 else self._with(self.value.swapaxes(-1, -2))
+        if self.ndim < 2:
+            return self
+        if self.kind == "transpose":
+            back: Polynomials = self.operands[0]
+            return back
+        key, known = ("transpose", self.number), self.call.known
+        if key not in known:
+            known[key] = self._new("transpose", None, (*self.shape[:-2], self.shape[-1], self.shape[-2]))
+        found: Polynomials = known[key]
+        return found
 
     def transpose(self) -> Polynomials:
         """The same as :attr:`T`."""
@@ -474,25 +539,50 @@ class Polynomials:
             return total
         if not hasattr(axis, "__index__") or not -self.ndim <= axis < self.ndim:
             raise NotPolynomialError(f"sums along axis {axis!r} of an array of {_size(self)}")
-        value = self.value.sum(axis=axis if axis < 0 else axis - self.ndim)
-        return self._with(self.arithmetic.clean(value))
+        behind = axis if axis < 0 else axis - self.ndim
+        key, known = ("sum", self.number, behind), self.call.known
+        if key not in known:
+            at = behind + self.ndim
+            known[key] = self._new("sum", behind, self.shape[:at] + self.shape[at + 1 :])
+        found: Polynomials = known[key]
+        return found
 
     def __getitem__(self, key: Any) -> Polynomials:
-        keys = key if isinstance(key, tuple) else (key,)
-        plain: list[Any] = []
+        keys = key if type(key) is tuple else (key,)
         for one in keys:
-            if one is None or one is ... or isinstance(one, slice):
-                plain.append(one)
-                continue
-            try:
-                if isinstance(one, bool):  # a mask, which adds an axis
-                    raise TypeError
-                plain.append(operator.index(one))
-            except TypeError:
-                raise NotPolynomialError(
-                    f"takes the index {one!r}; use whole numbers, slices, None and ..."
-                ) from None
-        return self._with(self.value[(slice(None), *plain)])
+            if type(one) is not int:  # of which True is none
+                return self._viewed(_plain_index(keys))
+        asked, known = (self.number, keys), self.call.known
+        found: Polynomials | None = known.get(asked)
+        if found is None:
+            found = known[asked] = self._part(keys)
+        return found
+
+    def _part(self, keys: tuple[int, ...]) -> Polynomials:
+        """The part at whole numbers; a part of a part is one of the whole."""
+        if len(keys) > len(self.shape):
+            return self._viewed(keys)  # an error, in the words of numpy
+        places = []
+        for axis, (i, n) in enumerate(zip(keys, self.shape, strict=False)):
+            if not -n <= i < n:
+                raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+            places.append(i % n)
+        if self.kind == "view" and all(type(one) is int for one in self.static):
+            whole: Polynomials = self.operands[0]
+            return whole[(*self.static, *places)]
+        return self._viewed(tuple(places))
+
+    def _viewed(self, keys: tuple[Any, ...]) -> Polynomials:
+        """The view at an index, as numpy understands it."""
+        import numpy as np
+
+        plain = (("slice", one.start, one.stop, one.step) if isinstance(one, slice) else one for one in keys)
+        asked, known = ("view", self.number, *plain), self.call.known
+        if asked not in known:
+            shape = np.broadcast_to(np.False_, self.shape)[keys].shape
+            known[asked] = self._new("view", keys, shape)
+        found: Polynomials = known[asked]
+        return found
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         """Numpy's operators on its arrays and these; nothing else of numpy."""
@@ -555,32 +645,139 @@ def _number(value: Any) -> Fraction | int:
     return exact.numerator if exact.denominator == 1 else exact
 
 
-def _constant(value: Any, arithmetic: Arithmetic) -> Polynomials:
+def _plain_index(keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index of whole numbers, slices, None and ...; an error for all others."""
+    plain: list[Any] = []
+    for one in keys:
+        if one is None or one is ... or isinstance(one, slice):
+            plain.append(one)
+            continue
+        try:
+            if isinstance(one, bool):  # a mask, which adds an axis
+                raise TypeError
+            plain.append(operator.index(one))
+        except TypeError:
+            raise NotPolynomialError(
+                f"takes the index {one!r}; use whole numbers, slices, None and ..."
+            ) from None
+    return tuple(plain)
+
+
+def _computed(one: Polynomials, sign: str, other: Polynomials) -> Polynomials:
+    """A sum, a difference or a product, entry by entry."""
+    names = one.names if other.names <= one.names else one.names | other.names
+    degree = (_both if sign == "*" else _either)(one.degree, other.degree)
+    shape = _broadcast(one, sign, other)
+    return Polynomials(one.call, sign, (one, other), None, shape, names, degree)
+
+
+def _broadcast(one: Polynomials, sign: str, other: Polynomials) -> tuple[int, ...]:
+    """The shape of a sum, a difference or a product."""
+    if one.shape == other.shape:
+        return one.shape
+    shape = []
+    for a, b in itertools.zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
+        if a != b and 1 not in (a, b):
+            raise _unfit(one, sign, other)
+        shape.append(b if a == 1 else a)
+    return tuple(reversed(shape))
+
+
+def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | None:
+    """The result where signs or constants spare an operation: x + (−y), (−x)·y, 1·x, −1·x, x + 0."""
+    kinds = one.kind, other.kind
+    if "neg" not in kinds and "constant" not in kinds:
+        return None
+    _broadcast(one, sign, other)
+    if other.kind == "neg":
+        y: Polynomials = other.operands[0]
+        return -(one * y) if sign == "*" else one - y if sign == "+" else one + y
+    if one.kind == "neg" and sign != "-":
+        x: Polynomials = one.operands[0]
+        return -(x * other) if sign == "*" else other - x
+    if one.kind == other.kind == "constant":
+        return _constants_together(one, sign, other)
+    for constant, rest in ((one, other), (other, one)):
+        if constant.kind != "constant" or not constant.names <= rest.names:
+            continue
+        if _broadcast(one, sign, other) != rest.shape or len(set(constant.static)) != 1:
+            continue
+        number = constant.static[0]
+        if sign == "*":
+            if number == 0:
+                return _same_constant(rest, [0] * rest.size)
+            return {1: rest, -1: -rest}.get(number) if abs(number) == 1 else None
+        if number == 0:
+            return -rest if rest is other and sign == "-" else rest
+    return None
+
+
+def _constants_together(one: Polynomials, sign: str, other: Polynomials) -> Polynomials:
+    """The sum, the difference or the product of two constants."""
+    import numpy as np
+
+    _broadcast(one, sign, other)
+    arrays = []
+    for constant in (one, other):
+        array = np.empty(constant.size, dtype=object)
+        array[:] = constant.static
+        arrays.append(array.reshape(constant.shape))
+    exact = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](*arrays)
+    numbers = np.asarray(exact, dtype=object)
+    degree = (_both if sign == "*" else _either)(one.degree, other.degree)
+    return _known_constant(one.call, numbers.ravel().tolist(), numbers.shape, one.names | other.names, degree)
+
+
+def _same_constant(like: Polynomials, numbers: Sequence[Any]) -> Polynomials:
+    """A constant that counts as made of an array, as it has its names and its degree."""
+    return _known_constant(like.call, numbers, like.shape, like.names, like.degree)
+
+
+def _known_constant(
+    call: Trace, numbers: Sequence[Any], shape: tuple[int, ...], names: frozenset[str], degree: Degrees
+) -> Polynomials:
+    """The constant, which is made if it is new."""
+    key = "constant", tuple(numbers), shape, names, degree
+    if key not in call.known:
+        call.known[key] = Polynomials(call, "constant", (), key[1], shape, names, degree)
+    found: Polynomials = call.known[key]
+    return found
+
+
+def _constant(value: Any, call: Trace) -> Polynomials:
     """A number or an array of numbers."""
     import numpy as np
 
+    if type(value) is int:
+        return _known_constant(call, (value,), (), _NOTHING, (0, 0, 0))
     array = np.asarray(value, dtype=object)
     if any(isinstance(one, Polynomials) for one in array.ravel()):
-        return _stacked(value.tolist() if isinstance(value, np.ndarray) else value, arithmetic)
-    exact = np.frompyfunc(_number, 1, 1)(array)
-    return Polynomials(arithmetic.constant(np.asarray(exact, dtype=object)[None]), arithmetic)
+        return _stacked(value.tolist() if isinstance(value, np.ndarray) else value, call)
+    numbers = [_number(one) for one in array.ravel().tolist()]
+    return _known_constant(call, numbers, array.shape, _NOTHING, (0, 0, 0))
 
 
-def _stacked(value: Any, arithmetic: Arithmetic) -> Polynomials:
+_NOTHING: frozenset[str] = frozenset()
+
+
+def _stacked(value: Any, call: Trace) -> Polynomials:
     """A value that a function returns, its lists put together along new axes."""
     if isinstance(value, Polynomials):
-        return value._of(arithmetic)
+        if value.call is not call:
+            raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
+        return value
     if not isinstance(value, (list, tuple)) or not value:
         if value is None or isinstance(value, (list, tuple)):
             raise NotPolynomialError(f"returns {value!r}; it must return an array, or lists of numbers")
-        return _constant(value, arithmetic)
-    parts = [_stacked(one, arithmetic) for one in value]
+        return _constant(value, call)
+    parts = [_stacked(one, call) for one in value]
     if len({part.shape for part in parts}) > 1:
         raise NotPolynomialError("returns a list whose parts have different shapes")
-    total: Polynomials | None = None
-    for k, part in enumerate(parts):
-        unit = [[0] * k + [1] + [0] * (len(parts) - k - 1)]
-        placed = _constant(unit, arithmetic)[0][(slice(None), *[None] * part.ndim)] * part[None]
-        total = placed if total is None else total + placed
-    assert total is not None
-    return total
+    key = ("stack", *(part.number for part in parts))
+    if key not in call.known:
+        names = _NOTHING.union(*(part.names for part in parts))
+        degree = reduce(_either, (part.degree for part in parts))
+        shape = (len(parts), *parts[0].shape)
+        call.known[key] = Polynomials(call, "stack", tuple(parts), None, shape, names, degree)
+    found: Polynomials = call.known[key]
+    return found

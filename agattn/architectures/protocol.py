@@ -87,6 +87,16 @@ class Architecture(Protocol):
         """
 
 
+def has_inputs(architecture: Architecture) -> bool:
+    """Whether φ depends on X; a polynomial map without inputs is a map of the parameters alone.
+
+    >>> from agattn.architectures import PolynomialMap, SingleLayer
+    >>> has_inputs(SingleLayer(2, 1)), has_inputs(PolynomialMap(lambda s: s[0] * s[1], {"s": 2}))
+    (True, False)
+    """
+    return getattr(architecture, "inputs", True) is not None
+
+
 def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:
     """Parameters whose arrays are what ``draw`` returns for each shape, in their order."""
     return {name: draw(shape) for name, shape in architecture.shapes.items()}
@@ -140,7 +150,8 @@ def bounds_on_outputs(
 
     theta = draw_parameters(architecture, lambda shape: np.full(shape, Size(bits), dtype=object))
     X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-    return architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
+    out = architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
+    return np.frompyfunc(Size.of, 1, 1)(out)  # also of outputs that are constant
 
 
 def symmetry_tangents(

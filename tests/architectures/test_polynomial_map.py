@@ -1,5 +1,6 @@
 """Maps given as Python functions: the same values and dimensions as what they spell out, and clear errors."""
 
+import tracemalloc
 from fractions import Fraction
 from itertools import combinations
 from math import exp
@@ -10,8 +11,10 @@ import pytest
 import agattn as ag
 from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.architectures.polynomial_map import numbers_held
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.capacity import capacity_bound
+from agattn.geometry.dimension.dimension import dimension, jacobian_rows
 from agattn.geometry.dimension.first_order import leaves_unchanged
 
 P = 1073741789
@@ -108,15 +111,43 @@ def test_an_arithmetic_that_gives_up_is_no_error_of_the_function():
 
 def test_running_out_of_memory_is_no_error_of_the_function():
     def hungry(A, X):
-        if full:
-            raise MemoryError
-        return A @ X
+        raise MemoryError
 
-    full = False
-    network = ag.PolynomialMap(hungry, {"A": (2, 2)}, 2)
-    full = True
     with pytest.raises(MemoryError):
-        network.evaluate(RingArithmetic(), {"A": np.eye(2, dtype=object)}, np.ones((1, 2, 1), dtype=object))
+        ag.PolynomialMap(hungry, {"A": (2, 2)}, 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "inputs"),
+    [
+        (lambda u, v: u[:, None] * v, {"u": 80, "v": 80}, None),
+        (lambda u, v: [u[i] * v[j] for i in range(50) for j in range(50)], {"u": 50, "v": 50}, None),
+        (lambda W, U, V, X: V @ ((W @ X) * (U @ X)), dict.fromkeys("WUV", (9, 9)), 9),
+        (lambda W, U, X: [sum(w[k] * X[k] * u[k] for k in range(8)) for w in W for u in U],
+         {"W": (8, 8), "U": (7, 8)}, 8),
+    ],
+)  # fmt: skip
+def test_the_memory_of_a_jacobian_is_bounded(function, shapes, inputs):
+    known = ag.PolynomialMap(function, shapes, inputs)
+    generator = np.random.default_rng(0)
+    _, draw = jacobian_rows(known, capacity_bound(known)).modulo(P, generator)
+    tracemalloc.start()
+    try:
+        draw(min(384, known.parameters))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * numbers_held(known) < 20 * peak
+
+
+def test_a_jacobian_that_fills_the_memory_is_refused(monkeypatch):
+    known = ag.PolynomialMap(lambda u, v: u[:, None] * v, {"u": 10, "v": 10})
+    monkeypatch.setattr("agattn.architectures.polynomial_map.LARGEST_RUN", numbers_held(known) - 1)
+    with pytest.raises(
+        ag.AgattnError, match=r"takes 120 numbers on its way, .* take smaller arrays, or --force"
+    ):
+        dimension(known)
+    assert dimension(known, force=True).dimension == 19
 
 
 def test_a_constant_whose_denominator_the_trial_prime_divides():

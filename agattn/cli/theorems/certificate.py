@@ -30,7 +30,7 @@ def command(architecture: Any, claims: tuple[str, ...], destination: Path | None
     at which it fails. Claims that have no certificate are named, with the reason. Without -O the table says
     what a certificate would prove, and nothing is written.
 
-    Exit status: 0 all that is certified is confirmed; 1 a refutation is certified; 2 nothing can be certified.
+    Exit status: 0 all that is certified is confirmed; 1 a refutation is certified; 2 nothing can be.
     """
     options.one_blas_thread()
     from agattn.sheet.terminal import show

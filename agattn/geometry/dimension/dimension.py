@@ -61,7 +61,7 @@ from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
-from agattn.architectures.protocol import bounds_on_outputs
+from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import supports
@@ -256,6 +256,11 @@ def _check_size(architecture: Architecture) -> None:
         check_tokens(architecture)
     if isinstance(architecture, Network):
         check_arrays(architecture)
+    if not isinstance(architecture, (DeepNetwork, Network)):
+        from agattn.architectures.polynomial_map import PolynomialMap, check_run
+
+        if isinstance(architecture, PolynomialMap):
+            check_run(architecture)
 
 
 def _known(architecture: Architecture, theorem: Theorem) -> Dimension:
@@ -404,6 +409,8 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
         def draw(rows: int) -> Residues:
             X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
+            if not has_inputs(architecture):  # all rows at one point
+                X, cotangents = X[:1], cotangents.swapaxes(0, 1)
             J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
             return J
 

@@ -8,9 +8,10 @@ looks natural can be too few. **One random cotangent at each of many random inpu
 some combination of parameter directions that changes φ is not yet excluded, a further random row excludes
 one more, so that n rows have rank min(n, dim) with probability close to 1.
 
-There are far fewer rows than directions in parameter space at which one would push forward, so the rows are
-built by the chain rule backwards: the architecture evaluates itself on values that remember how they came
-about, and the cotangents are pulled back through that record, for all inputs at once.
+At each input there are far fewer rows than directions in parameter space, so the rows are built by the chain
+rule backwards: the architecture evaluates itself on values that remember how they came about, and the
+cotangents are pulled back through that record, for all inputs at once. Where one input has more rows than
+there are parameters, as a map of the parameters alone has, the parameters are pushed forwards instead.
 
 >>> import numpy as np
 >>> from agattn.algebra.arithmetic import FloatArithmetic
@@ -26,11 +27,12 @@ about, and the cotangents are pulled back through that record, for all inputs at
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.algebra.tracing import Tracing
+from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
 from agattn.architectures import Architecture
 
 
@@ -57,15 +59,19 @@ def jacobian(
     Raises:
         TypeError: if the architecture is normalized and the scalars have no softmax.
     """
+    columns = sum(map(prod, architecture.shapes.values()))
+    if cotangents is not None and cotangents.shape[1] > columns:
+        return _pushed(architecture, parameters, X, arithmetic, cotangents)
     tracing = Tracing(arithmetic)
     # A copy of the parameters for each input makes the gradient for each input a gradient by its copy.
     copies = {
         name: tracing.record(np.broadcast_to(parameters[name], (len(X), *shape)))
         for name, shape in architecture.shapes.items()
     }
-    out = architecture.evaluate(tracing, copies, X)
+    out = _traced(tracing, architecture.evaluate(tracing, copies, X))
     if cotangents is None:
-        size = out.value[0].size
+        if (size := out.value[0].size) > columns:
+            return _pushed(architecture, parameters, X, arithmetic, None)
         units = arithmetic.identity(size).reshape(size, *out.value.shape[1:])
         cotangents = np.broadcast_to(units, (len(X), *units.shape))
     tracing.pull_back(out, np.moveaxis(cotangents, 1, 0))
@@ -75,6 +81,37 @@ def jacobian(
         G = np.zeros((rows // len(X), *copy.shape)) if copy.gradient is None else copy.gradient
         blocks.append(np.moveaxis(G, 0, 1).reshape(rows, -1))
     return np.concatenate(blocks, axis=1)
+
+
+def _traced(tracing: Tracing, out: Traced | Array) -> Traced:
+    """The output, which of a function that is constant is a plain array."""
+    found: Traced = out if isinstance(out, Traced) else tracing.record(out)
+    return found
+
+
+def _pushed(
+    architecture: Architecture,
+    parameters: Mapping[str, Array],
+    X: Array,
+    arithmetic: Arithmetic,
+    cotangents: Array | None,
+) -> Array:
+    """The same by the chain rule forwards: a tangent for each parameter."""
+    pushing = Pushing(arithmetic)
+    units, start, moved = arithmetic.identity(sum(map(prod, architecture.shapes.values()))), 0, {}
+    for name, shape in architecture.shapes.items():
+        stop = start + prod(shape)
+        tangents = units[:, start:stop].reshape(-1, 1, *shape)
+        moved[name] = Pushed(np.broadcast_to(parameters[name], (len(X), *shape)), tangents, pushing)
+        start = stop
+    out = architecture.evaluate(pushing, moved, X)
+    if not isinstance(out, Pushed):  # of a function that is constant
+        out = Pushed(out, np.zeros((len(units), *out.shape), dtype=units.dtype), pushing)
+    J = np.broadcast_to(out.tangents, (len(units), *out.value.shape)).reshape(len(units), len(X), -1)
+    J = np.moveaxis(J, 0, 2)  # (n, outputs, parameters)
+    if cotangents is not None:
+        J = arithmetic.matmul(cotangents.reshape(*cotangents.shape[:2], -1), J)
+    return J.reshape(-1, len(units))
 
 
 def gradients(
@@ -110,7 +147,7 @@ def gradients(
         repeated = np.broadcast_to(values[:, None], (number, n, *shape)).reshape(-1, *shape)
         copies[name] = tracing.record(repeated)
     inputs = np.broadcast_to(X, (number, *X.shape)).reshape(-1, *X.shape[1:])
-    out = architecture.evaluate(tracing, copies, inputs)
+    out = _traced(tracing, architecture.evaluate(tracing, copies, inputs))
     values = out.value.reshape(number, n, *out.value.shape[1:])
     tracing.pull_back(out, cotangent(values).reshape(1, *out.value.shape))
     found = {}

@@ -30,7 +30,7 @@ from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import draw_parameters
+from agattn.architectures.protocol import draw_parameters, has_inputs
 from agattn.errors import InputError, TooLargeError
 
 #: The most terms that are expanded: ten seconds.
@@ -225,7 +225,7 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     ring = PolynomialRing(parameter_variables(architecture))
     found = _coefficients(architecture, ring)
     kept = list(found)
-    if inputs := _has_inputs(architecture):
+    if inputs := has_inputs(architecture):
         kept = _independent(found)
     shape = architecture.output_shape, architecture.input_shape
     return CoefficientMap(
@@ -237,10 +237,6 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     )
 
 
-def _has_inputs(architecture: Architecture) -> bool:
-    return getattr(architecture, "inputs", True) is not None
-
-
 _Terms = dict[Exponents, Any]
 _Key = tuple[int, int, Exponents]
 
@@ -249,7 +245,7 @@ def _coefficients(architecture: Architecture, ring: PolynomialRing) -> dict[_Key
     """All coefficients that depend on θ, without their constants; of a map without X all outputs."""
     d, t = architecture.input_shape
     entries = [Variable("x", (i + 1, j + 1)) for i in range(d) for j in range(t)]
-    inputs, n = _has_inputs(architecture), len(ring)
+    inputs, n = has_inputs(architecture), len(ring)
     everything = PolynomialRing([*ring.variables, *entries] if inputs else ring.variables)
     gens = iter(everything.gens)
 
