@@ -237,6 +237,8 @@ class Shadow:
             if isinstance(k, slice) and range(axis.size)[k] == range(axis.size):
                 axes.append(axis)
                 continue
+            if not isinstance(k, (slice, int, np.integer)):
+                raise NotImplementedError("an index that is a list")
             self.record.split.update(axis.nodes)
             if isinstance(k, slice):
                 chosen, label = range(axis.size)[k], next(self.record.labels)
