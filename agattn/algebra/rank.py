@@ -15,6 +15,7 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
@@ -55,6 +56,8 @@ SHORT_SIDE = 60
 _BLOCK = 384
 # Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
 _SURPLUS = 3
+# Where there are so many times more columns than the rank can be, some of them are taken first.
+_MANY_COLUMNS = 1.2
 # Pivots below this, relative to the first, are not told apart from rounding in float64.
 _NOISE = 1e-13
 # Where the doubling of the precision stops: of whole matrices, and of random rows.
@@ -422,22 +425,39 @@ def _at_point(rows: RandomRows, generator: np.random.Generator) -> RankPoint:
     ten more, have not raised it.
     """
     assert rows.modulo is not None
-    p = random_prime(generator)
+    again, p = deepcopy(generator), random_prime(generator)
     columns, draw = rows.modulo(p, generator)
-    space, target = RowSpace(columns, p), rows.upper_bound
-    seen, wanted = 0, target + _SURPLUS
-    while space.rank <= target and seen < wanted:
-        n = min(_BLOCK, wanted - seen)
-        space.add(draw(n))
-        seen += n
-        if seen == wanted and space.rank < target:
-            wanted = max(2 * space.rank, space.rank + 10, wanted)
-    if space.rank > target:
+    space, seen = RowSpace(columns, p), 0
+    if columns > _MANY_COLUMNS * rows.upper_bound:
+        # The rank of some columns is a lower bound; it is that of all if it meets the upper bound.
+        some = rows.upper_bound + max(_SURPLUS, rows.upper_bound // 50)
+        chosen = np.sort(again.choice(columns, min(some, columns), replace=False))
+        space = RowSpace(len(chosen), p)
+        seen = _stream(space, lambda n: draw(n)[:, chosen], rows.upper_bound, patient=False)
+    if space.rank < rows.upper_bound:
+        space = RowSpace(columns, p)
+        seen = _stream(space, draw, rows.upper_bound)
+    if space.rank > (target := rows.upper_bound):
         raise DisagreementError(
             f"{rows.name} has rank {space.rank} modulo {p}, above the proved bound {target};"
             " one of the two is wrong, please report it"
         )
     return RankPoint(space.rank, p, seen, columns)
+
+
+def _stream(space: RowSpace, draw: Callable[[int], Residues], target: int, patient: bool = True) -> int:
+    """Add rows to a space until its rank is the target; how many were drawn.
+
+    With patience rows are added until twice as many as the rank, and ten more, have not raised the rank.
+    """
+    seen, wanted = 0, target + _SURPLUS
+    while space.rank <= target and seen < wanted:
+        n = min(_BLOCK, wanted - seen)
+        space.add(draw(n))
+        seen += n
+        if patient and seen == wanted and space.rank < target:
+            wanted = max(2 * space.rank, space.rank + 10, wanted)
+    return seen
 
 
 def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> RankResult:
