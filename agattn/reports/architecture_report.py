@@ -5,12 +5,12 @@ Here values are computed; the sentences are in the templates ``layer.j2``, ``net
 include.
 
 >>> from agattn import SingleLayer
->>> document, verified = report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
+>>> document = report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
 >>> document.title
 'Lightning self-attention M(2,1,2)'
 >>> [section.title for section in document.sections][:4]
 ['What was asked', 'Claims', 'Strata', 'Equations']
->>> document, _ = report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
+>>> document = report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
 >>> document.summary.partition(" Of ")[0]
 'Dimension 18, proved. Equation 14 of HMK gives 20, but its hypotheses do not hold: a_i ≥ 2.'
 >>> document.exit_status

@@ -585,6 +585,35 @@ def test_random_rows_modulo_primes() -> None:
         rank(RandomRows("the example", 2, "wrong", modulo=modulo))
 
 
+def test_some_columns_are_tried_first_and_all_columns_decide() -> None:
+    """Far more columns than the bound: some decide if they meet the bound; if they are zero, all are taken."""
+    asked: list[int] = []
+
+    def zeros_but_for(nonzero: int) -> Any:
+        def modulo(p: int, generator: Any) -> Any:
+            basis = np.zeros((10, 1000), dtype=np.int64)
+            basis[:, :nonzero] = random_residues(generator, (10, nonzero), p)
+
+            def draw(n: int) -> Any:
+                asked.append(n)
+                return matmul(random_residues(generator, (n, 10), p), basis, p)
+
+            return 1000, draw
+
+        return modulo
+
+    drawn = {}
+    for nonzero in (1000, 10):
+        asked.clear()
+        found = rank(RandomRows("the example", 10, "ten rows", modulo=zeros_but_for(nonzero), degree=2))
+        assert (found.rank, found.evidence, found.shape[1]) == (10, Evidence.PROVED, 1000)
+        drawn[nonzero] = sum(asked)
+    assert drawn[10] > drawn[1000]
+    for nonzero in (1000, 12):
+        with pytest.raises(DisagreementError, match="has rank 10 modulo .* above the proved bound 9"):
+            rank(RandomRows("the example", 9, "wrong", modulo=zeros_but_for(nonzero), degree=2))
+
+
 # --- singular values ---
 
 

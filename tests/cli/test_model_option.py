@@ -121,7 +121,7 @@ def test_a_study_of_models(models):
     ("arguments", "said"),
     [
         ("dimension --model sums.toml -d 2", "--model describes everything by itself; leave out -d"),
-        ("dimension --model missing.toml", "cannot read missing.toml"),
+        ("dimension --model missing.toml", "the model is 'missing.toml', and there is no such file"),
         ("dimension --model cubic.py:cubics", "has no cubics; did you mean 'cubic'?"),
         ("ideal --model softmax.toml", "is no polynomial; leave out the normalization"),
         ("ideal --model sums.toml --complete", "--complete is for one lightning head, and 3×1"),

@@ -45,9 +45,9 @@ def training():
 LAYERS = ag.SingleLayer(2, 1), ag.SingleLayer(3, 2, 2)
 NETWORKS = ag.DeepNetwork((2, 2), (1,)), ag.DeepNetwork((2, 2, 2), (1, 1))
 KINDS = {
-    "layer": lambda: report(LAYERS[1], NATIVE, max_degree=2, pictures=False)[0],
-    "layer of one token": lambda: report(ag.SingleLayer(2, 1, t=1), NATIVE, max_degree=2, pictures=False)[0],
-    "network": lambda: report(NETWORKS[1], NATIVE)[0],
+    "layer": lambda: report(LAYERS[1], NATIVE, max_degree=2, pictures=False),
+    "layer of one token": lambda: report(ag.SingleLayer(2, 1, t=1), NATIVE, max_degree=2, pictures=False),
+    "network": lambda: report(NETWORKS[1], NATIVE),
     "model": lambda: model_report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)),
     "model of one polynomial": lambda: model_report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()})),
     "study of claims": lambda: study("verify", *LAYERS, claims=("theorem-3.4.singular",)),

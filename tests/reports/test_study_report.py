@@ -170,7 +170,7 @@ def test_hostile_results_are_shown_as_text(verified):
 def test_dimensions():
     networks = [
         DeepNetwork((3, 2, 3), (2, 2)), DeepNetwork((5, 1), (3,), 2, heads=2),
-        DeepNetwork((300, 300), (2,), heads=2),
+        DeepNetwork((300, 300, 300), (2, 2), heads=2),
     ]  # fmt: skip
     lines = lines_of([Job(network, "dimension") for network in networks])
     document = study_report(lines)

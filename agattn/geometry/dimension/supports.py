@@ -51,8 +51,9 @@ from agattn.geometry.dimension.theorems import Theorem
 
 Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0
 
-# Weights that are tried before the search is given up.
+# Weights that are tried before the search is given up, and a bound on their size.
 _TRIES = 20
+_MOST_PLACES = 10**8
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.disjoint-supports"
 
@@ -138,6 +139,8 @@ def supports(
         ranks: the rank of each A; from d on, any matrix.
         value_ranks: the rank of each V; from min(d, d') on, any matrix.
     """
+    if len(ranks) * (d + d_out + max(ranks) + max(value_ranks)) > _MOST_PLACES:
+        return None
     most = min(d, d_out)
     keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, d), (value_ranks, most)))
     free = [r >= d for r in ranks], [r >= most for r in value_ranks]
@@ -247,6 +250,8 @@ def parts(architecture: Architecture) -> Parts | None:
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
         if isinstance(layer, Attention):
+            if layer.heads > _MOST_PLACES // found.d:
+                return None
             sees_others = layer.mask in ("none", "causal") and t >= 2
             plain = layer.normalization == "none" and not layer.rotary and sees_others
             found.ranks += [layer.rank] * layer.heads

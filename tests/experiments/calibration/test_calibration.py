@@ -222,7 +222,7 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path):
     (tmp_path / "file").touch()
     for words, message in (
         (("--quick",), "--quick is for sampling; give --out; leave it out"),
-        (("--out", tmp_path / "file"), "is a file"),
+        (("--out", tmp_path / "file"), "it is no folder"),
         (("--out", tmp_path / "x", "--points", 101), "101 is not from 1 to 100"),
     ):
         ended = call("calibrate", *words)

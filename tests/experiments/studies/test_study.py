@@ -426,7 +426,11 @@ def test_done_once(tmp_path, monkeypatch):
 def test_what_is_not_done_again(tmp_path):
     unproved = Job(DeepNetwork((5, 1), (3,), 2, heads=2), "dimension")
     jobs, cache = (
-        [Job(NETWORK, "dimension"), unproved, Job(DeepNetwork((200, 200), (2,), heads=2), "dimension")],
+        [
+            Job(NETWORK, "dimension"),
+            unproved,
+            Job(DeepNetwork((100, 100, 100), (2, 2), heads=2), "dimension"),
+        ],
         Cache(tmp_path),
     )
 

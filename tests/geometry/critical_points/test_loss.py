@@ -83,7 +83,7 @@ def test_samples_and_targets():
     [
         (lambda m: loss(m, "gausian"), "'gausian' is no metric.*did you mean 'gaussian'"),
         (lambda m: loss(m, target=[1, 2]), "the target has 2 coordinates; M\\(2,1,2\\) has 6"),
-        (lambda m: loss(m, samples=0), "the number of samples is 0; it must be at least 1"),
+        (lambda m: loss(m, samples=0), "the number of samples is 0; it must be from 1 to 100000"),
         (lambda m: loss(m, "gaussian", samples=3), "the metric gaussian has none"),
         (lambda m: loss_of_data(m, [[1, 2]], [[1, 2]]), "X is 1 × 1 × 2; it must be n × 2 × t"),
         (lambda m: loss_of_data(m, np.zeros((0, 2, 2)), []), "at least one sample"),
