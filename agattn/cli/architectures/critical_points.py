@@ -99,4 +99,6 @@ def _near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if output.write_result(found.as_json(), destination, as_json):
-        click.echo(found)
+        from agattn.sheet.terminal import told
+
+        told(str(found), output.console())

@@ -63,7 +63,7 @@ def command(
     rank one, with the limits that no weights reach.
     """
     from agattn.reports.verbs import figure
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
@@ -99,7 +99,8 @@ def command(
         print_json(replace(made, file=None if output is None else str(output)).as_json())
     else:
         show(made.sheet(), console())
-        click.echo(made.note, err=True, nl=bool(made.note))
+        if made.note:
+            told(made.note, console(stderr=True))
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:
