@@ -13,7 +13,7 @@ from agattn.errors import InputError, check_file
 
 
 @click.command(
-    epilog="Examples: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json; "
+    epilog="Examples: agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
     "agattn check --write checker.py; python3 checker.py m322.json"
 )
 @click.argument("path", metavar="[FILE]", required=False, type=click.Path(allow_dash=True))

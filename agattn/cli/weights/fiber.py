@@ -37,7 +37,7 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 
     network = read_weights(WeightFile(files), **which)
     if len(network) > 1 or len(network[0]) > 1:
-        raise InputError(f"{files[0]} holds several heads; say which one by --layer and --head, from 0")
+        raise InputError(f"{files[0]} holds several heads; choose a head by --layer and --head, from 0")
     ((w,),) = network
     return (
         w if a is None else weights(A=w.A, V=w.V, a=a) if w.K is None else weights(K=w.K, Q=w.Q, V=w.V, a=a)
