@@ -231,7 +231,7 @@ ENDED: dict[tuple[str, ...], Ended] = {}
 @pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
 def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")  # tables in full
+    monkeypatch.setenv("COLUMNS", "1000")  # tables and lines in full
     name = words[0]
     if output is None or name in TOO_LONG:
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:

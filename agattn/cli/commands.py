@@ -7,7 +7,7 @@ FOLDERS = {
         "Check the theorems",
         {
             "verify": "Check every claim of the paper for one architecture.",
-            "audit": "Put every claim to every small architecture, and state the pattern.",
+            "audit": "Check every claim on every small architecture, and state the pattern.",
             "certificate": "Write integers that prove verdicts, for anyone to check.",
             "check": "Verify a certificate with integers alone.",
         },
@@ -19,7 +19,7 @@ FOLDERS = {
             "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
             "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
             "ideal": "Find the equations of the neuromanifold, with their symmetry.",
-            "singularities": "Ask of each kind of points of a network whether it is critical or singular.",
+            "singularities": "Decide which kinds of points of a network are critical, and which are singular.",
             "rlct": "Compute learning coefficients of one layer, exactly.",
             "critical-points": "Count the critical points of a squared loss, by strata.",
         },
@@ -44,8 +44,8 @@ FOLDERS = {
     "experiments": (
         "Experiments",
         {
-            "train": "Train attention from many seeds, and say where in the geometry it ends.",
-            "calibrate": "Try estimators of learning coefficients on weights where they are known.",
+            "train": "Train attention from many seeds, and say where in the geometry the runs end.",
+            "calibrate": "Try estimators of learning coefficients where the coefficients are known.",
             "study": "Ask one question about many architectures: cached, resumed, in parallel.",
             "atlas": "Survey small networks: where the dimension formulas are met.",
         },

@@ -75,8 +75,8 @@ def job_options(command: options.Command) -> options.Command:
     command_with: options.Command = wrapped
     for option in (
         json_option("Print one JSON document on a line for each job, or run, instead of the table."),
-        click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done."),
-        click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing."),
+        click.option("--fresh", is_flag=True, help="Do all jobs again, and keep the results."),
+        click.option("--no-cache", is_flag=True, help="Do all jobs again, and keep nothing."),
         click.option(
             "--cache", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
             help="Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",

@@ -46,14 +46,14 @@ def whole_numbers(text: str) -> tuple[Any, ...]:
 #: The options that describe a layer, and those that describe a network, by the name of their parameter:
 #: flags, metavar, how they are read, and help.
 _LAYER: dict[str, tuple[str, str | None, Command, str]] = {
-    "d": ("-d --embed-dim", "D", whole_number, "Embedding dimension d of a layer."),
-    "d_out": ("-o --out-dim", "D'", whole_number, "Its output dimension d'."),
-    "a": ("-a --attn-dim", "A", whole_number, "Its attention dimension a.  [default: d]"),
+    "d": ("-d --embed-dim", "D", whole_number, "Embedding dimension d of the layer."),
+    "d_out": ("-o --out-dim", "D'", whole_number, "Output dimension d' of the layer."),
+    "a": ("-a --attn-dim", "A", whole_number, "Attention dimension a of the layer.  [default: d]"),
     "t": ("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
 }
 _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
-    "dims": ("--dims", "D0,...,DL", whole_numbers, "The widths d_0, ..., d_l of a network."),
-    "ranks": ("--ranks", "A1,...,AL", whole_numbers, "Its attention dimensions a_1, ..., a_l."),
+    "dims": ("--dims", "D0,...,DL", whole_numbers, "Widths d_0, ..., d_l of a network."),
+    "ranks": ("--ranks", "A1,...,AL", whole_numbers, "Attention dimensions a_1, ..., a_l of the network."),
     "heads": ("--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
     "value_rank": ("--value-rank", "B", whole_number, "Largest rank of each V_h.  [default: no restriction]"),
     "skip": ("--skip", None, bool, "Each layer adds its input to its output."),
@@ -61,7 +61,12 @@ _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
     "temperature": ("--temperature", "T", real_number, "Temperature of the softmax.  [default: 1]"),
 }
 _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
-    "model": ("--model", "FILE", str, "Instead, a model: FILE.toml, or FILE.py:name, which is run."),
+    "model": (
+        "--model",
+        "FILE",
+        str,
+        "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
+    ),
 }
 _KNOWN = {**_LAYER, **_NETWORK, **_MODEL}
 
@@ -233,7 +238,7 @@ option = partial(click.option, show_default=True)
 #: Adds --claim.
 claims = click.option(
     "--claim", "claims", multiple=True, metavar="ID",
-    help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",
+    help="Only this claim, or all claims that begin so, such as theorem-3.4; may be repeated.",
 )  # fmt: skip
 
 
@@ -404,11 +409,11 @@ METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 DATA = file_option("--data", "A file with arrays X, n × d × t, and Y, n × d' × t.", read=True)
 SAMPLES = click.option(
     "--samples", type=click.IntRange(min=1), metavar="N",
-    help="That many random samples.  [default: enough to be generic]",
+    help="Number of random samples.  [default: enough to be generic]",
 )  # fmt: skip
 METRIC = click.option(
     "--metric", type=click.Choice(METRICS, case_sensitive=False),
-    help="The metric, with a random target; generic is that of random samples.  [default: generic]",
+    help="Metric of the distance to a random target; generic: the loss of random samples.  [default: generic]",
 )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ class Checkpoint:
         layers = list(self._sizes)
         here = f"layers {layers[0]} to {layers[-1]} with heads 0 to {self._heads - 1}"
         if layer is None or head is None:
-            raise InputError(f"{self.file.paths[0]} has {here}; say which one by --layer and --head")
+            raise InputError(f"{self.file.paths[0]} has {here}; choose a head by --layer and --head")
         if layer not in layers or not 0 <= head < self._heads:
             raise InputError(f"{self.file.paths[0]} has no layer {layer}, head {head}; it has {here}")
         return self._head(layer, head)
@@ -173,7 +173,9 @@ def read_weights(
     if layer is None and head is None:
         return network
     if layer is None and len(network) > 1:
-        raise InputError(f"{file.paths[0]} has {len(network)} layers; say which one by --layer, from 0")
+        raise InputError(
+            f"{file.paths[0]} has {len(network)} layers; choose a layer by --layer, counted from 0"
+        )
     chosen = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
     if head is None:
         if chosen:

@@ -220,7 +220,7 @@ def compute_figure_critical(
         place = tuple(fraction(read_number(x)[0]) for x in target)
         given = loss(layer, metric, target=slice_.point(place), seed=seed)
     elif len(given.linear) != layer.ambient_dimension:
-        raise InputError(f"the loss is one of {given.layer.name}; the surface is in a slice of M(2,1,2)")
+        raise InputError(f"the loss is for {given.layer.name}; the surface is in a slice of M(2,1,2)")
     points = critical_points_on_umbrella(given.value(slice_.images()))
     surface = compute_figure_1(layer, engine="native", radius=radius)
     return FigureCritical(surface, given, place, tuple(points))

@@ -124,7 +124,7 @@ def model_report(
         InputError: if the model is normalized.
     """
     if model.degree is None:
-        raise InputError(f"{model} is normalized; reports of models are those of polynomial ones")
+        raise InputError(f"{model} is normalized; only polynomial models have a report")
     missing = _Missing(progress)
     find = missing.unless_found
     progress("the dimension")

@@ -79,7 +79,7 @@ class Note:
 
     Attributes:
         text: the paragraph; each of its lines begins a new line.
-        folded: whether a terminal folds lines at its width. Lines that are not folded can be copied whole.
+        folded: whether lines are folded in a pipe and in a file, too, and not in terminals alone.
         apart: whether a terminal leaves an empty line above.
     """
 

@@ -80,7 +80,7 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
     chosen: Loss = given.get("loss") or loss(layer, seed=given["seed"])
     if chosen.layer != layer:
-        raise InputError(f"the loss is one of {chosen.layer}, and the layer is {layer}")
+        raise InputError(f"the loss is for {chosen.layer}, and the layer is {layer}")
     entries = [*chain(*chosen.block), *chosen.linear]
     scale = Fraction(lcm(*(x.denominator for x in entries)))
     scale /= gcd(*(int(x * scale) for x in entries)) or 1

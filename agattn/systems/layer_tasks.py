@@ -655,7 +655,7 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
 
 def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     if answer.integers["failures"]:
-        raise EngineError("equations that hold on the neuromanifold, or preimages, were found to be none")
+        raise EngineError("an equation does not hold on the neuromanifold, or a preimage has another image")
     size = answer.problem.layer.ambient_dimension
     names = ("differential-rank", "curve-rank", "equation-rank")
     ranks, lower, gradients = map(answer.by_ranks, names)

@@ -134,7 +134,7 @@ def test_equivalent_heads_of_checkpoints(tmp_path):
     assert np.allclose(relation["gauge"], 3 * C)
     assert document(*both, "--layer", "1", "--head", "0", status=1)["equivalent"] is False
     for words, told in (
-        ([], "layers 0 to 1 with heads 0 to 1; say which one by --layer and --head"),
+        ([], "layers 0 to 1 with heads 0 to 1; choose a head by --layer and --head"),
         (["--layer", "2", "--head", "0"], "has no layer 2, head 0; it has layers 0 to 1 with heads 0 to 1"),
     ):
         ended = call(*both, *words)
@@ -149,7 +149,7 @@ def test_stacks_and_layers(tmp_path):
     other.write_text('{"A": [[[0, 3], [3, 0]], [[1, 0], [0, 0]]], "V": [[[1, "4/3"]], [[1, 2]]]}')
     assert document("equivalent", stack, other)["symmetry"]["layers"][0][0]["other"] == 1
     assert call("equivalent", stack, other, "--head", "0").status == 1
-    assert "say which one by --layer and --head" in call("fiber", stack).err
+    assert "choose a head by --layer and --head" in call("fiber", stack).err
     deep = tmp_path / "deep.json"
     deep.write_text('{"A_1": [[1]], "V_1": [[2]], "A_2": [[3]], "V_2": [[5]]}')
     assert document("equivalent", deep, deep)["equivalent"]

@@ -21,18 +21,18 @@ from agattn.cli.output import progress
 @options.loss
 @click.option(
     "--method", type=click.Choice(("weights", "equations")), default="weights", show_default=True,
-    help="By the weights, or the smooth part by the equations of M̄ with multipliers.",
+    help="Solve in the weights, or count the smooth part by the equations of M̄ with multipliers.",
 )  # fmt: skip
 @click.option("--smooth", is_flag=True, help="Count on the smooth part alone.")
 @click.option(
     "--real", is_flag=True,
-    help="Find all real ones, and prove each: loss, index, weights. Natively for d = 2, d' = 1, else by "
+    help="Find all real critical points, and prove the loss, index and weights of each: natively for d = 2, d' = 1, else by "
     "msolve, which then counts the complex ones as well, unless an engine is named.",
 )  # fmt: skip
 @options.file_option(
     "--weights",
     "weights_file",
-    "Weights of one head: which critical point is near, and how to leave it.",
+    "Weights of one head: find the critical points near the head, and how the loss falls there.",
     read=True,
 )
 @options.field
@@ -99,4 +99,6 @@ def _near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if output.write_result(found.as_json(), destination, as_json):
-        click.echo(found)
+        from agattn.sheet.terminal import told
+
+        told(str(found), output.console())

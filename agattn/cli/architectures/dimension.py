@@ -19,7 +19,7 @@ from agattn.cli.output import console, print_json, progress
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a neuromanifold, with a proof from both sides where they meet.
 
-    A layer is treated as the network of one layer that it is. Where the rank of a Jacobian would take long, a
+    A layer counts as a network of one layer. Where the rank of a Jacobian would take long, a
     theorem decides if one is known; it is named with its hypotheses, which were checked.
     """
     one_blas_thread()

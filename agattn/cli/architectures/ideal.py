@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.layer_or_network
 @options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
 @options.engine(
-    "Who finds the equations: modules by native linear algebra, or elimination in an engine. With --complete "
+    "How to find the equations: modules by native linear algebra, or elimination in an engine. With --complete "
     "the engine that is asked.  [default: native; for --complete one that is installed]",
     "native", default=None,
 )  # fmt: skip
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--invariants",
     is_flag=True,
-    help="Compare with the invariants that are named in the literature, for d' = 1. At t = 1 and d = 3 give "
+    help="For d' = 1, compare with the invariants that the literature names. At t = 1 and d = 3 give "
     "--max-degree 8.",
 )
 @options.field

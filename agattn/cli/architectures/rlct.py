@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     layer_network_or_checkpoint,
     instead=lambda given: bool(given["files"]) and given["dims"] is None is given["ranks"],
 )
-@click.option("--softmax", is_flag=True, help="For a softmax head instead of a lightning one.")
+@click.option("--softmax", is_flag=True, help="Take a softmax head in place of a lightning head.")
 @tolerance_option(1e-6)
 @click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
 @click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
 @file_option("-O", "--output", "destination", "Write the JSON document.", **JSON_FILE)
 @file_option(
-    "--certificate", "Of a layer: write a certificate of all points, for agattn check.", **JSON_FILE
+    "--certificate", "For a layer: write a certificate of all points, for agattn check.", **JSON_FILE
 )  # fmt: skip
 @json_flag
 def command(

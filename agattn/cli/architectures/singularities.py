@@ -17,7 +17,7 @@ from agattn.cli.output import progress
     "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities --model model.toml"
 )
 @layer_or_network
-@click.option("--pairs", is_flag=True, help="Take all pairs of what may be special about one matrix, too.")
+@click.option("--pairs", is_flag=True, help="Also take pairs of kinds that are special in one matrix each.")
 @seed
 @click.option("--force", is_flag=True, help="Attempt networks beyond the limits on sizes.")
 @file_option("-O", "--output", "destination", "Write the JSON document.", **JSON_FILE)

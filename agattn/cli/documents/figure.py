@@ -38,13 +38,13 @@ from agattn.cli.output import console, print_json, progress
 )  # fmt: skip
 @click.option(
     "--metric", type=click.Choice(("generic", "gaussian", "bombieri-weyl", "coefficients")),
-    default="gaussian", show_default=True, help="Figure critical: of the distance that is the loss.",
+    default="gaussian", show_default=True, help="Figure critical: the metric of the distance that is the loss.",
 )  # fmt: skip
 @click.option(
     "--target", default="-3/4,-1/4,-3/10", show_default=True, metavar="X,Y,W",
-    help="Figure critical: the point of the slice from which it is the distance.",
+    help="Figure critical: the point of the slice from which the loss is the distance.",
 )  # fmt: skip
-@options.engine("Figure 1: who eliminates.", "auto", "native")
+@options.engine("Figure 1: the engine that eliminates.", "auto", "native")
 @click.option("--layers", type=click.IntRange(1, 4), default=2, show_default=True, help="Figure 2: l.")
 @options.limits
 @options.force
@@ -63,7 +63,7 @@ def command(
     rank one, with the limits that no weights reach.
     """
     from agattn.reports.verbs import figure
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
@@ -99,7 +99,8 @@ def command(
         print_json(replace(made, file=None if output is None else str(output)).as_json())
     else:
         show(made.sheet(), console())
-        click.echo(made.note, err=True, nl=bool(made.note))
+        if made.note:
+            told(made.note, console(stderr=True))
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     "--out", "folder",
     "Write report.html, report.md, figures, scripts and transcripts there.", folder=True, required=True,
 )  # fmt: skip
-@options.engine("Who computes; all: every engine, and those that answer must agree.", "auto", "native", "all")
+@options.engine(
+    "The engine that computes; all: ask every engine, and compare the answers.", "auto", "native", "all"
+)
 @click.option(
     "--max-degree", type=click.IntRange(1, 8), default=3, show_default=True, metavar="N",
     help="Last degree of equations.",

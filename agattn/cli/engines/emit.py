@@ -29,7 +29,7 @@ ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e
     endings=(*(engine.ending for engine in ENGINES.values()), ".json"),
     otherwise="; agattn ideal writes equations as .py and .tex",
 )  # fmt: skip
-@click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
+@click.option("--machine", is_flag=True, help="Add the lines from which agattn run reads the answer.")
 @options.json_flag
 def command(
     architecture: Architecture, task: str, asked: dict[str, Any], engine_name: str | None,

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 @example_option("a grid", "agattn.experiments.studies.grid")
 @job_options
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
-@click.option("--retry-undecided", is_flag=True, help="Do again what was undecided, or not proved.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Instead of the grid's timeout.")
-@click.option("--memory", type=int, metavar="MIB", help="Instead of the grid's memory.")
-@click.option("--seed", type=int, metavar="N", help="Instead of the grid's seed.")
+@click.option("--retry-undecided", is_flag=True, help="Repeat the jobs that were undecided, or not proved.")
+@click.option(
+    "--timeout", type=float, metavar="SECONDS", help="Time limit in seconds, in place of the grid's."
+)
+@click.option("--memory", type=int, metavar="MIB", help="Memory limit in MiB, in place of the grid's.")
+@click.option("--seed", type=int, metavar="N", help="Seed, in place of the grid's.")
 @click.option("--force", is_flag=True, help="Go beyond the limits on the number of jobs and on their size.")
 @click.option(
     "--dry-run", is_flag=True, help="Only say how many jobs there are, and how many of them are cached."

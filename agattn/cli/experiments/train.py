@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("config", metavar="CONFIG.toml", type=options.INPUT)
 @example_option("a file of experiments", "agattn.experiments.training.experiment")
 @job_options
-@click.option("--seeds", metavar="A..B", help="Instead of the seeds in the file, of all experiments.")
+@click.option("--seeds", metavar="A..B", help="Seeds of all experiments, in place of those in the file.")
 @click.option(
     "--dry-run", is_flag=True, help="Only say how many runs there are, and how many jobs of them are cached."
 )

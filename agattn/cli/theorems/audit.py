@@ -23,7 +23,7 @@ from agattn.cli.output import print_json, progress, write_file
 def command(
     max_d: str, max_out: str, claims: tuple[str, ...], path: Path | None, force: bool, as_json: bool
 ) -> int:
-    """Put every claim to all architectures up to a size, natively; print a Markdown page.
+    """Check every claim natively on all architectures up to a size, and print a Markdown page.
 
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """

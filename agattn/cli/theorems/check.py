@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from agattn.checker import UnreadableError, check, described
-from agattn.cli.output import Destination, json_option, print_json, progress, write_file
+from agattn.cli.output import Destination, console, json_option, print_json, progress, write_file
 from agattn.errors import InputError, check_file
 
 
 @click.command(
-    epilog="Examples: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json; "
+    epilog="Examples: agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
     "agattn check --write checker.py; python3 checker.py m322.json"
 )
 @click.argument("path", metavar="[FILE]", required=False, type=click.Path(allow_dash=True))
@@ -49,5 +49,7 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
 
         print_json(Checked(result).as_json())
     else:
-        click.echo(described(result))
+        from agattn.sheet.terminal import told
+
+        told(described(result), console())
     return 0 if result["valid"] else 1

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @options.layer_or_network
 @options.claims
 @options.list_claims
-@options.engine("Who computes; all: every engine, and those that answer must agree.", "auto", "native", "all")
+@options.engine(
+    "The engine that computes; all: ask every engine, and compare the answers.", "auto", "native", "all"
+)
 @options.field
 @options.limits
 @click.option("--eliminate", is_flag=True, help="Try elimination also where it is not expected to finish.")

@@ -37,7 +37,7 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 
     network = read_weights(WeightFile(files), **which)
     if len(network) > 1 or len(network[0]) > 1:
-        raise InputError(f"{files[0]} holds several heads; say which one by --layer and --head, from 0")
+        raise InputError(f"{files[0]} holds several heads; choose a head by --layer and --head, from 0")
     ((w,),) = network
     return (
         w if a is None else weights(A=w.A, V=w.V, a=a) if w.K is None else weights(K=w.K, Q=w.Q, V=w.V, a=a)
@@ -88,7 +88,7 @@ def command(
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     which = {"layer": layer, "head": head, **counts}
     with progress("fiber"):
@@ -102,7 +102,7 @@ def command(
         return
     show(found.sheet(), console())
     if answer is not None:
-        click.echo(f"{other}: {answer}")
+        told(f"{other}: {answer}", console())
 
 
 def _of_network(
@@ -112,7 +112,7 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
@@ -122,4 +122,4 @@ def _of_network(
         return
     show(found.sheet(), console())
     if compared is not None:
-        click.echo(f"{other}: {compared}")
+        told(f"{other}: {compared}", console())

@@ -171,7 +171,7 @@ def _checked(row: str, where: str) -> Line:
             ask = line["job"]["ask"]
             check_one_of(RESULTS[ask], named(ask, result))
         if architecture_of(line["architecture"]).as_json() != line["architecture"]:
-            raise InputError("its architecture is not written as one")
+            raise InputError("its architecture is not a layer, a network or a model")
         if result is not None and result["architecture"] != line["architecture"]:
             raise InputError("its result is about another architecture")
         if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):

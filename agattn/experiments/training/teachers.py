@@ -226,7 +226,7 @@ class Teacher:
         if layer is None:
             raise InputError(f"a teacher {self.kind!r} is for one lightning layer of one head, t ≥ 2")
         if self.kind == "zariski" and layer.d < 2:
-            raise InputError(f"{layer}: M̄(ℝ) = M for d = 1")
+            raise InputError(f"{layer} has no limits outside M, because d = 1")
         return layer
 
     def _limit_of_heads(self, network: DeepNetwork) -> Array:

@@ -471,7 +471,7 @@ def closedness(network: DeepNetwork) -> Closedness:
     if not is_one_layer(network):
         raise InputError(
             f"{network} is not one lightning layer with V of any rank and t ≥ 2; "
-            "whether M is closed is known for such only"
+            "whether M is closed is known only for those layers"
         )
     (d, o), [h] = network.dims, network.heads_by_layer
     a = min(network.ranks[0], d)

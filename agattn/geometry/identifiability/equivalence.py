@@ -431,7 +431,9 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
         return _different(evidence, None if exact else relative, *apart)
     if exact:
         if same is False:
-            raise InputError("the coefficient tensors differ, but no output that was tried; please report it")
+            raise InputError(
+                "the coefficient tensors differ, but the outputs that were tried agree; please report it"
+            )
         reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
         return Equivalence(True, Evidence.MODULAR, None, reason)
     if not relative <= tolerance:

@@ -501,7 +501,7 @@ def _fiber(
 @_fiber.register
 def _of_layer(layer: SingleLayer, given: Any, tolerance: float, seed: int) -> fibers.Fiber:
     if not layer.has_orbits:
-        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
+        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are known for t ≥ 2")
     return fibers.fiber(weights_of_layer(layer, given), tolerance)
 
 
@@ -526,7 +526,9 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     """
     asked, architecture = architecture, architecture.as_network() or architecture
     if architecture.degree is None:
-        raise InputError(f"{architecture} is normalized; fibers are those of polynomials in the weights")
+        raise InputError(
+            f"{architecture} is normalized; fibers are known for polynomials in the weights only"
+        )
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     at = weights_of(architecture, given)

@@ -240,7 +240,7 @@ def _solve(features: Array, values: Array, tolerance: float) -> Array:
     if is_exact(features, values):
         reduced, total = flint_matrix(np.concatenate([features, values], axis=1)).rref()
         if total > unknowns:
-            raise InputError("no coefficients give these outputs: they are not those of a lightning layer")
+            raise InputError("no coefficients give these outputs: no lightning layer has them")
         return np.asarray(fraction_matrix(reduced)[:unknowns, unknowns:].T.ravel())
     features, values = as_floats(features), as_floats(values)
     solution = np.linalg.lstsq(features, values, rcond=None)[0]

@@ -199,7 +199,7 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
     if block is None:
         raise InputError(
             f"without an engine only sections by slices in one row, two columns and two variables are known, "
-            f"for d, a ≥ 2, and this slice of {layer} is another one"
+            f"for d, a ≥ 2, and this slice of {layer} is different; name an engine"
         )
     at = dict(zip(coordinates(layer), slice_.images(), strict=True))
     p, q, r, s, t, u = (at[name] for name in block)
