@@ -251,8 +251,14 @@ class Shadow:
     def __neg__(self) -> Shadow:
         return self
 
-    def __truediv__(self, number: float) -> Shadow:
+    def __truediv__(self, number: Any) -> Shadow:
+        if not isinstance(number, (int, float, Fraction)):
+            raise NotImplementedError("a division by an array")
         return self
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        """Refused: numpy would make a constant of this value, and the parameters in it would be lost."""
+        raise NotImplementedError("a function of numpy")
 
     def __add__(self, other: Any) -> Shadow:
         one, other = aligned(self, shadow(self.record, other))
@@ -357,7 +363,11 @@ class ShadowArithmetic(Arithmetic):
 
 
 def contractions(architecture: Architecture) -> Contractions:
-    """All contractions of a model, from one evaluation on shapes."""
+    """All contractions of a model, from one evaluation on shapes.
+
+    Raises:
+        NotImplementedError: if the model computes something that this module has no rule for.
+    """
     record = Contractions()
     parameters = {}
     for name, shape in architecture.shapes.items():
@@ -366,7 +376,10 @@ def contractions(architecture: Architecture) -> Contractions:
         axes = (Axis(x, n, ((factor, k),)) for k, (x, n) in enumerate(zip(labels, shape, strict=True)))
         parameters[name] = Shadow(record, tuple(axes), {factor: 1})
     X = shadow(record, np.broadcast_to(0, (1, *architecture.input_shape)))
-    out = architecture.evaluate(ShadowArithmetic(record), parameters, X)
+    try:
+        out = architecture.evaluate(ShadowArithmetic(record), parameters, X)
+    except (AttributeError, TypeError) as error:  # an operation that arrays have, and shadows do not
+        raise NotImplementedError(str(error)) from error
     for axis in out.axes:
         if axis.factors:
             record.close(axis)

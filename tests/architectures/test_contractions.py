@@ -136,6 +136,23 @@ def test_what_has_no_rule_is_an_error_and_not_a_group():
         contractions(Alone({"b": (1, 2)}, broadcast))
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda arithmetic, arrays, X: arithmetic.matmul(np.transpose(arrays["A"]), X),
+        lambda arithmetic, arrays, X: arithmetic.clean(X + np.broadcast_to(arrays["A"][..., :1], (1, 3, 2))),
+        lambda arithmetic, arrays, X: arithmetic.matmul(arrays["B"], arrays["A"] / np.array([[1], [2], [4]])),
+        lambda arithmetic, arrays, X: arithmetic.matmul(arrays["A"], X) / X.sum(axis=-2, keepdims=True),
+        lambda arithmetic, arrays, X: arithmetic.clean(2 * arithmetic.matmul(arrays["A"], X)),
+        lambda arithmetic, arrays, X: arithmetic.matmul(arrays["A"].reshape(3, 3), X),
+    ],
+    ids=["transpose", "broadcast_to", "constants", "norm", "number", "reshape"],
+)
+def test_what_numpy_does_on_its_own_shows_no_group(formula):
+    with pytest.raises(NotImplementedError):
+        contractions(Alone({"A": (3, 3), "B": (3, 3)}, formula))
+
+
 def test_constants_and_the_softmax_fix_what_they_meet():
     record = contractions(Network([Linear(2)], dim=3))
     arithmetic = ShadowArithmetic(record)

@@ -1,6 +1,6 @@
 r"""Large sums of heads: the rank of the differential at weights with supports chosen so that it falls apart.
 
-The heads y = Σ_h V_h·A_h of one lightning layer (t ≥ 2) have a differential
+The heads y = Σ_h V_h·A_h of one lightning layer, where a token sees another one, have a differential
 
     (V̇, Ȧ) ↦ Σ_h V̇_{h,c}·A_{h,b} + V_{h,c}·Ȧ_{h,b},      c = 1..d', b = 1..d,
 
@@ -22,7 +22,8 @@ are checked; this takes a second for a hundred heads of width 768, and no Jacobi
 
 Neurons x ↦ Σ_j w_j (v_j·x)^r with r ≥ 3 are taken at unit vectors w_j and sums v_j of two variables: each
 pair of variables for one neuron alone, and pairs without a common variable for neurons with the same w_j.
-There is room for min(d', d − 1) ⌊d/2⌋ neurons, and each has d + d' − 1 dimensions.
+For even d the pairs fall into d − 1 matchings, for odd d into d, of ⌊d/2⌋ pairs each. So there is room for
+min(d', matchings) ⌊d/2⌋ neurons, and each neuron has d + d' − 1 dimensions.
 
 Layers with skip connections, all of one width: the part of degree 3 in X of (1 + g_l)∘...∘(1 + g_1) is
 g_1 + ... + g_l for layers g_i of attention, a sum of all heads of all layers. With perceptrons of degree r
@@ -229,7 +230,8 @@ class Parts:
     @property
     def fit(self) -> bool:
         """Whether weights are found at which the differential has this rank."""
-        room = min(self.d_out, self.d - 1) * (self.d // 2)
+        matchings = self.d - 1 + self.d % 2  # of d // 2 pairs each, all pairs of variables together
+        room = min(self.d_out, matchings) * (self.d // 2)
         if any(number > room for number in self.neurons.values()):
             return False
         return not self.ranks or supports(self.d, self.d_out, self.ranks, self.value_ranks) is not None
@@ -244,16 +246,15 @@ def parts(architecture: Architecture) -> Parts | None:
     >>> found.ranks, found.neurons, found.dimension
     ([1, 1], Counter({3: 6}), 86)
     """
-    layers, t = _layers(architecture), architecture.t
-    if layers is None:
+    layers = _layers(architecture)
+    if layers is None or not _see_another(layers, architecture.t):
         return None
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
         if isinstance(layer, Attention):
             if layer.heads > _MOST_PLACES // found.d:
                 return None
-            sees_others = layer.mask in ("none", "causal") and t >= 2
-            plain = layer.normalization == "none" and not layer.rotary and sees_others
+            plain = layer.normalization == "none" and not layer.rotary
             found.ranks += [layer.rank] * layer.heads
             found.value_ranks += [layer.value_rank or found.d] * layer.heads
         elif isinstance(layer, Perceptron):
@@ -265,6 +266,18 @@ def parts(architecture: Architecture) -> Parts | None:
             return None
     found.layers = len(layers)
     return found
+
+
+def _see_another(layers: Sequence[object], t: int) -> bool:
+    """Whether there are tokens i ≠ j such that j sees i in every layer of attention."""
+    masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
+    given = [np.array(mask, dtype=bool) for mask in masks if isinstance(mask, tuple)]
+    if not given:
+        return not masks or t >= 2
+    seen = np.logical_and.reduce(given)
+    if "causal" in masks:
+        seen = np.triu(seen)
+    return bool((seen & ~np.eye(t, dtype=bool)).any())
 
 
 def _layers(architecture: Architecture) -> Sequence[object] | None:

@@ -90,6 +90,36 @@ def test_what_the_theorem_does_not_cover():
     assert by_supports(Network([Perceptron([2, 4], degree=2)], dim=4)) is None
     assert by_supports(Network([Perceptron([2, 4], degree=3, bias=True)], dim=4)) is None
     assert by_supports(Network([Perceptron([7, 4], degree=3)], dim=4)) is None  # more neurons than pairs
+    assert by_supports(Network([Perceptron([4, 3], degree=3)], dim=3)) is None
+
+
+@pytest.mark.parametrize("d, degree", [(2, 3), (3, 3), (4, 5), (5, 3)])
+def test_there_is_room_for_one_neuron_for_each_pair_of_variables(d, degree):
+    network = Network([Perceptron([d * (d - 1) // 2, d], degree=degree, skip=True)], dim=d)
+    assert by_supports(network).dimension == dimension(network, force=True, points=1).lower_bound
+
+
+FIRST, LAST = ((1, 0, 0), (1, 1, 0), (0, 0, 1)), ((1, 0, 0), (0, 1, 1), (0, 0, 1))  # 1 sees 2; 3 sees 2
+
+
+@pytest.mark.parametrize(
+    "masks, known",
+    [
+        ([FIRST], True),
+        ([((1, 0, 0), (0, 1, 0), (0, 0, 1))], False),  # every token sees itself alone
+        ([LAST, "none"], True),
+        ([LAST, "causal"], True),
+        ([FIRST, "causal"], False),  # the causal layer does not see what the other one sees
+        ([FIRST, LAST], False),
+    ],
+)
+def test_masks_need_one_pair_of_tokens_that_all_layers_see(masks, known):
+    layers = [Attention(3, rank=1, value_rank=1, mask=mask, skip=True) for mask in masks]
+    network = Network(layers, dim=3, tokens=3)
+    theorem = by_supports(network)
+    assert (theorem is not None) == known
+    if theorem is not None:
+        assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
 
 
 def test_a_transformer_of_full_size():
