@@ -57,7 +57,7 @@ def _pattern(table: Audit, claim: str) -> str:
         if found.condition is None:
             parts.append(f"{word} in {where}, by no short pattern")
         else:
-            parts.append(f"{word} exactly where {found.condition}: {where}, and no row is an exception")
+            parts.append(f"{word} exactly where {found.condition}: {where}")
     if not any(part.startswith(("fails", "undecided")) for part in parts):
         parts.insert(0, "holds wherever it applies")
     return "; ".join(parts)
