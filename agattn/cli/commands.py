@@ -19,7 +19,7 @@ FOLDERS = {
             "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
             "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
             "ideal": "Find the equations of the neuromanifold, with their symmetry.",
-            "singularities": "Decide which kinds of points of a network are critical, and which are singular.",
+            "singularities": "Decide which kinds of points of a network are critical or singular.",
             "rlct": "Compute learning coefficients of one layer, exactly.",
             "critical-points": "Count the critical points of a squared loss, by strata.",
         },

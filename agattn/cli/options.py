@@ -413,7 +413,7 @@ SAMPLES = click.option(
 )  # fmt: skip
 METRIC = click.option(
     "--metric", type=click.Choice(METRICS, case_sensitive=False),
-    help="Metric of the distance to a random target; generic: the loss of random samples.  [default: generic]",
+    help="Distance to a random target; generic: the loss of random samples.  [default: generic]",
 )  # fmt: skip
 
 

@@ -586,7 +586,7 @@ def test_random_rows_modulo_primes() -> None:
 
 
 def test_some_columns_are_tried_first_and_all_columns_decide() -> None:
-    """Far more columns than the bound: some decide if they meet the bound; if they are zero, all are taken."""
+    """With far more columns than the bound, some decide if they meet the bound; else all columns do."""
     asked: list[int] = []
 
     def zeros_but_for(nonzero: int) -> Any:
@@ -610,7 +610,7 @@ def test_some_columns_are_tried_first_and_all_columns_decide() -> None:
         drawn[nonzero] = sum(asked)
     assert drawn[10] > drawn[1000]
     for nonzero in (1000, 12):
-        with pytest.raises(DisagreementError, match="has rank 10 modulo .* above the proved bound 9"):
+        with pytest.raises(DisagreementError, match=r"has rank 10 modulo .* above the proved bound 9"):
             rank(RandomRows("the example", 9, "wrong", modulo=zeros_but_for(nonzero), degree=2))
 
 

@@ -26,8 +26,8 @@ from agattn.cli.output import progress
 @click.option("--smooth", is_flag=True, help="Count on the smooth part alone.")
 @click.option(
     "--real", is_flag=True,
-    help="Find all real critical points, and prove the loss, index and weights of each: natively for d = 2, d' = 1, else by "
-    "msolve, which then counts the complex ones as well, unless an engine is named.",
+    help="Find all real critical points, and prove the loss, index and weights of each: natively for d = 2, "
+    "d' = 1, else by msolve, which then counts the complex ones as well, unless an engine is named.",
 )  # fmt: skip
 @options.file_option(
     "--weights",

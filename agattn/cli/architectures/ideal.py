@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 @options.layer_or_network
 @options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
 @options.engine(
-    "How to find the equations: modules by native linear algebra, or elimination in an engine. With --complete "
-    "the engine that is asked.  [default: native; for --complete one that is installed]",
+    "How to find the equations: modules by native linear algebra, or elimination in an engine. With "
+    "--complete the engine that is asked.  [default: native; for --complete one that is installed]",
     "native", default=None,
 )  # fmt: skip
 @options.engine("", "native", default=None, flag="--method", hidden=True)  # the name in earlier versions

@@ -38,7 +38,7 @@ from agattn.cli.output import console, print_json, progress
 )  # fmt: skip
 @click.option(
     "--metric", type=click.Choice(("generic", "gaussian", "bombieri-weyl", "coefficients")),
-    default="gaussian", show_default=True, help="Figure critical: the metric of the distance that is the loss.",
+    default="gaussian", show_default=True, help="Figure critical: the distance that is the loss.",
 )  # fmt: skip
 @click.option(
     "--target", default="-3/4,-1/4,-3/10", show_default=True, metavar="X,Y,W",

@@ -29,7 +29,8 @@ def command(
     """List 100 weights with known learning coefficients λ, or estimate λ there by sampling.
 
     Three samplers are tried: tempered Markov chains and volumes, which are exact in the limit, and at every
-    third point SGLD with 36 settings. After an interrupt the estimates that were done are kept. The same seed gives the same files.
+    third point SGLD with 36 settings. After an interrupt the estimates that were done are kept. The same seed
+    gives the same files.
     """
     one_blas_thread()
     from agattn.experiments.verbs import calibrate

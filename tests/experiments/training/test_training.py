@@ -355,7 +355,7 @@ def test_flow_that_drifts_is_stiff(monkeypatch):
 def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
     assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
     ended = call(
-        "train", ROOT / "examples" / "train.toml", "--no-cache", "--seeds", "1", "--json", "--report", tmp_path
+        "train", ROOT / "examples/train.toml", "--no-cache", "--seeds", "1", "--json", "--report", tmp_path
     )
     assert ended.status == 0 and len(ended.out.splitlines()) == 4
     assert "two layers" in (tmp_path / "report.md").read_text() and (tmp_path / "losses.svg").exists()
