@@ -69,7 +69,7 @@ class Places:
         return flat[order][starts], order, starts
 
     def put_back(self, a: Array) -> Array:
-        """Entries, (..., *shape of the places), put into zeros, (..., *shape); at one place they add up.
+        """Entries in the shape of their places, put into zeros of shape ``(..., *shape)``; equal places add up.
 
         >>> Places((3,), np.array([2, 0, 2])).put_back(np.array([1.0, 2.0, 3.0]))
         array([2., 0., 4.])
@@ -112,7 +112,7 @@ class Arithmetic:
         return numbers
 
     def entries(self, a: Array, places: Places) -> Array:
-        """Entries of every array in a stack, (n, ...), in the shape of their places, (n, *shape)."""
+        """Entries of every array in a stack ``(n, ...)``, in the shape of their places: ``(n, *shape)``."""
         return a[(slice(None), *places.index)]
 
     def concatenate(self, arrays: Sequence[Array]) -> Array:

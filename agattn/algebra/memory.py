@@ -67,7 +67,7 @@ class Memory:
 
     limit: int | None = None
     force: bool = False
-    step: Callable[[str], object] = field(default=silent)
+    step: Callable[[str], object] = field(default_factory=lambda: silent)
 
     def allow(self, need: float, what: str) -> None:
         """Refuse what needs more bytes than are allowed; ``what`` is named in the message.
