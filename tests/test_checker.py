@@ -27,7 +27,7 @@ from tests.faults.certificates import at, places
 LIGHT = (
     "_version", "errors", "check", "checker", "patience",
     "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.theorems",
-    "cli.theorems.check",
+    "cli.theorems.check", "sheet", "sheet.data", "sheet.terminal",
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]

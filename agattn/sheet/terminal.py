@@ -15,8 +15,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
+import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 
@@ -53,9 +55,14 @@ def show(sheet: Sheet, console: Console) -> None:
             print_table(part, console)
 
 
-def told(said: str, console: Console) -> None:
-    """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole."""
-    _print_text(said, console, _is_read(console))
+def told(said: str, stream: TextIO | None = None) -> None:
+    """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole.
+
+    The stream is the standard output if none is given.
+    """
+    stream = stream or sys.stdout
+    read = stream.isatty() or "COLUMNS" in os.environ
+    print(fold(said, shutil.get_terminal_size().columns) if read else said, file=stream)
 
 
 def _is_read(console: Console) -> bool:

@@ -62,5 +62,5 @@ def test_in_a_pipe_lines_stay_whole(columns, monkeypatch):
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
     file = io.StringIO()
-    told("word " * 40, Console(file=file))
+    told("word " * 40, file)
     assert (file.getvalue().count("\n") == 1) == (columns is None)

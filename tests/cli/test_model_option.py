@@ -129,7 +129,7 @@ def test_a_study_of_models(models):
         ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
         ("verify --model sums.toml --claim 3.4", "theorem-3.4.closed is about a layer; give -d and -o"),
         ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
-        ("report --model softmax.toml --out r", "reports of models are those of polynomial ones"),
+        ("report --model softmax.toml --out r", "only polynomial models have a report"),
         ("singularities --model softmax.toml", "kinds of points are those of polynomial models"),
         ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
         ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),

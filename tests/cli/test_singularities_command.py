@@ -16,10 +16,10 @@ def test_the_table_and_the_document_say_the_same():
     assert shown.status == 0
     words = " ".join(shown.out.split())
     for word in (
-        "singular (several",
+        "singular proved (several",
         "smooth proved",
         "smooth branch proved",
-        "rk M_1 = 1 19 +3 29 singular (tangent",
+        "rk M_1 = 1 19 +3 29 singular proved (tangent",
     ):
         assert word in words
     assert "not closed (proved)" in words and "22; 33 kinds" in words

@@ -101,4 +101,4 @@ def _near(
     if output.write_result(found.as_json(), destination, as_json):
         from agattn.sheet.terminal import told
 
-        told(str(found), output.console())
+        told(str(found))

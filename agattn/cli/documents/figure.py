@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ def command(
     else:
         show(made.sheet(), console())
         if made.note:
-            told(made.note, console(stderr=True))
+            told(made.note, sys.stderr)
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:

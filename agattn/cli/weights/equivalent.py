@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import print_json, progress
 
 
 @click.command(
@@ -43,5 +43,5 @@ def command(
     if as_json:
         print_json(found.as_json())
     else:
-        told("\n".join(filter(None, (str(found), found.closeness))), console())
+        told("\n".join(filter(None, (str(found), found.closeness))))
     return {True: 0, False: 1, None: 3}[found.equal]

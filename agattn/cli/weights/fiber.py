@@ -102,7 +102,7 @@ def command(
         return
     show(found.sheet(), console())
     if answer is not None:
-        told(f"{other}: {answer}", console())
+        told(f"{other}: {answer}")
 
 
 def _of_network(
@@ -122,4 +122,4 @@ def _of_network(
         return
     show(found.sheet(), console())
     if compared is not None:
-        told(f"{other}: {compared}", console())
+        told(f"{other}: {compared}")
