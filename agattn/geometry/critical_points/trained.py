@@ -185,7 +185,7 @@ def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     d, d_out = loss.layer.d, loss.layer.d_out
     if given.A.shape != (d, d) or given.V.shape != (d_out, d):
         raise InputError(
-            f"the weights are of M({len(given.A)},{len(given.V)},·), the loss is one of {loss.layer.name}"
+            f"the weights are of M({len(given.A)},{len(given.V)},·), the loss is for {loss.layer.name}"
         )
     if given.is_zero:
         raise InputError("the weights give the function 0, where every loss is critical in K, Q and V")
