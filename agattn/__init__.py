@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Attention,
         Convolution,
         DeepNetwork,
+        Jet,
         Linear,
         Network,
         Perceptron,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 #: Where the names are that are no verbs; where verbs are, :data:`agattn.library.VERBS` says.
 _HOMES = {
     "agattn.architectures": (
-        "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "PolynomialMap",
+        "Attention", "Convolution", "DeepNetwork", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap",
         "Power", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
@@ -75,7 +76,7 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
+    "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Jet", "Linear",
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
     "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
     "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",

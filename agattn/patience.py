@@ -34,7 +34,8 @@ def told(
         work: what is done, in words.
         progress: what the steps are passed to; if there is none they are printed on stderr, from ``after``
             seconds on, beginning with the last one that was told before. On a terminal they are one line,
-            with the seconds that have passed, which is wiped out in the end.
+            with the seconds that have passed, which is wiped out in the end. Elsewhere a step that is told
+            several times in a row is printed once.
         after: seconds.
         every: seconds, after which a terminal is told anew.
     """
@@ -59,8 +60,9 @@ def told(
 
     def tell(step: str) -> None:
         with one_at_a_time:
+            again = steps[-1:] == [step]
             steps.append(step)
-            if late.is_set():
+            if late.is_set() and not again:
                 show()
 
     timer = threading.Timer(after, begin)

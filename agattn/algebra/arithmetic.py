@@ -230,6 +230,49 @@ class Size:
         return self
 
 
+class _Degrees(np.ndarray[Any, np.dtype[np.int64]]):
+    """Degrees in an array of ints; that of a sum is the larger one."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        plain = [one.view(np.ndarray) if isinstance(one, _Degrees) else one for one in inputs]
+        if ufunc is np.negative:
+            return self
+        found = getattr(np.maximum if ufunc in (np.add, np.subtract) else ufunc, method)(*plain, **named)
+        return np.asarray(found).view(_Degrees)
+
+
+def of_degree(n: int, shape: tuple[int, ...]) -> Array:
+    """An array whose entries have the degree n, for :class:`DegreeArithmetic`."""
+    return np.full(shape, n).view(_Degrees)
+
+
+class DegreeArithmetic(Arithmetic):
+    """Bounds on degrees in place of scalars: a product adds them up, a sum has the larger one.
+
+    All entries of a product of matrices get the bound of the largest, so that no product costs more than its
+    output.
+
+    >>> arithmetic = DegreeArithmetic()
+    >>> x, y = of_degree(1, (2, 2)), of_degree(3, (2, 2))
+    >>> np.max(arithmetic.matmul(x, y) + x).item()
+    4
+    """
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """The sum of the largest degrees of both."""
+        shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+        largest = [int(np.max(one.view(np.ndarray))) for one in (a, b)]
+        return of_degree(sum(largest), shape)
+
+    def times(self, a: Array, b: Array) -> Array:
+        """The sums of degrees."""
+        return (a.view(np.ndarray) + b.view(np.ndarray)).view(_Degrees)
+
+    def constant(self, numbers: Array) -> Array:
+        """Degree 0."""
+        return of_degree(0, np.shape(numbers))
+
+
 class BallArithmetic(Arithmetic):
     """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
 

@@ -11,10 +11,11 @@ from agattn.calls import positive_integer
 
 if TYPE_CHECKING:
     from agattn.architectures.composition import Network
+    from agattn.architectures.jet import Jet
     from agattn.architectures.layers import Attention, Convolution, Linear, Perceptron, Power, Skip, Sum
     from agattn.architectures.polynomial_map import PolynomialMap
 
-_LATER = {"Network": "composition", "PolynomialMap": "polynomial_map"} | dict.fromkeys(
+_LATER = {"Jet": "jet", "Network": "composition", "PolynomialMap": "polynomial_map"} | dict.fromkeys(
     ("Attention", "Convolution", "Linear", "Perceptron", "Power", "Skip", "Sum"), "layers"
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "Attention",
     "Convolution",
     "DeepNetwork",
+    "Jet",
     "Linear",
     "Network",
     "OneTokenLayer",

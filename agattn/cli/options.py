@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention, positive_integer
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
@@ -60,6 +60,12 @@ _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
     "normalization": ("--normalization", "none|softmax", str, "[default: none]"),
     "temperature": ("--temperature", "T", real_number, "Temperature of the softmax.  [default: 1]"),
 }
+_JET: dict[str, tuple[str, str | None, Command, str]] = {
+    "jet": (
+        "--jet", "N", whole_number,
+        "The jet of order N of the network or model, at the zero input: a polynomial model.",
+    ),
+}  # fmt: skip
 _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
     "model": (
         "--model",
@@ -68,7 +74,7 @@ _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
         "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
     ),
 }
-_KNOWN = {**_LAYER, **_NETWORK, **_MODEL}
+_KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_JET}
 
 
 def _one_layer(given: Architecture) -> Architecture:
@@ -154,6 +160,11 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
     for name, text in options.items():
         _refuse_signs(flag[name], text, several=_KNOWN[name][2] is whole_numbers)
     given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
+    if "jet" in given:
+        from agattn.architectures.jet import Jet
+
+        order = positive_integer("--jet", given["jet"])
+        return Jet(_architecture({**options, "jet": None}), order)
     if "model" in given:
         for name in given:
             if name != "model":

@@ -34,7 +34,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -70,6 +70,7 @@ __all__ = [
     "FINITE",
     "PROVED_OR_MODULAR",
     "SCALAR",
+    "ByKey",
     "Count",
     "Json",
     "Key",
@@ -355,6 +356,32 @@ def written(value: Any, kind: Any) -> Any:
     return [written(one, part) for one in value] if isinstance(value, (list, tuple)) else str(value)
 
 
+class ByKey(Json):
+    """A part of documents that is one of several results, each of which has a key that no other has."""
+
+    @classmethod
+    def kinds(cls) -> dict[str, Any]:
+        """The results by that key."""
+        raise NotImplementedError
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Any of them, with the schemas of their parts."""
+        refs, parts = _components(map(record, cls.kinds().values()))
+        return {"anyOf": [parts.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs], "$defs": parts}
+
+    @classmethod
+    def check_json(cls, value: Any) -> None:
+        """Check one of them; ValueError if it is none."""
+        known = cls.kinds()
+        first = next(iter(known.values()))
+        try:
+            kind = next((known[key] for key in known if key in value), first)
+            msgspec.convert(value, record(kind), dec_hook=_check_part)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).partition(" - at")[0]) from None
+
+
 @cache
 def record(cls: Any) -> Any:
     """The document of a result as a type of msgspec, from which schemas are made."""
@@ -434,6 +461,16 @@ def _json_type(kind: Any) -> Any:
 
 def schema(*results: Any, title: str = "") -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of the documents of a result, or of one of several."""
+    tops, parts = _components(map(as_record, results))
+    top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
+    if "$ref" in top:
+        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**draft, **top, **({"title": title} if title else {}), "$defs": parts}
+
+
+def _components(types: Iterable[Any]) -> tuple[Sequence[dict[str, Any]], dict[str, Any]]:
+    """The schemas of types of msgspec, and those of their parts by name."""
     shared: dict[str, Any] = {}
 
     def part_schema(part: Any) -> dict[str, Any]:
@@ -442,16 +479,9 @@ def schema(*results: Any, title: str = "") -> dict[str, Any]:
         return found
 
     tops, parts = msgspec.json.schema_components(
-        list(map(as_record, results)),
-        schema_hook=part_schema,
-        ref_template="#/$defs/{name}",
+        list(types), schema_hook=part_schema, ref_template="#/$defs/{name}"
     )
-    parts |= shared
-    top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
-    if "$ref" in top:
-        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
-    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return {**draft, **top, **({"title": title} if title else {}), "$defs": parts}
+    return tops, parts | shared
 
 
 def check(result: Any, found: object) -> None:

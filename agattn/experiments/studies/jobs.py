@@ -28,7 +28,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
 from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
@@ -192,6 +192,8 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
     """
     if "layer" in document:
         return from_table(document)
+    if "jet" in document:
+        return Jet(architecture_of(document["network"]), document["jet"])
     try:
         return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
     except TypeError:

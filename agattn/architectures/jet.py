@@ -1,0 +1,181 @@
+"""The jets of a network at the zero input: its Taylor polynomials, as polynomial models.
+
+The N-jet of X ↦ φ_θ(X) is φ_θ without the monomials in X of degree above N. If the scores of every softmax
+vanish at X = 0, each coefficient of the jet is a polynomial in θ with rational coefficients: the denominator
+Σ_k exp(w_k) is t plus a series without constant term. So whatever can be asked of a polynomial model can be
+asked of a softmax network through its jets.
+
+A jet is evaluated without being expanded. Its value at X is the sum of the coefficients of s⁰, …, s^N in the
+power series φ_θ(sX) (:mod:`agattn.algebra.series`).
+
+>>> from agattn.architectures import DeepNetwork, Jet
+>>> network = DeepNetwork((2, 1), (1,), t=2, normalization="softmax")
+>>> jet = Jet(network, 3)
+>>> print(jet)
+M(2,1; 1), softmax, t = 2, jet of order 3
+>>> jet.degree  # 1 + 2 weights, and three entries of X
+6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from agattn.architectures.composition import Network
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.protocol import Architecture, draw_parameters
+from agattn.architectures.symmetry import Symmetry
+from agattn.calls import constructed, positive_integer, shown
+from agattn.errors import InputError
+from agattn.sheet.data import Cell, Sheet, Table
+from agattn.sheet.result import ByKey, Key, Named, Positive, Result, Written
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+
+class AnyNetwork(ByKey):
+    """The form of a network of attention, or of any layers."""
+
+    @classmethod
+    def kinds(cls) -> dict[str, Any]:
+        """Both, by a key that the other has not."""
+        return {"dims": DeepNetwork, "layer": Network}
+
+
+_Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network.as_json())]
+
+
+@constructed
+@dataclass(frozen=True, repr=False)
+class Jet(Result):
+    """The Taylor polynomial of a network at the zero input, up to an order: a polynomial model.
+
+    The parameters are those of the network. The neuromanifold of the jet is the set of the Taylor polynomials
+    of all φ_θ. Its dimension does not decrease with N, and is a lower bound on the dimension of the network.
+
+    Args:
+        network: a network of attention or of any layers, or a layer.
+        order: N.
+
+    Raises:
+        InputError: if the order is no number of at least 1, or scores of a softmax do not vanish at X = 0.
+
+    See Also:
+        :func:`agattn.dimension`, which proves the dimension of a jet from both sides where the bounds meet.
+
+    Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), for softmax.
+
+    >>> import agattn as ag
+    >>> softmax = DeepNetwork((2, 2, 1), (2, 2), t=2, normalization="softmax")
+    >>> ag.dimension(Jet(softmax, 7)).dimension
+    10
+    >>> Jet(softmax, 0)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: order is 0; it must be a whole number of at least 1
+    """
+
+    network: Key[_Developed, "The network whose jet is meant."]
+    order: Key[Positive, "The order N: monomials of higher degree in X are left out.", Named("jet")]
+
+    kind: ClassVar[str] = "model"
+    options: ClassVar[str] = "--jet"
+    #: A jet is known by its values; its coordinates are computed where they are needed.
+    ambient_dimension: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", positive_integer("order", self.order))
+        network = self.network
+        if not isinstance(network, (DeepNetwork, Network)):
+            known = network.as_network() if hasattr(network, "as_network") else None
+            if known is None:
+                raise InputError(f"the jet is one of {shown(network)}; give a network or a layer")
+            object.__setattr__(self, "network", known)
+        self._degrees  # noqa: B018  that scores vanish where they must
+
+    @property
+    def t(self) -> int:
+        """The number of tokens."""
+        return self.network.t
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape of X."""
+        return self.network.input_shape
+
+    @property
+    def output_shape(self) -> tuple[int, int]:
+        """The shape of the output."""
+        return self.network.output_shape
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The parameters of the network."""
+        return self.network.shapes
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all parameters."""
+        return sum(map(prod, self.shapes.values()))
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Those of the network: what keeps the function keeps its Taylor polynomials."""
+        return self.network.symmetries
+
+    @cached_property
+    def _degrees(self) -> dict[int, int]:
+        """The degrees n in X that may occur, and for each a bound on the degree of its coefficients in θ."""
+        from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
+        from agattn.algebra.series import SeriesArithmetic
+
+        degrees = DegreeArithmetic()
+        theta = draw_parameters(self.network, lambda shape: of_degree(1, shape))
+        X = of_degree(0, (1, *self.input_shape))
+        series = SeriesArithmetic(degrees, self.order)
+        out = series.series(self.network.evaluate(series, theta, series.variable(X)))
+        return {n: int(a.max()) for n, a in enumerate(out.coefficients) if a is not None}
+
+    @property
+    def input_degrees(self) -> tuple[int, ...]:
+        """The degrees in X of monomials that may occur."""
+        return tuple(self._degrees)
+
+    @property
+    def degree(self) -> int:
+        """The degree of the jet in θ and X together, or more."""
+        return max(n + weights for n, weights in self._degrees.items())
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The jet on a stack of inputs X, (n, d_0, t): Σ_{k ≤ N} of the coefficients of s^k in φ(sX)."""
+        from agattn.algebra.series import SeriesArithmetic
+
+        series = SeriesArithmetic(arithmetic, self.order)
+        return series.value(self.network.evaluate(series, parameters, series.variable(X)))
+
+    @property
+    def name(self) -> str:
+        """The network and the order."""
+        return str(self)
+
+    def summary(self) -> str:
+        """The network and the order in a line."""
+        return f"{self.network}, jet of order {self.order}"
+
+    def sheet(self) -> Sheet:
+        """The network, the order, and the degrees that may occur."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("network", str(self.network)),
+            ("order", self.order),
+            ("degrees in X", ", ".join(map(str, self.input_degrees))),
+            ("parameters", self.parameters),
+        )
+        return Sheet(self.summary(), (Table(self.summary(), ("quantity", "value"), rows),))
+
+    def as_network(self) -> None:
+        """``None``: the truncated map is no network."""

@@ -1,0 +1,139 @@
+"""Jets of networks: dimensions by order, their values, and every command about them."""
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from command_line import call, document
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.arithmetic import BallArithmetic, RingArithmetic, to_balls
+from agattn.architectures import draw_parameters
+from agattn.architectures.forms import AnyArchitecture, check
+from agattn.errors import InputError
+from agattn.experiments.studies.jobs import architecture_of
+
+SOFTMAX = {"normalization": "softmax"}
+#: (widths; ranks), tokens, and the dimension of the jet of each order.
+KNOWN = [
+    ((2, 2, 1), (2, 2), 2, {7: 10, 8: 10}),
+    ((3, 2), (2,), 3, {3: 14, 4: 14}),
+    ((2, 2, 2), (2, 2), 2, {7: 12}),
+    ((3, 3, 2), (2, 1), 2, {7: 19}),
+]
+BELOW = [
+    ((2, 2, 1), (2, 2), 2, {3: 6, 5: 6}),
+    ((3, 2), (2,), 3, {1: 6, 2: 6}),
+    ((2, 2, 2), (2, 2), 2, {5: 8}),
+]
+
+
+@pytest.mark.parametrize(("dims", "ranks", "t", "known"), KNOWN)
+def test_dimensions_of_jets_that_see_every_score(dims, ranks, t, known):
+    network = ag.DeepNetwork(dims, ranks, t, **SOFTMAX)
+    for order, value in known.items():
+        found = ag.dimension(ag.Jet(network, order))
+        assert (found.dimension, found.evidence) == (value, ag.Evidence.PROVED)
+    assert ag.dimension(network).dimension == value  # in balls
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dims", "ranks", "t", "known"), BELOW)
+def test_lower_orders_do_not_see_the_last_score(dims, ranks, t, known):
+    network = ag.DeepNetwork(dims, ranks, t, **SOFTMAX)
+    for order, value in known.items():
+        assert ag.dimension(ag.Jet(network, order)).dimension == value
+
+
+@given(
+    st.lists(st.integers(1, 3), min_size=2, max_size=3),
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([1, 3, 5]),
+    st.integers(0, 10**6),
+)
+@settings(max_examples=15)
+def test_the_jet_is_the_function_to_its_order(dims, t, skip, order, seed):
+    """|φ(sX) − jet(sX)| falls by 2^(N+2) as s is halved, as even degrees do not occur."""
+    if skip:
+        dims = [dims[0]] * len(dims)
+    network = ag.DeepNetwork(tuple(dims), (2,) * (len(dims) - 1), t, heads=2, skip=skip, **SOFTMAX)
+    generator = np.random.default_rng(seed)
+    theta = draw_parameters(network, lambda shape: generator.integers(-3, 4, shape) + 0.5)
+    X = generator.integers(-3, 4, (1, *network.input_shape)) + 0.5
+    errors = []
+    with flint.ctx.workprec(2000):
+        weights = {name: to_balls(array) for name, array in theta.items()}
+        for halvings in (60, 61):
+            small = to_balls(X) * flint.arb(2) ** -halvings
+            full = network.evaluate(BallArithmetic(), weights, small)
+            jet = ag.Jet(network, order).evaluate(BallArithmetic(), weights, small)
+            errors.append([abs(float(x)) for x in (full - jet).ravel()])
+    for one, other in zip(*errors, strict=True):
+        assert one < 2.0 ** (-60 * order - 40)
+        assert one == 0 or one / other > 2 ** (order + 1.99)
+
+
+def test_a_jet_of_a_polynomial_network_is_its_part_of_low_degree():
+    network = ag.Network([ag.Perceptron([2, 1], degree=2, bias=True)], dim=2)
+    theta = {"W_1_1": [[1, 2], [3, 4]], "b_1_1": [5, 6], "W_1_2": [[1, 1]], "b_1_2": [7]}
+    theta = {name: np.array(array, dtype=object) for name, array in theta.items()}
+    X = np.array([[[1], [Fraction(1, 2)]]], dtype=object)
+    # (x + 2y + 5)² + (3x + 4y + 6)² + 7 = 68 + 46x + 68y + …
+    value = [ag.Jet(network, order).evaluate(RingArithmetic(), theta, X).item() for order in (1, 2, 3)]
+    assert value == [68 + 46 + 34, 68 + 46 + 34 + 4 + 25, 68 + 46 + 34 + 4 + 25]
+    assert ag.Jet(network, 1).degree <= network.degree and ag.Jet(network, 1).input_degrees == (0, 1)
+
+
+def test_documents():
+    for network in (ag.DeepNetwork((2, 1), (1,), 2, **SOFTMAX), ag.Network([ag.Linear(2)], dim=2)):
+        jet = ag.Jet(network, 3)
+        assert jet.as_json() == {"network": network.as_json(), "jet": 3}
+        check(AnyArchitecture, jet.as_json())
+        assert architecture_of(jet.as_json()) == jet
+    with pytest.raises(InputError, match="Expected `int` >= 1"):
+        check(AnyArchitecture, jet.as_json() | {"jet": 0})
+    with pytest.raises(InputError, match=r"Expected `int` >= 1"):
+        check(AnyArchitecture, {"jet": 2, "network": network.as_json() | {"input": {"dim": 0}}})
+
+
+NETWORK = ["--dims", "2,1", "--ranks", "1", "-t", "2", "--normalization", "softmax", "--jet", "3"]
+
+
+@pytest.mark.parametrize("command", ["dimension", "symmetries", "singularities", "ideal"])
+def test_commands_about_models_are_about_jets(command):
+    found = document(command, *NETWORK)
+    assert found["architecture"]["jet"] == 3 and found["architecture"]["network"]["dims"] == [2, 1]
+    if command == "ideal":
+        assert [row["minimal_generators"] for row in found["degrees"]] == [0, 3, 2, 0]
+    else:
+        assert found["dimension"] == 5 if command != "symmetries" else found["orbit_dimension"] == 1
+
+
+@pytest.mark.engine("singular")
+def test_an_engine_finds_the_equations_too():
+    """The image is no cone: an engine eliminates, and finds as many generators as are found natively."""
+    answer = document("run", "implicit-ideal", *NETWORK, "--engine", "singular")["answer"]
+    assert answer["dimension"] == 5 and len(answer["generators"]) == 5
+
+
+def test_a_model_file_has_jets(tmp_path):
+    (tmp_path / "model.toml").write_text(
+        '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 1\n'
+        'normalization = "softmax"\n[[layer]]\ntype = "power"\ndegree = 2\n'
+    )
+    found = document("dimension", "--model", tmp_path / "model.toml", "--jet", "4")
+    assert found["evidence"] == "proved" and found["architecture"]["network"]["layer"][1]["degree"] == 2
+
+
+def test_what_has_no_jet():
+    for order, told in (("0", "--jet is 0; it must be a whole number of at least 1"), ("x", "--jet is 'x'")):
+        ended = call("dimension", *NETWORK[:-1], order)
+        assert (ended.status, ended.out) == (2, "") and told in ended.err
+    with pytest.raises(InputError, match="leave out the biases before the softmax"):
+        ag.Jet(ag.Network([ag.Linear(2, bias=True), ag.Attention(1, 1, normalization="softmax")], 2, 2), 3)
+    with pytest.raises(InputError, match=r"the jet is one of <lambda>\(s: 2\); give a network or a layer"):
+        ag.Jet(ag.PolynomialMap(lambda s: s[0] * s[1], {"s": 2}), 3)
