@@ -149,7 +149,7 @@ class Jet(Result):
     @property
     def degree(self) -> int:
         """The degree of the jet in θ and X together, or more."""
-        return max(n + weights for n, weights in self._degrees.items())
+        return max((n + weights for n, weights in self._degrees.items()), default=0)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The jet on a stack of inputs X, (n, d_0, t): Σ_{k ≤ N} of the coefficients of s^k in φ(sX)."""

@@ -210,8 +210,9 @@ def _predict_at_most(network: DeepNetwork) -> dict[str, int]:
 
 
 LOCALLY = (
-    "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete; that they are single points, and "
-    "what holds at special points, is not checked"
+    "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete. That they are single points is a theorem "
+    "of Konda (2026) for softmax and other injective analytic normalizers, cited and not checked; for "
+    "smooth ones it is open"
 )
 
 COUNTED = (
