@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
+from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, say
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
@@ -247,10 +247,10 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
         from agattn.claims import titled
 
         for title, claims in titled():
-            click.echo(f"{title}:")
+            say(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
-                click.echo(f"  {claim.id}\n    {claim.statement}{assumes}")
+                say(f"  {claim.id}\n    {claim.statement}{assumes}")
         context.exit()
 
 
@@ -499,7 +499,7 @@ def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         width = max(map(len, TASKS))
         for name, task in TASKS.items():
             more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
-            click.echo(f"{name:{width}}  {task.summary}{more}")
+            say(f"{name:{width}}  {task.summary}{more}")
         ctx.exit()
 
 

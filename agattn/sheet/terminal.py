@@ -40,7 +40,7 @@ def show(sheet: Sheet, console: Console) -> None:
     paragraphs are folded where somebody reads them; in a pipe or a file their lines stay whole, so that they
     can be searched.
     """
-    read = _is_read(console)
+    read = console.is_terminal or "COLUMNS" in os.environ
     if sheet.title:
         _print_text(sheet.title, console, read, style="bold")
     shown = [part for part in sheet.parts if isinstance(part, Note) or part.where != "page"]
@@ -51,15 +51,6 @@ def show(sheet: Sheet, console: Console) -> None:
             _print_text(part.text, console, read or part.folded)
         else:
             print_table(part, console)
-
-
-def told(said: str, console: Console) -> None:
-    """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole."""
-    _print_text(said, console, _is_read(console))
-
-
-def _is_read(console: Console) -> bool:
-    return console.is_terminal or "COLUMNS" in os.environ
 
 
 def _print_text(said: str, console: Console, folded: bool, style: str | None = None) -> None:

@@ -153,7 +153,7 @@ def test_stacks_and_layers(tmp_path):
     deep = tmp_path / "deep.json"
     deep.write_text('{"A_1": [[1]], "V_1": [[2]], "A_2": [[3]], "V_2": [[5]]}')
     assert document("equivalent", deep, deep)["equivalent"]
-    assert "has 2 layers; say which one by --layer" in call("fiber", deep, "--head", "0").err
+    assert "has 2 layers; choose a layer by --layer" in call("fiber", deep, "--head", "0").err
     assert "has no layer 2, head 0" in call("fiber", deep, "--layer", "2").err
     assert document("fiber", deep, "--layer", "1")["canonical"]["A"] == [["1"]]
 

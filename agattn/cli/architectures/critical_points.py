@@ -99,6 +99,4 @@ def _near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if output.write_result(found.as_json(), destination, as_json):
-        from agattn.sheet.terminal import told
-
-        told(str(found), output.console())
+        output.say(str(found))

@@ -10,7 +10,7 @@ import click
 
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.cli import options
-from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both, write_file
+from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both, say, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def command(
         _show(examined.ideal, as_json)
     for said in (examined.compared, examined.complete) if not as_json else ():
         if said is not None:
-            click.echo(f"\n{said}", err=output == STDOUT)
+            say(f"\n{said}", err=output == STDOUT)
     return 3 if examined.complete is not None and examined.complete.whole is None else 0
 
 

@@ -10,7 +10,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import console, print_json, progress, say
 
 
 @click.command(
@@ -63,7 +63,7 @@ def command(
     rank one, with the limits that no weights reach.
     """
     from agattn.reports.verbs import figure
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import show
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
@@ -100,7 +100,7 @@ def command(
     else:
         show(made.sheet(), console())
         if made.note:
-            told(made.note, console(stderr=True))
+            say(made.note, err=True)
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_json
+from agattn.cli.output import print_json, progress, say, write_json
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ def command(
     if as_json:
         print_json(done.as_json())
         return
-    click.echo(str(done))
+    say(str(done))
     click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)

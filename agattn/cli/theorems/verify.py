@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import print_json, progress, write_file, write_json
+from agattn.cli.output import print_json, progress, say, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.verify import Report
@@ -74,9 +74,9 @@ def _certify(report: Report, file: Path) -> None:
 
     found = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(found) + "\n")
-    click.echo(f"certified: {', '.join(found.certified)}", err=True)
+    say(f"certified: {', '.join(found.certified)}", err=True)
     if found.uncertified:
-        click.echo(f"not certified: {', '.join(found.uncertified)}", err=True)
+        say(f"not certified: {', '.join(found.uncertified)}", err=True)
 
 
 def _text(report: Report) -> str:

@@ -22,7 +22,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import console, print_json, progress, say
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def command(
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import show
 
     which = {"layer": layer, "head": head, **counts}
     with progress("fiber"):
@@ -102,7 +102,7 @@ def command(
         return
     show(found.sheet(), console())
     if answer is not None:
-        told(f"{other}: {answer}", console())
+        say(f"{other}: {answer}")
 
 
 def _of_network(
@@ -112,7 +112,7 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import show
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
@@ -122,4 +122,4 @@ def _of_network(
         return
     show(found.sheet(), console())
     if compared is not None:
-        told(f"{other}: {compared}", console())
+        say(f"{other}: {compared}")
