@@ -423,8 +423,11 @@ def test_what_is_not_certified_does_not_count():
 
 @pytest.mark.parametrize("command", [["-m", "agattn", "check"], ["-m", "agattn.check"]])
 def test_the_checker_imports_nothing_heavy(command):
+    # Without the width of a terminal, which readline gives to the children of a process that imports it.
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     run = subprocess.run(
         [sys.executable, "-X", "importtime", *command, str(SHIPPED)],
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
