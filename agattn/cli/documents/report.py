@@ -50,7 +50,7 @@ def command(
     architecture: Any | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
     memory: int, force: bool, seed: int, results: Path | None, grid: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
+    """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
     With --model, of any polynomial model: dimension, symmetries, equations, kinds of points, a fiber. With
     --study, a report of all the results of a study. report.html is one page that needs no network; report.md
