@@ -164,7 +164,7 @@ def _ideal_data(architecture: Architecture, given: Given) -> Given:
         return data | {"whole": True} | ({"prime": True} if given.get("prime") else {})
     if given.get("prime"):
         raise InputError(
-            "--prime is about the whole ideal, and --max-degree asks for a part; leave one of the two out"
+            "--prime is about the whole ideal, and --max-degree asks for a part; give one of the two"
         )
     if last < 1:
         raise InputError(f"the largest degree is {last}; it must be at least 1")

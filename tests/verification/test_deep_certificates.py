@@ -84,8 +84,8 @@ def test_a_closed_network_has_zeros_only():
 @pytest.mark.parametrize(
     ("network", "claims", "words"),
     [
-        (DeepNetwork((3, 1, 2), (2, 2), t=3), ["agattn.deep-boundary"], "it is about d_0, d_1, a_1, a_2 ≥ 2"),
-        (DeepNetwork((3, 3, 3), (2, 2), t=3, heads=2), [], "it is about one head"),
+        (DeepNetwork((3, 1, 2), (2, 2), t=3), ["agattn.deep-boundary"], "it assumes d_0, d_1, a_1, a_2 ≥ 2"),
+        (DeepNetwork((3, 3, 3), (2, 2), t=3, heads=2), [], "it assumes one head"),
         (SMALL, ["equation-12"], "agattn.deep-critical, agattn.deep-singular have"),
     ],
 )

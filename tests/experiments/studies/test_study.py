@@ -645,7 +645,10 @@ def test_a_line_that_is_none_is_named(change, message):
 def test_networks_that_are_none_are_named():
     line = line_of(Job(NETWORK, "dimension"))
     line["architecture"]["heads"] = [1]
-    with pytest.raises(InputError, match="line 1 is no result of a study: its architecture is not written"):
+    with pytest.raises(
+        InputError,
+        match="line 1 is no result of a study: its architecture is not a layer, a network or a model",
+    ):
         read_lines(written(line))
     line["architecture"]["ranks"] = [2]
     with pytest.raises(InputError, match="line 1 is no result of a study: 1 rank for 2 layers"):
