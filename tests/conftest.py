@@ -24,6 +24,8 @@ one_blas_thread()
 # Hundreds of processes are started: they share bytecode, also where the environment says to write none.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Output is compared as a pipe has it, whatever the width of the terminal in which the tests were started.
+os.environ.pop("COLUMNS", None)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 settings.register_profile("agattn", max_examples=40, deadline=None)

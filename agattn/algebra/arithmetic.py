@@ -69,7 +69,7 @@ class Places:
         return flat[order][starts], order, starts
 
     def put_back(self, a: Array) -> Array:
-        """Entries in the shape of their places, put into zeros of shape ``(..., *shape)``; equal places add up.
+        """Entries in the shape of their places, put into zeros, ``(..., *shape)``; equal places add up.
 
         >>> Places((3,), np.array([2, 0, 2])).put_back(np.array([1.0, 2.0, 3.0]))
         array([2., 0., 4.])

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, say
+from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
@@ -247,12 +247,13 @@ claims = click.option(
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from agattn.claims import titled
+        from agattn.sheet.terminal import told
 
         for title, claims in titled():
-            say(f"{title}:")
+            told(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
-                say(f"  {claim.id}\n    {claim.statement}{assumes}")
+                told(f"  {claim.id}\n    {claim.statement}{assumes}")
         context.exit()
 
 
@@ -507,12 +508,13 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
 
 def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
+        from agattn.sheet.terminal import told
         from agattn.systems.catalogue import MODEL_TASKS, TASKS
 
         width = max(map(len, TASKS))
         for name, task in TASKS.items():
             more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
-            say(f"{name:{width}}  {task.summary}{more}")
+            told(f"{name:{width}}  {task.summary}{more}")
         ctx.exit()
 
 

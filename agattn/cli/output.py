@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,18 +50,6 @@ def console(stderr: bool = False, **options: Any) -> Console:
             raise BrokenPipeError
 
     return Plain(stderr=stderr, highlight=False, **options)
-
-
-def say(text: str, *, err: bool = False) -> None:
-    """Print running text on stdout, or on stderr, folded between words where somebody reads it.
-
-    In a pipe or a file lines stay whole, so that they can be searched.
-    """
-    if (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ:
-        from agattn.sheet.terminal import fold
-
-        text = fold(text, shutil.get_terminal_size().columns)
-    click.echo(text, err=err)
 
 
 def write_file(path: Path, text: str, *, tell: bool = True) -> None:

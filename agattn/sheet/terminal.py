@@ -15,8 +15,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
+import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 
@@ -40,7 +42,7 @@ def show(sheet: Sheet, console: Console) -> None:
     paragraphs are folded where somebody reads them; in a pipe or a file their lines stay whole, so that they
     can be searched.
     """
-    read = console.is_terminal or "COLUMNS" in os.environ
+    read = _is_read(console)
     if sheet.title:
         _print_text(sheet.title, console, read, style="bold")
     shown = [part for part in sheet.parts if isinstance(part, Note) or part.where != "page"]
@@ -51,6 +53,20 @@ def show(sheet: Sheet, console: Console) -> None:
             _print_text(part.text, console, read or part.folded)
         else:
             print_table(part, console)
+
+
+def told(said: str, stream: TextIO | None = None) -> None:
+    """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole.
+
+    The stream is the standard output if none is given.
+    """
+    stream = stream or sys.stdout
+    read = stream.isatty() or "COLUMNS" in os.environ
+    print(fold(said, shutil.get_terminal_size().columns) if read else said, file=stream)
+
+
+def _is_read(console: Console) -> bool:
+    return console.is_terminal or "COLUMNS" in os.environ
 
 
 def _print_text(said: str, console: Console, folded: bool, style: str | None = None) -> None:

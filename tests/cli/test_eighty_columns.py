@@ -12,8 +12,7 @@ from rich.console import Console
 
 import agattn.sheet.terminal
 from agattn.cli.commands import COMMANDS
-from agattn.cli.output import say
-from agattn.sheet.terminal import fold, show
+from agattn.sheet.terminal import fold, show, told
 
 #: A script, a page of Markdown and a schema are for programs: their lines are never folded.
 FILES = {"emit", "audit", "schema"}
@@ -93,9 +92,10 @@ def test_a_fold_breaks_no_number_and_no_relation():
 
 
 @pytest.mark.parametrize("columns", [None, "80"])
-def test_in_a_pipe_lines_stay_whole(columns, monkeypatch, capsys):
+def test_in_a_pipe_lines_stay_whole(columns, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
-    say("word " * 40)
-    assert (capsys.readouterr().out.count("\n") == 1) == (columns is None)
+    file = io.StringIO()
+    told("word " * 40, file)
+    assert (file.getvalue().count("\n") == 1) == (columns is None)

@@ -100,4 +100,6 @@ def _near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if output.write_result(found.as_json(), destination, as_json):
-        output.say(str(found))
+        from agattn.sheet.terminal import told
+
+        told(str(found))

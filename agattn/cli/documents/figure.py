@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import console, print_json, progress, say
+from agattn.cli.output import console, print_json, progress
 
 
 @click.command(
@@ -65,7 +66,7 @@ def command(
     rank one, with the limits that no weights reach.
     """
     from agattn.reports.verbs import figure
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
@@ -102,7 +103,7 @@ def command(
     else:
         show(made.sheet(), console())
         if made.note:
-            say(made.note, err=True)
+            told(made.note, sys.stderr)
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:

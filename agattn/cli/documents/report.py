@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from agattn.architectures import SingleLayer
 from agattn.cli import options
-from agattn.cli.output import check_drawing, print_json, progress, say
+from agattn.cli.output import check_drawing, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None
     if as_json:
         print_json(saved.as_json())
     else:
-        say(f"{document.summary}\n{saved}")
+        from agattn.sheet.terminal import told
+
+        told(f"{document.summary}\n{saved}")
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
@@ -127,7 +129,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     document = report(lines, grid_text=text, command=_command_line())
     missing = _missing(text, lines) if text else 0
     if missing:
-        say(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
+        click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
     _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 

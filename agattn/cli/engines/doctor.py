@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, say
+from agattn.cli.output import print_json, progress
 from agattn.engines.catalogue import of_all
 
 
@@ -26,5 +26,7 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(found.as_json())
     else:
-        say(str(found))
+        from agattn.sheet.terminal import told
+
+        told(str(found))
     return 0 if found.ok else 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, say, write_json
+from agattn.cli.output import print_json, progress, write_json
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,5 +62,7 @@ def command(
     if as_json:
         print_json(done.as_json())
         return
-    say(str(done))
+    from agattn.sheet.terminal import told
+
+    told(str(done))
     click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)

@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
-from agattn.cli.output import check_report, say
+from agattn.cli.output import check_report
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
 
     status = carry_out(jobs, versions, work, write, lambda: runs_sheet(ended))
     for failure in dict.fromkeys(failures):
-        say(failure, err=True)
+        click.echo(failure, err=True)
     if report is not None and lines:
         from importlib.util import find_spec
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agattn.checker import UnreadableError, check, described
-from agattn.cli.output import Destination, json_option, print_json, progress, say, write_file
+from agattn.cli.output import Destination, json_option, print_json, progress, write_file
 from agattn.errors import InputError, check_file
 
 
@@ -49,5 +49,7 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
 
         print_json(Checked(result).as_json())
     else:
-        say(described(result))
+        from agattn.sheet.terminal import told
+
+        told(described(result))
     return 0 if result["valid"] else 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import print_json, progress, say, write_file, write_json
+from agattn.cli.output import print_json, progress, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.verify import Report
@@ -74,9 +75,11 @@ def _certify(report: Report, file: Path) -> None:
 
     found = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(found) + "\n")
-    say(f"certified: {', '.join(found.certified)}", err=True)
+    from agattn.sheet.terminal import told
+
+    told(f"certified: {', '.join(found.certified)}", sys.stderr)
     if found.uncertified:
-        say(f"not certified: {', '.join(found.uncertified)}", err=True)
+        told(f"not certified: {', '.join(found.uncertified)}", sys.stderr)
 
 
 def _text(report: Report) -> str:

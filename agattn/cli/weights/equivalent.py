@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, say
+from agattn.cli.output import print_json, progress
 
 
 @click.command(
@@ -35,6 +35,7 @@ def command(
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import told
 
     with progress("equivalent"):
         one, two = (read_weights(WeightFile([path]), layer, head, **counts) for path in (first, second))
@@ -42,5 +43,5 @@ def command(
     if as_json:
         print_json(found.as_json())
     else:
-        say("\n".join(filter(None, (str(found), found.closeness))))
+        told("\n".join(filter(None, (str(found), found.closeness))))
     return {True: 0, False: 1, None: 3}[found.equal]

@@ -22,7 +22,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import console, print_json, progress, say
+from agattn.cli.output import console, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     which = {"layer": layer, "head": head, **counts}
     with progress("fiber"):
@@ -107,7 +107,7 @@ def command(
         return
     show(found.sheet(), console())
     if answer is not None:
-        say(f"{other}: {answer}")
+        told(f"{other}: {answer}")
 
 
 def _of_network(
@@ -117,7 +117,7 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show
+    from agattn.sheet.terminal import show, told
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
@@ -127,4 +127,4 @@ def _of_network(
         return
     show(found.sheet(), console())
     if compared is not None:
-        say(f"{other}: {compared}")
+        told(f"{other}: {compared}")
