@@ -27,7 +27,7 @@ from tests.faults.certificates import at, places
 LIGHT = (
     "_version", "errors", "check", "checker", "patience",
     "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.theorems",
-    "cli.theorems.check",
+    "cli.theorems.check", "sheet", "sheet.data", "sheet.terminal",
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]
@@ -423,11 +423,8 @@ def test_what_is_not_certified_does_not_count():
 
 @pytest.mark.parametrize("command", [["-m", "agattn", "check"], ["-m", "agattn.check"]])
 def test_the_checker_imports_nothing_heavy(command):
-    # Without the width of a terminal, which readline gives to the children of a process that imports it.
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     run = subprocess.run(
         [sys.executable, "-X", "importtime", *command, str(SHIPPED)],
-        env=environment,
         capture_output=True,
         text=True,
         check=False,
