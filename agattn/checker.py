@@ -1553,7 +1553,7 @@ def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
     """What a certificate says of one claim, if that follows from the facts."""
     name = record["id"]
     if "verdict" not in record:
-        why = "no proof of it by finitely many integers is known here" if name in OTHERS else (
+        why = "a certificate of a layer holds no proof of this claim" if name in OTHERS else (
             "there is none in the file" if CLAIMS[name].applies(facts.layer)
             else f"its hypotheses fail for {facts.layer}")  # fmt: skip
         return stated(name, f"not certified: {why}", None)

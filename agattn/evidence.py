@@ -183,11 +183,10 @@ class Verdict(Result, extensible=True):
         if self.shown or value is None:
             return self.shown
         if isinstance(value, dict):
-            simple = {key: x for key, x in value.items() if x is not None and not isinstance(x, (dict, list))}
-            return ", ".join(f"{key}: {x}" for key, x in simple.items())
-        if isinstance(value, list):
-            return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
-        return str(value)
+            return _in_words({key: x for key, x in value.items() if not isinstance(x, (dict, list))})
+        if isinstance(value, list) and not 0 < len(value) <= 6:
+            return f"{len(value)} strata"
+        return _in_words(value)
 
     @property
     def is_terse(self) -> bool:
@@ -203,7 +202,7 @@ class Verdict(Result, extensible=True):
         rows: tuple[tuple[Cell, ...], ...] = (
             ("claim", self.claim),
             ("verdict", self._concluded),
-            ("computed", "" if self.computed is None else str(plain(self.computed))),
+            ("computed", _in_words(plain(self.computed))),
             (Wide("why"), self.witness),
             (Wide("engine"), self.engine),
         )
@@ -216,6 +215,19 @@ class Verdict(Result, extensible=True):
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the verdict: its keys, and its details by name."""
         return super().as_json() | {name: plain(value) for name, value in self.details.items()}
+
+
+def _in_words(value: Any) -> str:
+    """A value as plain as JSON, for people.
+
+    >>> _in_words(["(1,1,1)", "(2,1,2)"]), _in_words({"invariant": True, "fiber": 9, "other": None})
+    ('(1,1,1) (2,1,2)', 'invariant: yes, fiber: 9')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_in_words(x)}" for key, x in value.items() if x is not None)
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return {"None": "", "True": "yes", "False": "no"}.get(str(value), str(value))
 
 
 #: The keys of a claim and their values: it is decided only where its hypotheses hold, and with evidence.

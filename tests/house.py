@@ -3,7 +3,8 @@
     python -m tests.house            circles and arrows back up; imports by importlib and for hints count
     python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
     python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
-    python -m tests.house --lines --against COMMIT    the same beside the lines that a commit of git has
+    python -m tests.house --words    words of prose by page of the documentation, the longest pages first
+    python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so --words
 
 With ``--json`` the same as one JSON document.
 """
@@ -14,6 +15,8 @@ import ast
 import configparser
 import io
 import json
+import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -129,22 +132,56 @@ def sources() -> dict[str, str]:
     return {module: path.read_text(encoding="utf-8") for module, path in files().items()}
 
 
+def texts_of(commit: str, places: list[str], suffix: str, clone: Path = ROOT) -> dict[str, str]:
+    """The text of every file below some places that has a suffix, in a commit of a clone, by its path.
+
+    Raises:
+        SystemExit: if git knows no such commit, or the commit has no such place; in the words of git.
+    """
+    command = ["git", "archive", commit, *places]
+    done = subprocess.run(command, cwd=clone, capture_output=True, check=False)
+    if done.returncode:
+        said = done.stderr.decode().strip()
+        raise SystemExit(f"git has no {' and '.join(places)} in {commit!r}: {said}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        return {
+            member.name: archive.extractfile(member).read().decode()
+            for member in archive
+            if member.isfile() and member.name.endswith(suffix)
+        }
+
+
 def sources_of(commit: str, clone: Path = ROOT) -> dict[str, str]:
     """The text of every module that the package had in a commit of a clone.
 
     Raises:
-        SystemExit: if git knows no such commit, or the commit has no package; in the words of git.
+        SystemExit: as :func:`texts_of`.
     """
-    command = ["git", "archive", commit, PACKAGE.name]
-    done = subprocess.run(command, cwd=clone, capture_output=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"git has no package in {commit!r}: {done.stderr.decode().strip()}")
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        return {
-            module_of(ROOT / member.name): archive.extractfile(member).read().decode()
-            for member in archive
-            if member.isfile() and member.name.endswith(".py")
-        }
+    found = texts_of(commit, [PACKAGE.name], ".py", clone)
+    return {module_of(ROOT / path): text for path, text in found.items()}
+
+
+def words_of(text: str) -> int:
+    """The words of prose on a page: outside of blocks of code and of formulas, and with a letter in them."""
+    prose = re.sub(r"^(`{3,}).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"\$\$.*?\$\$|\$[^$\n]*\$", "", prose, flags=re.DOTALL)
+    return sum(any(map(str.isalpha, word)) for word in prose.split())
+
+
+def words_by_page(commit: str | None = None, clone: Path = ROOT) -> Counter[str]:
+    """The words of prose on every page, here or in a commit; a page that was moved has its new name."""
+    if commit is not None:
+        texts = texts_of(commit, ["README.md", "docs"], ".md", clone)
+    else:
+        pages = [clone / "README.md", *(clone / "docs").rglob("*.md")]
+        texts = {path.relative_to(clone).as_posix(): path.read_text(encoding="utf-8") for path in pages}
+    moved = runpy.run_path(str(ROOT / "docs" / "_extensions" / "redirects.py"))["MOVED"]
+    found: Counter[str] = Counter()
+    for path, text in texts.items():
+        name = path.removeprefix("docs/").removesuffix(".md")
+        if not name.startswith("_"):  # what is made from the pages
+            found[moved.get(name, name)] += words_of(text)
+    return found
 
 
 def lines_of(source: str) -> int:
@@ -162,10 +199,10 @@ def lines_of(source: str) -> int:
     return len(counted - said)
 
 
-def lines_of_code(texts: dict[str, str]) -> Counter[str]:
-    """The lines of code of every room, from the text of every module."""
+def lines_by_room(commit: str | None = None) -> Counter[str]:
+    """The lines of code of every room, here or in a commit."""
     found: Counter[str] = Counter()
-    for module, source in texts.items():
+    for module, source in (sources() if commit is None else sources_of(commit)).items():
         found[room_of(module)] += lines_of(source)
     return found
 
@@ -238,25 +275,26 @@ def trace(run) -> dict[str, object]:
     return {"rooms": sorted(rooms), "calls_up": up.total(), "where": dict(up.most_common())}
 
 
-def tell_lines(words: list[str]) -> None:
-    """Print the lines of code by room, beside those of the commit after ``--against`` where one is given."""
-    columns = {"now": lines_of_code(sources())}
+def tell_counts(words: list[str]) -> None:
+    """Print lines by room, or words by page, beside those of the commit after ``--against``, if any."""
+    count, what = (words_by_page, "page") if "--words" in words else (lines_by_room, "room")
+    columns = {"now": count()}
     if "--against" in words:
         commit = "".join(words[words.index("--against") + 1 :][:1])
-        columns = {commit: lines_of_code(sources_of(commit)), **columns}
+        columns = {commit: count(commit), **columns}
     if "--json" in words:
         print(json.dumps(columns if len(columns) > 1 else columns["now"], indent=2))
         return
-    rooms = [
-        (room, [column[room] for column in columns.values()])
-        for room in sorted(set().union(*columns.values()))
-    ]
-    rooms.append(("all", [column.total() for column in columns.values()]))
+    names = sorted(set().union(*columns.values()))
+    if what == "page":
+        names.sort(key=lambda name: -columns["now"][name])
+    rows = [(name, [column[name] for column in columns.values()]) for name in names]
+    rows.append(("all", [column.total() for column in columns.values()]))
     if len(columns) > 1:
-        print(f"{commit[:8]:>8} {'now':>8} {'change':>8}  room")
-        rooms = [(room, [before, now, f"{now - before:+}"]) for room, (before, now) in rooms]
-    for room, numbers in rooms:
-        print("".join(f"{number:>8} " for number in numbers) + f" {room}")
+        print(f"{commit[:8]:>8} {'now':>8} {'change':>8}  {what}")
+        rows = [(name, [before, now, f"{now - before:+}"]) for name, (before, now) in rows]
+    for name, numbers in rows:
+        print("".join(f"{number:>8} " for number in numbers) + f" {name}")
 
 
 def main(words: list[str]) -> int:
@@ -270,8 +308,8 @@ def main(words: list[str]) -> int:
                 print(f"{name}: {len(one['rooms'])} rooms, {one['calls_up']} calls up")
                 print("".join(f"  {where}: {number}\n" for where, number in one["where"].items()), end="")
         return 0
-    if "--lines" in words:
-        tell_lines(words)
+    if "--lines" in words or "--words" in words:
+        tell_counts(words)
         return 0
     round_about, up = circles(), arrows_up()
     if "--json" in words:

@@ -212,6 +212,10 @@ def write_files(folder):
     (folder / "grid.toml").write_text(example(), encoding="utf-8")
     shutil.copy(ROOT / "examples" / "train.toml", folder)
     (folder / "results.jsonl").write_text(results_of_example(), encoding="utf-8")
+    [model] = re.findall(
+        r"^```python\n(# mine\.py\n.*?)^```", (DOCS / "guides" / "models.md").read_text("utf-8"), re.M | re.S
+    )
+    (folder / "mine.py").write_text(model, encoding="utf-8")
     gallery().write_inputs(folder)
 
 

@@ -22,6 +22,8 @@ from tests.house import (
     sources,
     sources_of,
     trace,
+    words_by_page,
+    words_of,
 )
 
 
@@ -104,7 +106,7 @@ def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
     git("add", ".")
     git("commit", "-q", "-m", "One file")
     assert sources_of("HEAD", tmp_path) == {"agattn.room.file": CODE}
-    with pytest.raises(SystemExit, match="git has no package in 'nonsense'"):
+    with pytest.raises(SystemExit, match="git has no agattn in 'nonsense'"):
         sources_of("nonsense", tmp_path)
     monkeypatch.setattr("tests.house.sources_of", lambda commit: sources_of(commit, tmp_path))
     monkeypatch.setattr("tests.house.sources", lambda: {"agattn.room.file": "x = 1\n", "agattn.new": "y\n"})
@@ -116,6 +118,28 @@ def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
         ["6", "1", "-5", "agattn.room"],
         ["6", "2", "-4", "all"],
     ]
+
+
+PAGE = """# A page
+
+It has *seven* words, $x + y$ 12 and a table.
+
+```python
+>>> code that is not counted
+```
+
+| one | 2 |
+"""
+
+
+def test_words_of_prose_are_counted_by_page(tmp_path):
+    """A page that was moved is counted under its new name."""
+    assert words_of(PAGE) == 10  # a, page, it, has, seven, words, and, a, table, one
+    (tmp_path / "docs" / "start").mkdir(parents=True)
+    for name in ("README.md", "docs/tutorial.md", "docs/_build.md"):
+        (tmp_path / name).write_text(PAGE, encoding="utf-8")
+    assert words_by_page(clone=tmp_path) == {"README": 10, "start/tutorial": 10}
+    assert words_by_page()["start/tutorial"] > 500
 
 
 def test_every_file_is_counted():

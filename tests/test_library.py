@@ -185,13 +185,13 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ag.strata(NETWORK), "strata are those of one layer, .* use ag.dimension or ag.verify"),
+        (lambda: ag.strata(NETWORK), "strata are for one layer, .* use ag.dimension or ag.verify"),
         (lambda: ag.ideal(NETWORK), "has up to .* terms; the limit is .* smaller widths"),
         (lambda: ag.fiber(NETWORK, W), "A is no parameter of M"),
         (lambda: ag.fiber("layer", W), "takes an architecture first"),
-        (lambda: ag.identify(NETWORK, [1]), "are those of one layer"),
+        (lambda: ag.identify(NETWORK, [1]), "are for one layer"),
         (lambda: ag.certificate(NETWORK, "equation-12"), "only agattn.deep-zeros"),
-        (lambda: ag.tangent_space(NETWORK, (1, 1, 1)), "are those of one layer"),
+        (lambda: ag.tangent_space(NETWORK, (1, 1, 1)), "are for one layer"),
         (lambda: ag.strata("3 2 2"), r"takes an architecture first, such as ag\.SingleLayer.* given '3 2 2'"),
         (lambda: ag.dimension(ag.SingleLayer), "takes an architecture first"),
         (lambda: ag.strata(ag.SingleLayer(2, 1, t=1)), "need t ≥ 2"),

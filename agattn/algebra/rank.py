@@ -276,8 +276,8 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
             "state radius 0 to take them as written, or use ball"
         )
     raise TooLargeError(
-        f"the method {method} needs integers, and those that these decimals are multiples of would fill the"
-        " memory, as their exponents are large; use ball"
+        f"the method {method} writes decimals as fractions of integers; here these would fill the memory, as"
+        " the exponents are large; use ball"
     )
 
 

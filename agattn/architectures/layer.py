@@ -236,7 +236,7 @@ def one_layer(given: Architecture, plural: str, instead: str) -> SingleLayer:
         InputError: if it is no single layer.
     """
     if not isinstance(given, SingleLayer):
-        raise InputError(f"{plural} are those of one layer, and {given} is a network; {instead}")
+        raise InputError(f"{plural} are for one layer, and {given} is a network; {instead}")
     return given
 
 

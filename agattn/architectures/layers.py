@@ -589,7 +589,7 @@ class Convolution(Layer):
         if self.filter > positions:
             what = "entries in the token" if shape[1] == 1 else "tokens"
             raise InputError(
-                f"filter is {self.filter}, and it slides along {positions} {what}; it must be at most that"
+                f"filter is {self.filter}, and slides along {positions} {what}; give at most {positions}"
             )
         left = (positions - self.filter) // self.stride + 1
         return (left, 1) if self._is_vector(shape) else (self.channels, left)

@@ -26,6 +26,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from importlib import util
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,11 @@ def read_program(path: Path, name: str) -> Architecture:
             raise InputError(f"{path} has no {name or 'name given'}{nearest(name, known, listed)}")
         found = vars(module)[name]
         if callable(found) and not _is_architecture(found):
+            if needed := _arguments(found):
+                raise InputError(
+                    f"{path}: {name} is a function of {', '.join(needed)}; name an architecture, such as"
+                    f" {name}_model = ag.PolynomialMap({name}, ...) with the shapes of the parameters"
+                )
             with _raising(path):
                 found = found()
     finally:
@@ -215,6 +221,16 @@ def read_program(path: Path, name: str) -> Architecture:
             " ag.PolynomialMap, or a function without arguments that makes one"
         )
     return found  # type: ignore[no-any-return]
+
+
+def _arguments(function: Any) -> list[str]:
+    """The arguments without which a function cannot be called."""
+    try:
+        known = signature(function).parameters.values()
+    except (TypeError, ValueError):  # as of functions in C
+        return []
+    several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [one.name for one in known if one.default is one.empty and one.kind not in several]
 
 
 def _is_architecture(value: Any) -> bool:

@@ -321,13 +321,13 @@ def check_run(known: PolynomialMap) -> None:
     >>> check_run(PolynomialMap(lambda u, v: u[:, None] * v, {"u": 2000, "v": 2000}))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: <lambda> takes 4006000 numbers on its way, and its Jacobian up to 92 GiB;
+    agattn.errors.TooLargeError: <lambda> takes 4006000 intermediate numbers, and its Jacobian up to 92 GiB;
     take smaller arrays, or --force
     """
     if (held := numbers_held(known)) > LARGEST_RUN:
         raise TooLargeError(
-            f"{known.function_name} takes {known.program.numbers} numbers on its way, and its Jacobian up to"
-            f" {8 * held / 2**30:.0f} GiB; take smaller arrays, or --force"
+            f"{known.function_name} takes {known.program.numbers} intermediate numbers, and its Jacobian up"
+            f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or --force"
         )
 
 
@@ -411,7 +411,9 @@ class Polynomials(Operation):
         if not isinstance(other, Polynomials):
             return _constant(other, self.call)
         if other.call is not self.call:
-            raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
+            raise NotPolynomialError(
+                "keeps an array from one call to the next; use the arrays that are its arguments"
+            )
         return other
 
     def _new(self, kind: str, static: Any, shape: tuple[int, ...], *others: Polynomials) -> Polynomials:
@@ -764,7 +766,9 @@ def _stacked(value: Any, call: Trace) -> Polynomials:
     """A value that a function returns, its lists put together along new axes."""
     if isinstance(value, Polynomials):
         if value.call is not call:
-            raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
+            raise NotPolynomialError(
+                "keeps an array from one call to the next; use the arrays that are its arguments"
+            )
         return value
     if not isinstance(value, (list, tuple)) or not value:
         if value is None or isinstance(value, (list, tuple)):

@@ -17,7 +17,7 @@ import click
 
 from agattn.cli import interrupts, options
 from agattn.cli.output import STDOUT, console, json_option, read_text
-from agattn.errors import InputError
+from agattn.errors import InputError, was_interrupted
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.cache import Cache
@@ -184,11 +184,11 @@ def carry_out(
                     file.writelines(texts)
                     file.flush()
                 statuses.append({"status": line["status"]})
-    except OSError as error:
-        if output is not None and error.filename is None:
-            error.filename = str(output)  # a full disk names no file
-        raise
-    except KeyboardInterrupt:
+    except (Exception, KeyboardInterrupt) as error:
+        if not was_interrupted(error):  # or while workers were stopped, which may fail in its own way
+            if isinstance(error, OSError) and output is not None and error.filename is None:
+                error.filename = str(output)  # a full disk names no file
+            raise
         if statuses and not on_stdout:
             _show(sheet())
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"

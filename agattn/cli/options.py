@@ -79,7 +79,7 @@ _KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_JET}
 
 def _one_layer(given: Architecture) -> Architecture:
     if not isinstance(given, SingleLayer):
-        raise InputError(f"{_command()} is about one layer of one lightning head; {given} is none")
+        raise InputError(f"{_command()} is about one layer of one lightning head, and not about {given}")
     return given
 
 
@@ -181,7 +181,9 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
         if name not in given:
             raise click.UsageError(f"Missing option '{flag[name]}': {_hint(name, given, 'dims' in options)}")
     if "temperature" in given and given.get("normalization") != "softmax":
-        raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
+        raise InputError(
+            "--temperature belongs to the softmax; leave --temperature out, or add --normalization softmax"
+        )
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
 
 
@@ -256,12 +258,13 @@ claims = click.option(
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from agattn.claims import titled
+        from agattn.sheet.terminal import told
 
         for title, claims in titled():
-            click.echo(f"{title}:")
+            told(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
-                click.echo(f"  {claim.id}\n    {claim.statement}{assumes}")
+                told(f"  {claim.id}\n    {claim.statement}{assumes}")
         context.exit()
 
 
@@ -272,7 +275,9 @@ list_claims = click.option(
 
 json_flag = json_option("Print one JSON document on stdout.")
 force = click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")
-seed = option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
+seed = option(
+    "--seed", type=click.IntRange(min=0), metavar="N", default=0, help="Seed of all random choices."
+)
 field = click.option("--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.")
 
 
@@ -295,7 +300,9 @@ def engine_for(script: Path | None, given: str | None) -> Engine:
     ending = "" if script is None else script.suffix.lower()
     by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and given not in (None, by_ending.name):
-        raise InputError(f"{script} is a script for {by_ending.title}, and --engine is {given}; leave it out")
+        raise InputError(
+            f"{script} is a script for {by_ending.title}, and --engine is {given}; leave --engine out"
+        )
     return by_ending or engine_named(given or "macaulay2")
 
 
@@ -355,7 +362,10 @@ def checkpoint(command: Command, counted: bool = True) -> Command:
     """
 
     @click.option(
-        "--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared."
+        "--kv-heads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Heads of keys and values, if they are shared.",
     )
     @click.option(
         "--match", "parts", multiple=True, metavar="TEXT",
@@ -367,7 +377,11 @@ def checkpoint(command: Command, counted: bool = True) -> Command:
         return command(counts={"heads": heads, "shared": kv_heads, "parts": parts}, **given)
 
     text = "Heads per layer.  [default: from config.json]"
-    return click.option("--heads", type=click.IntRange(min=1), help=text)(wrapped) if counted else wrapped
+    return (
+        click.option("--heads", type=click.IntRange(min=1), metavar="N", help=text)(wrapped)
+        if counted
+        else wrapped
+    )
 
 
 def one_head(command: Command, counted: bool = True) -> Command:
@@ -382,7 +396,7 @@ def tolerance_option(default: float) -> Callable[[Command], Command]:
     """Add ``--tolerance``, relative, with this default."""
     kind = click.FloatRange(0, 1, min_open=True, max_open=True)
     text = "What counts as zero in floating point, relative to the largest."
-    return option("--tolerance", type=kind, default=default, help=text)
+    return option("--tolerance", type=kind, metavar="X", default=default, help=text)
 
 
 def limits(command: Command) -> Command:
@@ -505,12 +519,13 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
 
 def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
+        from agattn.sheet.terminal import told
         from agattn.systems.catalogue import MODEL_TASKS, TASKS
 
         width = max(map(len, TASKS))
         for name, task in TASKS.items():
             more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
-            click.echo(f"{name:{width}}  {task.summary}{more}")
+            told(f"{name:{width}}  {task.summary}{more}")
         ctx.exit()
 
 

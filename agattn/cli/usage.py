@@ -41,7 +41,7 @@ def explained(error: click.ClickException, arguments: Sequence[str] = ()) -> str
     if isinstance(error, click.MissingParameter):
         message = _missing(message, context)
     stray = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message)
-    typed = _sizes(stray[1].split(), context) if stray else ""
+    typed = (_model(stray[1], context) or _sizes(stray[1].split(), context)) if stray else ""
     return typed or f"{message}; see {context.command_path} --help"
 
 
@@ -124,6 +124,12 @@ def _others(context: click.Context) -> list[tuple[str, click.Command]]:
     assert isinstance(group, click.Group)
     found = ((name, group.get_command(context, name)) for name in COMMANDS if name != context.info_name)
     return [(name, command) for name, command in found if command is not None]
+
+
+def _model(word: str, context: click.Context) -> str:
+    """The line to type where the file of a model stands without its option; empty where there is none."""
+    is_model = re.fullmatch(r"\S+(\.toml|\.py(:\w+)?)", word) and "--model" in dict(_options(context.command))
+    return f"a model follows its option: type {context.command_path} --model {word}" if is_model else ""
 
 
 def _sizes(words: Sequence[str], context: click.Context) -> str:

@@ -116,7 +116,7 @@ def solve(
         basis = groebner_basis(equations, prime=LARGEST_PRIME, limits=limits, installation=installation)
         if basis.dimension <= 0:
             raise TranscriptError(
-                f"msolve says infinitely many solutions over QQ, and none so modulo {LARGEST_PRIME}"
+                f"msolve finds infinitely many solutions over QQ, and finitely many modulo {LARGEST_PRIME}"
             )
         return Solutions(ring, basis.dimension, basis.degree, None, (), seconds + basis.seconds)
     boxes: tuple[Box, ...] = ()

@@ -212,8 +212,8 @@ def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, d
     some = ", ".join(list(file)[:4]) or "none"
     named = f" with {', '.join(parts)} in their names" if parts else ""
     raise InputError(
-        f"{file.paths[0]} has no attention weights{named} in a layout that is read (BERT, GPT-2, Llama, "
-        f"GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); it has {some}"
+        f"{file.paths[0]} has no attention weights{named} in a layout that agattn reads (BERT, GPT-2, "
+        f"Llama, GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); the file has {some}"
     )
 
 

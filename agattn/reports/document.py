@@ -220,7 +220,9 @@ def refuse_another_report(folder: Path, title: str) -> None:
     except (OSError, UnicodeDecodeError):
         return
     if not there.startswith(text_markdown(title)):
-        raise InputError(f"{folder} holds another report, {there!r}; choose another --out, or remove it")
+        raise InputError(
+            f"{folder} holds another report, {there!r}; choose another --out, or remove that report"
+        )
 
 
 def markdown(document: Document) -> str:

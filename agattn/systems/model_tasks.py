@@ -163,13 +163,15 @@ def _ideal_data(architecture: Architecture, given: Given) -> Given:
     if (last := given.get("max_degree")) is None:
         return data | {"whole": True} | ({"prime": True} if given.get("prime") else {})
     if given.get("prime"):
-        raise InputError("--prime is about the whole ideal, and --max-degree asks for a part; give one")
+        raise InputError(
+            "--prime is about the whole ideal, and --max-degree asks for a part; give one of the two"
+        )
     if last < 1:
         raise InputError(f"the largest degree is {last}; it must be at least 1")
     if not data["weights"]:
         raise InputError(
-            f"no positive degrees of the parameters make {architecture} homogeneous, so that no degree is"
-            " complete before all are; leave out --max-degree"
+            f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
+            " to a degree cannot be found by themselves; leave out --max-degree"
         )
     return data | {"max_degree": last, "bound": last * max(data["degrees"]), "to": f" to degree {last}"}
 

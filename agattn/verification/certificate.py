@@ -388,6 +388,8 @@ def _absent(claim: Claim[Any]) -> str:
 
 
 def _undecided(verdict: Verdict) -> str:
+    if verdict.assumes:
+        return f"it says nothing here: it is about {' and '.join(verdict.assumes)}"[:LETTERS]
     return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
 
 

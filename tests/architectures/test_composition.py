@@ -269,8 +269,8 @@ def test_bounds_of_layers_add_up():
         (lambda: ag.Attention(2, 2, mask="causal", normalization="softmax"), "without a mask only"),
         (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask is for 1 tokens"),
         (lambda: ag.Network([ag.Attention(2, 2, skip=True)], 3, 2), "layer 1: skip adds the input, 3×2, to"),
-        (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and it slides along 3"),
-        (lambda: ag.Network([ag.Convolution(4, 2)], 3), "filter is 4, and it slides along 3 entries"),
+        (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and slides along 3"),
+        (lambda: ag.Network([ag.Convolution(4, 2)], 3), "filter is 4, and slides along 3 entries"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(make, message):

@@ -165,7 +165,7 @@ def test_programs(program):
         ("models.py:", "has no name given; there are ag, WIDTH, network"),
         ("models.py", "is a program; say which name in it is the model"),
         ("models.py:number", "number is 3, which is no architecture; give an ag.Network"),
-        ("models.py:attention", "TypeError: attention.. missing 3 required positional arguments"),
+        ("models.py:attention", "attention is a function of A, V, X; name an architecture"),
         ("models.py:unfit", "models.py: out is 0"),
         ("raises.py:x", "raises.py, line 2: ValueError: no luck"),
         ("leaves.py:x", "leaves.py, line 2: SystemExit: 3"),

@@ -126,7 +126,7 @@ def test_a_study_of_models(models):
         ("ideal --model softmax.toml", "is no polynomial; leave out the normalization"),
         ("ideal --model sums.toml --complete", "--complete is for one lightning head, and 3×1"),
         ("ideal --model sums.toml --engine M2 --seed 1", "--seed is for native computation; macaulay2 finds"),
-        ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
+        ("strata --model deep.toml", "one layer of one lightning head, and not about M(3,3,3; 2,2), t = 3"),
         ("verify --model sums.toml --claim 3.4", "theorem-3.4.closed is about a layer; give -d and -o"),
         ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
         ("report --model softmax.toml --out r", "only polynomial models have a report"),

@@ -10,6 +10,9 @@ LIKELY = [
     ("3 2 2", "there is no command '3'; sizes follow a command, as in agattn verify 3 2 2"),
     ("-d 3 -o 2", "-d follows a command, as in agattn verify -d 3 -o 2"),
     ("verify --model x.toml", "the model is 'x.toml', and there is no such file; give FILE.toml"),
+    ("dimension examples/block.toml", "type agattn dimension --model examples/block.toml"),
+    ("symmetries examples/maps.py:cubic", "type agattn symmetries --model examples/maps.py:cubic"),
+    ("dimension --model examples/maps.py:gated", "gated is a function of W, U, V, X; name an architecture"),
     ("verify --model examples/blok.toml", "there is no such file; did you mean 'examples/block.toml'?"),
     (
         "dimension --model examples",

@@ -136,6 +136,7 @@ def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
     ("command", "sent"),
     [
         (["run", "fiber", "--engine", "singular"], signal.SIGINT),
+        (["critical-points", "--samples", "3", "--engine", "singular"], signal.SIGINT),
         (["verify", "--engine", "all"], signal.SIGINT),
         (["verify", "--engine", "all"], signal.SIGTERM),
     ],

@@ -136,7 +136,7 @@ def test_the_digest_belongs_to_the_question():
         ("implicit-ideal", ag.DeepNetwork((2, 2), (2,), normalization="softmax"), {}, "is normalized"),
         ("implicit-ideal", AFFINE, {"max_degree": 2}, "leave out --max-degree"),
         ("implicit-ideal", CUBIC, {"max_degree": 0}, "the largest degree is 0"),
-        ("implicit-ideal", CUBIC, {"max_degree": 2, "prime": True}, "give one"),
+        ("implicit-ideal", CUBIC, {"max_degree": 2, "prime": True}, "give one of the two"),
         ("implicit-ideal", CUBIC, {"components": True}, "looks at no components; leave out --components"),
         ("fiber", CUBIC, {"prime": True}, "looks at no prime; leave out --prime"),
         ("fiber", CUBIC, {"weights": (Fraction(1, 101), 1), "characteristic": 101}, "1/101 is no element"),

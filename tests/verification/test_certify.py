@@ -105,7 +105,7 @@ def test_that_no_claim_can_be_certified_here_is_one_line(tmp_path):
     ended = call("verify", *words, "--certificate", tmp_path / "c.json")
     assert ended.status == 2 and ended.err.count("\n") == 1
     assert ended.err.startswith(
-        "agattn: M(2,1,1) cannot be certified. corollary-3.3: it is inapplicable: it ass"
+        "agattn: M(2,1,1) cannot be certified. corollary-3.3: it says nothing here: it is about a"
     )
     with pytest.raises(InputError, match=r"only agattn\.deep-zeros, .* have a certificate"):
         make_certificate(DEEP, ["equation-12"])

@@ -50,19 +50,20 @@ def command(
     smooth: bool, real: bool, weights_file: Path | None, field_name: str | None, engine_name: str, seed: int,
     force: bool, timeout: float, memory: int, destination: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """The critical points of a squared loss on the functions of a layer: how many, and the real ones.
+    """Count the critical points of a squared loss on the functions of a layer, and find the real ones.
 
-    The loss is that of samples, with random integers or from a FILE with arrays X (n × d × t) and Y (n × d' ×
-    t), or the squared distance to a random function in a metric. Its critical points are counted, with
-    multiplicity, on the smooth part of M̄ and on each stratum of singular points; where there are infinitely
-    many, dimension and degree are printed.
+    The loss is that of samples, which are random integers or stand in a FILE with arrays X (n × d × t) and Y
+    (n × d' × t); or with --metric the squared distance to a random function. Its critical points are counted,
+    with multiplicity, on the smooth part of M̄ and on each stratum of singular points; where there are
+    infinitely many, dimension and degree are printed.
 
     For general data (d' ≤ 3), and a general target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give
     the numbers; for d = 2 and d' = 1 elimination proves them for a given loss. Elsewhere an engine counts,
     modulo two primes, in different charts of the weights, unless --field says otherwise.
 
-    With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A the one that is
-    near is found and proved, with a bound on its distance, and the directions in which the loss falls there.
+    With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A agattn finds the
+    critical point near the head and proves it, with a bound on the distance and the directions in which the
+    loss falls.
     """
     from agattn.sheet.terminal import show
     from agattn.verification.verbs import critical_points

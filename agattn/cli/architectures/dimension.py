@@ -17,10 +17,10 @@ from agattn.cli.output import console, print_json, progress
 @click.option("--force", is_flag=True, help="Take the rank of a Jacobian of any size.")
 @json_flag
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
-    """Compute the dimension of a neuromanifold, with a proof from both sides where they meet.
+    """Compute the dimension of a neuromanifold, proved where a lower and an upper bound meet.
 
-    A layer counts as a network of one layer. Where the rank of a Jacobian would take long, a
-    theorem decides if one is known; it is named with its hypotheses, which were checked.
+    A layer counts as a network of one layer. Where the rank of a Jacobian would take long, agattn uses a
+    theorem, if a theorem is known, and prints its name and its hypotheses, which were checked.
     """
     one_blas_thread()
     from agattn.claims.network_dimension import dimension

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -96,9 +97,11 @@ def command(
         write_file(output, examined.text)
     if output != STDOUT:
         _show(examined.ideal, as_json)
+    from agattn.sheet.terminal import told
+
     for said in (examined.compared, examined.complete) if not as_json else ():
         if said is not None:
-            click.echo(f"\n{said}", err=output == STDOUT)
+            told(f"\n{said}", sys.stderr if output == STDOUT else sys.stdout)
     return 3 if examined.complete is not None and examined.complete.whole is None else 0
 
 

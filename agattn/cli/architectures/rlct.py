@@ -42,7 +42,12 @@ if TYPE_CHECKING:
 @click.option("--softmax", is_flag=True, help="Take a softmax head in place of a lightning head.")
 @tolerance_option(1e-6)
 @click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
-@click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
+@click.option(
+    "--kv-heads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Heads of keys and values, if they are shared.",
+)
 @file_option("-O", "--output", "destination", "Write the JSON document.", **JSON_FILE)
 @file_option(
     "--certificate", "For a layer: write a certificate of all points, for agattn check.", **JSON_FILE
@@ -55,13 +60,13 @@ def command(
     """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
-    for each function the least one over all weights that compute it. For weights in FILE (.npz, .json,
-    .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K, Q or A, with V
-    or W_O, W_V; or it is a checkpoint, and every head is placed. With -t 1 and FILE: for one token.
+    for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
+    .json, .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K and Q,
+    or A, with V, or W_O and W_V. Of a checkpoint, every head is placed. With -t 1 and FILE: for one token.
 
     For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model
-    with those of any polynomial model: two bounds, with their reasons, which are λ where they meet. Floating
-    weights are taken as the numbers that they are.
+    with those of any polynomial model: two bounds on λ with their reasons. Where the bounds meet, λ is known.
+    Floating-point weights are taken as exact.
     """
     one_blas_thread()
     if files and all(file.name.isdecimal() and not file.exists() for file in files):

@@ -25,14 +25,15 @@ from agattn.cli.output import progress
 def command(
     architecture: Architecture, pairs: bool, seed: int, force: bool, destination: Path | None, as_json: bool
 ) -> None:
-    """Ask of each kind of points of a network or a model whether it is critical and whether it is singular.
+    """Decide for each kind of points of a network or a model whether these points are critical, and singular.
 
     A kind is weights with something special about them: ranks of the matrices or of the virtual weights M_i
-    and L, symmetric or skew ones, shared vectors, kernels that meet, zero; of a model, with --model, arrays
-    of lower rank, with zero or equal rows and columns, equal heads. At integer weights of each kind
-    the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent vectors
-    of the closure are collected at all preimages known. More of them than the dimension prove the point
-    singular; a differential of the largest rank proves a smooth branch; otherwise it is undecided.
+    and L, symmetric or skew ones, shared vectors, kernels that meet, zero. For a model, with --model, the
+    kinds are arrays of lower rank, arrays with zero or equal rows and columns, and equal heads. At integer
+    weights of each kind the rank of the differential is found exactly, the fiber is bounded from both sides,
+    and tangent vectors of the closure are collected at all known preimages. More independent tangent vectors
+    than the dimension prove that the point is singular. A differential of the largest rank proves a smooth
+    branch. Otherwise the point is undecided.
     """
     one_blas_thread()
     from agattn.sheet.terminal import show

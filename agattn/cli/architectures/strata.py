@@ -22,8 +22,8 @@ from agattn.cli.output import print_json, progress
 def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path | None) -> None:
     """List the strata of the neuromanifold: orbits (r_V, r_A, r) of functions under base change.
 
-    r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
-    property shown holds at all points of a stratum and is proved by exact computation at one.
+    r_V and r_A are the ranks of V and A, and r is the rank of the rows of V and the columns of A together.
+    Every property shown holds at all points of a stratum, and is proved by exact computation at one of them.
     """
     from agattn.verification.verbs import strata
 

@@ -21,9 +21,9 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     """Find all linear symmetries of the parametrization of a polynomial architecture.
 
     They are the matrices B for which the parameters θ + εBθ give the same function as θ to first order, for
-    all θ: a Lie algebra, the solutions of a linear system, which is solved modulo a prime and lifted. That
-    there are no more is proved; each generator is proved by symbols where these are not too many. Known
-    symmetries are named, and the generators beyond them listed as new.
+    all θ: a Lie algebra, the solutions of a linear system, which is solved modulo a prime and lifted. agattn
+    proves that no others exist. Each generator is proved as well, by polynomials in symbols, unless these get
+    too large. The symmetries with a name are named, and all other generators are listed as new.
     """
     one_blas_thread()
     from agattn.geometry.dimension.lie_algebra import linear_symmetries

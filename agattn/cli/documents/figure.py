@@ -46,7 +46,9 @@ from agattn.cli.output import console, print_json, progress
     help="Figure critical: the point of the slice from which the loss is the distance.",
 )  # fmt: skip
 @options.engine("Figure 1: the engine that eliminates.", "auto", "native")
-@click.option("--layers", type=click.IntRange(1, 4), default=2, show_default=True, help="Figure 2: l.")
+@click.option(
+    "--layers", type=click.IntRange(1, 4), metavar="N", default=2, show_default=True, help="Figure 2: l."
+)
 @options.limits
 @options.force
 @options.seed
@@ -56,7 +58,7 @@ def command(
     metric: str, target: str, engine_name: str, layers: int, timeout: float, memory: int, force: bool,
     seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Recompute figure 1, 2 or 3 of the paper, draw a loss on the first, or a slice of a network.
+    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, or a slice of a network.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
     tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the

@@ -50,7 +50,7 @@ def command(
     architecture: Any | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
     memory: int, force: bool, seed: int, results: Path | None, grid: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
+    """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
     With --model, of any polynomial model: dimension, symmetries, equations, kinds of points, a fiber. With
     --study, a report of all the results of a study. report.html is one page that needs no network; report.md
@@ -105,7 +105,9 @@ def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None
     if as_json:
         print_json(saved.as_json())
     else:
-        click.echo(f"{document.summary}\n{saved}")
+        from agattn.sheet.terminal import told
+
+        told(f"{document.summary}\n{saved}")
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:

@@ -26,5 +26,7 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(found.as_json())
     else:
-        click.echo(str(found))
+        from agattn.sheet.terminal import told
+
+        told(str(found))
     return 0 if found.ok else 3

@@ -35,10 +35,11 @@ def command(
     architecture: Architecture, task: str, asked: dict[str, Any], engine_name: str | None,
     output: Path | None, machine: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print a script that computes TASK for a layer, a network or a model; it stands alone and runs by hand.
+    """Print a script that computes TASK for a layer, a network or a model, and that you can run by hand.
 
-    It prints what it finds, polynomials as polynomials. The part that --machine adds prints the same once
-    more between two marks, polynomials as exponent vectors, with a checksum.
+    The script needs no other file, and prints its results, polynomials as polynomials. With --machine it
+    prints the results once more for agattn run: between two marks, with polynomials as exponent vectors and a
+    checksum.
     """
     engine = options.engine_for(output, engine_name)
     from agattn.engines.verbs import emit

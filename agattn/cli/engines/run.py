@@ -46,7 +46,8 @@ def command(
     """Run TASK for a layer, a network or a model on an engine and print the answer, read back exactly.
 
     Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for one on stdin: in this folder, with the
-    engine that agattn finds, and print what it prints. It has no time limit unless --timeout is given.
+    engine that agattn finds, and print what the engine prints. A SCRIPT has no time limit unless --timeout is
+    given.
     """
     from agattn.engines.verbs import run
 
@@ -61,5 +62,7 @@ def command(
     if as_json:
         print_json(done.as_json())
         return
-    click.echo(str(done))
+    from agattn.sheet.terminal import told
+
+    told(str(done))
     click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)

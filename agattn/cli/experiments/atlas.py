@@ -15,11 +15,15 @@ from agattn.cli.output import print_json, write_file
     epilog="Examples: agattn atlas --max-width 3 --max-depth 2 -O atlas.md; "
     "agattn atlas --points -O points.md"
 )
-@option("--max-width", type=click.IntRange(1, 8), default=5, help="Largest width.")
-@option("--max-depth", type=click.IntRange(1, 4), default=3, help="Most layers.")
-@option("--max-heads", type=click.IntRange(1, 8), default=3, help="Most heads.")
+@option("--max-width", type=click.IntRange(1, 8), metavar="N", default=5, help="Largest width.")
+@option("--max-depth", type=click.IntRange(1, 4), metavar="N", default=3, help="Most layers.")
+@option("--max-heads", type=click.IntRange(1, 8), metavar="N", default=3, help="Most heads.")
 @option(
-    "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=400,
+    help="Networks drawn from a family that has more.",
 )
 @click.option("--points", is_flag=True, help="Survey kinds of critical and singular points instead.")
 @file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]", **MARKDOWN_FILE)

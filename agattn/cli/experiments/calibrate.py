@@ -16,7 +16,14 @@ from agattn.cli.output import progress, write_file
 
 @click.command(epilog="Examples: agattn calibrate; agattn calibrate --out calibration --quick")
 @file_option("--out", "folder", "Sample, and write points, estimates, tables and a plot there.", folder=True)
-@option("--points", "number", type=click.IntRange(1, 100), default=30, help="With --out: how many points.")
+@option(
+    "--points",
+    "number",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    default=30,
+    help="With --out: how many points.",
+)
 @click.option("--quick", is_flag=True, help="With --out: few samples and 3 points unless --points is given.")
 @click.option("--devinterp", is_flag=True, help="With --out: run devinterp, too; needs the extra slt.")
 @click.option("--free-energy", is_flag=True, help="With --out: only slopes of free energies in log n.")
@@ -38,7 +45,7 @@ def command(
 
     if folder is None:
         found = calibrate()
-        leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
+        leave_out("is for sampling, with --out", "number", "quick", "devinterp", "free_energy")
         if not as_json:
             show(found.sheet(), output.console(soft_wrap=True))
     else:

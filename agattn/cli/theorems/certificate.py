@@ -27,10 +27,11 @@ def command(architecture: Any, claims: tuple[str, ...], destination: Path | None
     """Write a certificate: integers that prove the verdicts on claims, which anyone can check again.
 
     The verdicts are computed natively, without an engine. A refuted claim is certified as well, by the points
-    at which it fails. Claims that have no certificate are named, with the reason. Without -O the table says
-    what a certificate would prove, and nothing is written.
+    at which the claim fails. Claims without a certificate are named, with the reason. Without -O the table
+    says what a certificate would prove, and nothing is written.
 
-    Exit status: 0 all that is certified is confirmed; 1 a refutation is certified; 2 nothing can be.
+    Exit status: 0 every certified claim is confirmed; 1 a refutation is certified; 2 no claim can be
+    certified.
     """
     options.one_blas_thread()
     from agattn.sheet.terminal import show

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,9 +75,11 @@ def _certify(report: Report, file: Path) -> None:
 
     found = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(found) + "\n")
-    click.echo(f"certified: {', '.join(found.certified)}", err=True)
+    from agattn.sheet.terminal import told
+
+    told(f"certified: {', '.join(found.certified)}", sys.stderr)
     if found.uncertified:
-        click.echo(f"not certified: {', '.join(found.uncertified)}", err=True)
+        told(f"not certified: {', '.join(found.uncertified)}", sys.stderr)
 
 
 def _text(report: Report) -> str:

@@ -38,8 +38,8 @@ def command(
 
     FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
     .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX and torch's MultiheadAttention, or plain
-    arrays K, Q, V or A, V. Layers and heads count from 0. Biases, positions, scales and softmax are no part
-    of the geometry: it is that of A = KᵀQ and V.
+    arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that of A = KᵀQ and V: biases,
+    positions, scales and softmax play no part.
     """
     from agattn.heads.verbs import classify
     from agattn.sheet.terminal import show

@@ -51,7 +51,12 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=INPUT)
 @partial(network_or_checkpoint, instead=lambda given: given["dims"] is None is given["ranks"])
 @click.option(
-    "-a", "--attn-dim", "a", type=click.IntRange(min=1), help="For weights A, V: the largest rank of A."
+    "-a",
+    "--attn-dim",
+    "a",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="For weights A, V: the largest rank of A.",
 )
 @file_option("--other", "Other weights: decide whether they have the same function.", read=True)
 @partial(one_head, counted=False)
@@ -62,16 +67,16 @@ def command(
     files: tuple[Path, ...], architecture: Architecture | None, a: int | None, other: Path | None,
     layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Describe the fiber through the weights in FILE: everything that computes the same function (t ≥ 2).
+    """Describe the fiber through the weights in FILE: all weights that compute the same function (t ≥ 2).
 
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
     end in these letters; or a checkpoint, with --layer and --head. Integers, and rationals such as "1/3" in
     JSON, are exact.
 
     For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in
-    place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights.
-    With --model the same of any polynomial model, with an array for each of its parameters. Floating weights
-    are taken as the numbers that they are.
+    place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights. With
+    --model the same of any polynomial model, with an array for each of its parameters. Floating-point weights
+    are taken as exact.
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "parts", "tolerance")

@@ -19,7 +19,7 @@ from agattn.errors import InputError
 @tolerance_option(1e-8)
 @json_flag
 def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bool) -> None:
-    """Recover (A, V) from a coefficient tensor, or say why it is not in M and give the nearest point found.
+    """Recover (A, V) from a coefficient tensor, or say why no weights have this tensor and give the nearest.
 
     FILE is .npy, .npz, .safetensors or .json with one array, such as [5, 22, 21, 10, 34, 28]: the N compact
     coefficients y_(c,b,i,k), i ≤ k, of u_i u_k in the product of row c of V and column b of A, ordered by c,

@@ -250,7 +250,7 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
             raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
     mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
     if needed and wanted and not mine:
-        raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add one of their claims")
+        raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add a claim about {kind}")
     return mine
 
 

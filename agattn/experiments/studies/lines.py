@@ -146,14 +146,12 @@ def read_lines(text: str) -> list[Line]:
         asks = {line["job"]["ask"], first["job"]["ask"]}
         if len(asks) > 1 and not asks <= set(TOGETHER):
             raise InputError(
-                f"line {number} asks for {line['job']['ask']} and those above for {first['job']['ask']}; "
-                "make one report of each"
+                f"line {number} asks for {line['job']['ask']} and the lines above for "
+                f"{first['job']['ask']}; make a report for each"
             )
         found[line["key"]] = line
     if not found:
-        raise InputError(
-            "there is no line in it; write results with: agattn study GRID.toml -O RESULTS.jsonl"
-        )
+        raise InputError("the file has no line; write results with: agattn study GRID.toml -O RESULTS.jsonl")
     return list(found.values())
 
 

@@ -89,7 +89,9 @@ class Experiment:
         if type(self.steps) is not int or self.steps < 1:
             raise InputError(f"steps is {shown(self.steps)}; it must be a whole number of at least 1")
         if (self.temperature > 0) != (self.method == "langevin"):
-            raise InputError('temperature belongs to method = "langevin", which needs one above 0')
+            raise InputError(
+                'method = "langevin" needs a temperature above 0, and no other method has a temperature'
+            )
         if type(self.compiled) is not bool:
             raise InputError(f"compiled is {shown(self.compiled)}; it must be true or false")
         if self.compiled and (self.method != "flow" or self.data.samples is None):

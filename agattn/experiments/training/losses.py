@@ -85,8 +85,8 @@ def exact_layer(architecture: Architecture) -> DeepNetwork:
     network = architecture.as_network()
     if network is None or not is_one_lightning_layer(architecture):
         raise InputError(
-            f"{architecture} has no exact loss: that is for one lightning layer without skip "
-            "connections; give a number of samples"
+            f"{architecture} has no exact loss, which is known for one lightning layer "
+            "without skip connections; give a number of samples"
         )
     return network
 

@@ -200,7 +200,7 @@ def runs_sheet(runs: Sequence[RunEnd]) -> Sheet:
             )
         )  # fmt: skip
     columns = (
-        "experiment",
+        Wide("experiment"),
         "runs",
         Wide("outcomes"),
         Wide("strata of limits"),

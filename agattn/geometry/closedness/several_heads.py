@@ -168,7 +168,9 @@ def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[
     [[[[-4, -3]], [[3, 1]]], [[[1, 4]], [[1, 4]]], [[[6, 2]], [[8, 6]]]]
     """
     if network.value_rank is not None or not network.is_lightning:
-        raise InputError(f"{network} is no lightning network with V of any rank; only such have head kinds")
+        raise InputError(
+            f"head kinds are known for lightning networks with V of any rank, and not for {network}"
+        )
     layers = [i for i, heads in enumerate(network.heads_by_layer, 1) if heads > 1]
     kinds: list[tuple[str, int, Change | None]] = [("generic", 0, None)] if layers else []
     for i in layers:

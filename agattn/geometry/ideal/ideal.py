@@ -270,7 +270,7 @@ class IdealByDegree(Result):
                 f"the point has {len(point)} coordinates; {self.name} needs {len(self.coordinates)}"
             )
         if self.characteristic:
-            raise InputError(f"the ideal is over ZZ/{self.characteristic}; only one over QQ decides")
+            raise InputError(f"the ideal is over ZZ/{self.characteristic}; only an ideal over QQ decides")
         values = dict(zip(self.coordinates, point, strict=True))
         return not any(equation.value(values) for equation in self.equations())
 

@@ -285,7 +285,7 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
     """
     layers = layers_of(given)
     if len(layers) > 1 or len(layers[0]) > 1:
-        raise InputError("the weights have several heads or layers; a layer has one of each here")
+        raise InputError("the weights have several heads or layers; give those of one head of one layer")
     w = layers[0][0]
     if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
         raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer}")

@@ -388,7 +388,7 @@ class NetworkFiber(Result, name="fiber"):
             g = g.reshape(1, 1) if g.size == 1 else g
             if g.shape != (symmetry.size, symmetry.size):
                 raise InputError(
-                    f"symmetry {number} is {symmetry.name} of size {symmetry.size}; give such a matrix"
+                    f"symmetry {number} is {symmetry.name}; give a matrix of size {symmetry.size}"
                 )
             back = inverse(g)
             if back is None:

@@ -1,0 +1,113 @@
+"""Ctrl-C during long commands: one line says what is lost, and what was done is found again."""
+
+import json
+import signal
+from contextlib import contextmanager
+
+import pytest
+from command_line import call, eventually, start
+
+from agattn.experiments.studies import workers
+
+#: Says each step on stdout, and then waits to be interrupted there.
+WAITS = """
+import sys, time
+import agattn.cli.output as output
+from agattn.cli.main import main
+def wait(step):
+    print("begun", flush=True)
+    time.sleep(600)
+output.silent = wait
+main({words!r})
+"""
+TRAIN = """
+[[experiment]]
+name = "done first"
+layer = {d = 2, d_out = 1, a = 1}
+teacher = {kind = "generic"}
+method = "untrained"
+seeds = 2
+
+[[experiment]]
+name = "long"
+layer = {d = 2, d_out = 1, a = 1}
+teacher = {kind = "generic"}
+method = "langevin"
+rate = 1e-3
+temperature = 1e-3
+steps = STEPS
+seeds = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["audit", "--max-d", "2", "--max-out", "2"],
+        ["critical-points", "-d", "2", "-o", "1", "--samples", "3"],
+        ["verify", "-d", "3", "-o", "2", "--engine", "native"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_long_command_ends_at_once_with_one_line(words):
+    process = start(code=WAITS.format(words=words))
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert set(out.split()) <= {"begun"}  # threads wait, too
+    assert (process.returncode, err) == (130, "agattn: interrupted; nothing was left behind\n")
+
+
+def test_an_atlas_ends_below_the_families_that_it_has_named():
+    process = start("atlas", "--max-width", "4")
+    first = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    *families, last = [first, *err.splitlines(keepends=True)]
+    assert process.returncode == 130 and out == "" and all(line.endswith("networks\n") for line in families)
+    assert last == "agattn: interrupted; nothing was left behind\n"
+
+
+def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
+    (tmp_path / "train.toml").write_text(TRAIN.replace("STEPS", "1_000_000_000"), encoding="utf-8")
+    words = ("train", tmp_path / "train.toml", "--cache", tmp_path / "cache")
+    process = start(*words, "-O", tmp_path / "runs.jsonl")
+    file = tmp_path / "runs.jsonl"
+    try:
+        assert (
+            eventually(lambda: file.exists() and file.read_text().count("\n") == 2) and process.poll() is None
+        )
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and "done first" in out
+    assert err == "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there\n"
+    seeds = [json.loads(line)["seed"] for line in file.read_text().splitlines()]
+    assert seeds == [0, 1]
+    (tmp_path / "train.toml").write_text(TRAIN.replace("STEPS", "10"), encoding="utf-8")
+    ended = call(*words, "--json")
+    assert ended.status == 0 and "2 jobs (1 from the cache)" in ended.err
+    assert ended.out.startswith(file.read_text()) and ended.out.count("\n") == 3
+
+
+def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_path, monkeypatch):
+    class Interrupted(workers._Here):
+        def submit(self, *arguments, **options):
+            self.begun = getattr(self, "begun", 0) + 1
+            if self.begun == 2:
+                raise KeyboardInterrupt
+            return super().submit(*arguments, **options)
+
+    @contextmanager
+    def fails_at_its_end():
+        try:
+            yield Interrupted(), 1
+        finally:
+            raise RuntimeError("the workers are gone")
+
+    monkeypatch.setattr(workers, "in_this_process", fails_at_its_end)
+    (tmp_path / "grid.toml").write_text('ask = "strata"\n[layers]\nd = [1, 2]\nd_out = 1\n', encoding="utf-8")
+    status, out, err = call("study", tmp_path / "grid.toml", "--cache", tmp_path / "cache")
+    assert status == 130 and "M(1,1,1)" in out
+    assert err == "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there\n"
