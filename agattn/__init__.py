@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
     from agattn.experiments.verbs import atlas, audit, calibrate, study, train
+    from agattn.geometry.dimension.contact import contact_spectrum as spectrum
     from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
     from agattn.geometry.ideal.invariants import invariants
     from agattn.geometry.identifiability.equivalence import equivalent
@@ -81,7 +82,7 @@ __all__ = [
     "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
     "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",
     "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants", "learning_coefficient",
-    "rank", "report", "rlct", "run", "schema", "script", "singularities", "strata", "study",
+    "rank", "report", "rlct", "run", "schema", "script", "singularities", "spectrum", "strata", "study",
     "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 

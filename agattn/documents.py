@@ -52,6 +52,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.learning_coefficients.brackets:CoefficientBounds",
         "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
     ),
+    "spectrum": ("agattn.geometry.dimension.contact:ContactSpectrum",),
     "singularities": ("agattn.geometry.singular_points.point_facts:Singularities",),
     "atlas": ("agattn.experiments.studies.atlas:Atlas",),
     "calibrate": ("agattn.experiments.calibration.calibration:Calibration",),

@@ -60,6 +60,7 @@ VERBS: Mapping[str, str] = {
     "schema": "agattn.documents:schema",
     "script": "agattn.engines.verbs:emit",
     "singularities": "agattn.verification.verbs:singularities",
+    "spectrum": "agattn.geometry.dimension.contact:contact_spectrum",
     "strata": "agattn.verification.verbs:strata",
     "study": "agattn.experiments.verbs:study",
     "symmetries": "agattn.geometry.dimension.lie_algebra:linear_symmetries",
@@ -227,7 +228,7 @@ _FLAGS = (
 _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seed", "characteristic"), (is_whole, "a whole number of at least 0")),
     **dict.fromkeys(
-        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count"),
+        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
         (_is_size, f"a whole number of at most {LARGEST_SIZE}"),
     ),
     **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),

@@ -55,6 +55,7 @@ CASES = [
     ["dimension", *SOFTMAX],
     ["dimension", *BLOCK],
     ["dimension", *MODEL],
+    ["spectrum", *SOFTMAX],
     ["symmetries", *LAYER],
     ["symmetries", *NETWORK],
     ["symmetries", *MODEL],

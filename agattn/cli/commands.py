@@ -21,6 +21,7 @@ FOLDERS = {
             "ideal": "Find the equations of the neuromanifold, with their symmetry.",
             "singularities": "Decide which kinds of points of a network are critical or singular.",
             "rlct": "Compute learning coefficients of one layer, exactly.",
+            "spectrum": "Find how fast the singular values of a Jacobian fall as scores vanish.",
             "critical-points": "Count the critical points of a squared loss, by strata.",
         },
     ),

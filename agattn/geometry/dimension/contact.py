@@ -1,0 +1,267 @@
+"""The contact spectrum of a network: how fast the singular values of its Jacobian fall as scores get small.
+
+Take keys K_i = tU_i and queries Q_i = tW_i for general U_i, W_i, and V_i the identity, or general where V_i
+is not square. At fixed inputs all scores vanish at t = 0, so the function and its Jacobian J(t) by the
+weights are power series in t. Over the power series J(t) has a Smith form: a diagonal matrix of powers of t,
+whose exponents are the *contact orders*. There are as many singular values of order t^β as there are Smith
+factors t^β. Where the largest order is 17, floating point takes most singular values for zero at once.
+
+Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), Theorem 4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import flint
+import mpmath
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, BallArithmetic, ModularArithmetic, to_balls
+from agattn.algebra.residues import Residues, random_prime, random_residues
+from agattn.algebra.series import Series, SeriesArithmetic
+from agattn.algebra.spectrum import singular_values
+from agattn.algebra.tracing import Traced, Tracing
+from agattn.architectures import Architecture, DeepNetwork, positive_integer
+from agattn.architectures.forms import STUDIED, Studied
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.symmetries import symmetry_bound
+from agattn.patience import Progress, silent
+from agattn.sheet.data import Note, Sheet, Table
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
+
+#: Larger networks are refused unless forced.
+MOST_PARAMETERS, MOST_LAYERS = 400, 3
+#: Rows beyond the largest possible rank.
+_SURPLUS = 6
+
+
+@dataclass(frozen=True, repr=False)
+class ContactOrder(Result):
+    """An order β, with the number of singular values that fall as t^β."""
+
+    order: Key[Count, "The order β: the exponent of t in the Smith form of the Jacobian."]
+    multiplicity: Key[Positive, "The number of Smith factors of this order."]
+    slopes: Key[
+        tuple[float, float] | None,
+        "The least and the largest slope of these singular values in high precision; null without digits.",
+    ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContactSpectrum(Result, name="spectrum"):
+    """The contact orders of a network where all scores vanish.
+
+    ``kernel`` is the number of parameters less the number of all Smith factors that were found.
+    """
+
+    architecture: Key[Studied, STUDIED]
+    parameters: Key[Positive, "The number of parameters, the columns of the Jacobian."]
+    orders: Key[tuple[ContactOrder, ...], "The orders, from the least on."]
+    kernel: Key[Count, "The number of directions without an order up to the largest that is seen."]
+    complete: Key[bool, "Whether the orders are as many as the rank can be, so that the kernel has no order."]
+    last: Key[Positive, "The largest order that is seen: power series are truncated after this order."]
+    prime: Key[Positive, "The prime modulo which the Smith form was computed."]
+    digits: Key[Positive | None, "Decimal digits of the singular values; null if there are none."]
+    evidence: Key[Evidence, "`modular`: random weights and inputs, modulo a prime.", PROVED_OR_MODULAR]
+
+    def summary(self) -> str:
+        """The multiplicities of all orders, and the kernel."""
+        found = ", ".join(f"{one.multiplicity} of order {one.order}" for one in self.orders)
+        return f"{self.architecture.name}: {found}; kernel of dimension {self.kernel} ({self.evidence})"
+
+    def sheet(self) -> Sheet:
+        """A row for each order."""
+        headings = ["order", "singular values"] + ["slopes"] * (self.digits is not None)
+        rows = []
+        for one in self.orders:
+            slopes = (
+                () if one.slopes is None else (" to ".join(f"{round(x, 4) + 0.0:.4f}" for x in one.slopes),)
+            )
+            rows.append((one.order, one.multiplicity, *slopes))
+        title = f"{self.architecture.name}: contact orders of {self.parameters} parameters"
+        larger = f" or have an order above {self.last}"
+        if self.complete:
+            larger = ", and no singular value has a larger order"
+        kernel = f"{self.kernel} directions are in the kernel{larger}."
+        how = f"Smith form over power series modulo {self.prime}, at random weights ({self.evidence})."
+        return Sheet(title, (Table(title, tuple(headings), tuple(rows)), Note(f"{kernel} {how}")))
+
+
+def contact_spectrum(
+    architecture: Architecture,
+    *,
+    digits: int | None = None,
+    seed: int = 0,
+    force: bool = False,
+    progress: Progress = silent,
+) -> ContactSpectrum:
+    """The contact orders of the Jacobian along K_i = tU_i, Q_i = tW_i, with multiplicities.
+
+    Args:
+        architecture: a layer or a network of attention, lightning or softmax.
+        digits: compute singular values as well, with so many decimal digits, and how fast they fall.
+        seed: of the random weights, inputs and the prime.
+        force: attempt networks beyond the limits on sizes.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: if the architecture is no network of attention.
+        TooLargeError: if the network has more than 3 layers or 400 parameters.
+
+    See Also:
+        :func:`agattn.dimension`; ``agattn spectrum`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.spectrum(ag.DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax"))
+    M(2,2,2; 1,1), softmax, t = 2: 4 of order 0, 3 of order 1, 3 of order 5; kernel of dimension 6 (modular)
+    """
+    network = architecture.as_network()
+    if network is None:
+        raise InputError(
+            f"{architecture} is no network of attention; contact orders are known only for these"
+        )
+    if not force and (network.layers > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
+        raise TooLargeError(
+            f"{network} has {network.layers} layers and {network.parameters} parameters; contact orders are "
+            f"for {MOST_LAYERS} layers and {MOST_PARAMETERS} parameters at most, unless --force is given"
+        )
+    generator = np.random.default_rng(seed)
+    p = random_prime(generator)
+    bound = symmetry_bound(network, seed).value
+    # Beyond the largest order of one head: 2·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
+    last = 3**network.layers if network.is_lightning else 2 * 3 ** (network.layers - 1)
+    progress("the Jacobian as a power series")
+    series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
+    progress("its Smith form")
+    found = sorted(Counter(smith_orders(series, p)).items())
+    slopes = None
+    if digits is not None:
+        progress("singular values")
+        slopes = _slopes(network, positive_integer("digits", digits), bound + _SURPLUS, generator)
+    orders, start = [], 0
+    for order, multiplicity in found:
+        band = None if slopes is None else slopes[start : start + multiplicity]
+        orders.append(ContactOrder(order, multiplicity, None if band is None else (min(band), max(band))))
+        start += multiplicity
+    kernel = network.parameters - start
+    return ContactSpectrum(
+        architecture, network.parameters, tuple(orders), kernel, start == bound, last, p, digits,
+        Evidence.MODULAR,
+    )  # fmt: skip
+
+
+def _is_small(name: str) -> bool:
+    """Whether an array is multiplied by t."""
+    return name.startswith(("K_", "Q_"))
+
+
+def _values(shape: tuple[int, ...], random: Array) -> Array:
+    """V: the identity where it is square, else random; the same of factors O and P."""
+    return np.broadcast_to(np.eye(shape[-1]), shape) if shape[-1] == shape[-2] else random
+
+
+def _jacobian_series(
+    network: DeepNetwork, last: int, rows: int, p: int, generator: np.random.Generator
+) -> Residues:
+    """J(t) modulo t^(last + 1), as (last + 1, rows, parameters): one random cotangent at each of many inputs.
+
+    With K = tU the derivative by K is that by U, divided by t.
+    """
+    tracing = Tracing(ModularArithmetic(p))
+    series = SeriesArithmetic(tracing, last + 1)
+    leaves, theta = dict[str, Traced](), dict[str, Series | Traced]()
+    for name, shape in network.shapes.items():
+        entries = random_residues(generator, shape, p)
+        entries = entries if _is_small(name) else _values(shape, entries)
+        leaves[name] = tracing.record(np.broadcast_to(entries, (rows, *shape)))
+        theta[name] = series.variable(leaves[name]) if _is_small(name) else leaves[name]
+    X = random_residues(generator, (rows, *network.input_shape), p)
+    cotangents = random_residues(generator, (1, rows, *network.output_shape), p)
+    out = series.series(network.evaluate(series, theta, X))
+    J = np.zeros((last + 1, rows, network.parameters))
+    for n, coefficient in enumerate(out.coefficients):
+        if isinstance(coefficient, Traced):
+            tracing.pull_back(coefficient, cotangents)
+            for order, columns, gradient in _gradients(leaves, n):
+                if 0 <= order <= last:
+                    J[order, :, columns] = gradient.reshape(rows, -1)
+    return J
+
+
+def _gradients(leaves: dict[str, Traced], n: int) -> Iterator[tuple[int, slice, Array]]:
+    """The gradients of the coefficient of tⁿ by each array: their order, their columns; they are cleared."""
+    start = 0
+    for name, leaf in leaves.items():
+        columns = slice(start, start := start + prod(leaf.shape[1:]))
+        if leaf.gradient is not None:
+            yield n - _is_small(name), columns, leaf.gradient[0]
+        leaf.gradient = None
+
+
+def smith_orders(series: Residues, p: int) -> Iterator[int]:
+    """The orders of the Smith factors of a matrix over 𝔽_p[[t]], in (N + 1, m, n) numbers.
+
+    An entry of least order v is the pivot. Rows are cleared by multiples of the pivot row; as all entries have
+    at least the order v, no precision is lost.
+
+    >>> matrix = np.zeros((3, 2, 2))
+    >>> matrix[0] = [[1, 2], [1, 2]]
+    >>> matrix[2, 1, 1] = 5  # 1, 2 and 1, 2 + 5t²
+    >>> list(smith_orders(matrix, 7))
+    [0, 2]
+    """
+    A, N = series.astype(np.int64) % p, len(series) - 1
+    while A.shape[1] and A.shape[2]:
+        v = next((v for v in range(N + 1) if A[v].any()), None)
+        if v is None:
+            return
+        yield v
+        i, j = np.argwhere(A[v])[0]
+        # The pivot is t^v·u with a unit u; its row is divided by u.
+        inverse, row = _inverse(A[v:, i, j], p), np.zeros_like(A[v:, i, :])
+        for n in range(N + 1 - v):
+            for k in range(n + 1):
+                row[n] = (row[n] + A[v + k, i] * inverse[n - k]) % p
+        column = A[:, :, j].copy()
+        for a in range(v, N + 1):  # entries of the column times the row
+            for b in range(N + 1 - a):
+                A[a + b] = (A[a + b] - np.outer(column[a], row[b]) % p) % p
+        A = np.delete(np.delete(A, i, axis=1), j, axis=2)
+
+
+def _inverse(u: Array, p: int) -> list[int]:
+    """The coefficients of 1/u for a power series whose constant term is not 0."""
+    first = pow(int(u[0]), -1, p)
+    found = [first]
+    for n in range(1, len(u)):
+        found.append(-first * sum(int(u[k]) * found[n - k] for k in range(1, n + 1)) % p)
+    return found
+
+
+def _slopes(network: DeepNetwork, digits: int, rows: int, generator: np.random.Generator) -> list[float]:
+    """log₂ σ(2t)/σ(t) of the singular values at a small t, the largest first, in so many digits."""
+    bits = int(digits * 3.33) + 16
+    # Of order 17 the singular values are about t^17: t is chosen so that half of the digits are left.
+    halvings = max(4, bits // (2 * 2 * 3 ** (network.layers - 1)))
+    drawn, found = dict[str, Array](), []
+    for name, shape in network.shapes.items():
+        entries = generator.standard_normal(shape)
+        drawn[name] = to_balls(entries if _is_small(name) else _values(shape, entries))
+    X = to_balls(generator.standard_normal((rows, *network.input_shape)))
+    cotangents = to_balls(generator.standard_normal((rows, 1, *network.output_shape)))
+    for n in (halvings - 1, halvings):
+        with flint.ctx.workprec(bits):
+            t = flint.arb(2) ** -n
+            theta = {name: array * t if _is_small(name) else array for name, array in drawn.items()}
+            J = jacobian(network, theta, X, BallArithmetic(), cotangents)
+        with mpmath.workprec(bits):
+            numbers = [[mpmath.mpf(tuple(map(int, x.mid().man_exp()))) for x in row] for row in J.tolist()]
+            found.append(singular_values(numbers, bits))
+    with mpmath.workprec(bits):
+        return [float(mpmath.log(x / y, 2)) if y else mpmath.inf for x, y in zip(*found, strict=True)]
