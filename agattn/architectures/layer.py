@@ -161,8 +161,9 @@ class SingleLayer(Result):
         )
         shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
         sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
+        formulas = (Math(r"X \mapsto V X X^{\top} A X"), Math(r"A = K^{\top} Q"))
         rows: tuple[tuple[Cell, ...], ...] = (
-            ("map", Math(r"\varphi"), Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
+            ("map", Math(r"\varphi"), Lines(formulas)),
             ("sizes", "", Lines(tuple(sizes))),
             ("embedding dimension", Math("d"), d),
             ("output dimension", Math("d'"), d_out),

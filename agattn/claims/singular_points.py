@@ -62,7 +62,7 @@ def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, Strat
         DisagreementError: if elimination and ranks contradict each other.
     """
     if not layer.has_orbits:
-        raise UndecidedError("at t = 1 the strata are different, and agattn does not decide them")
+        raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
     dim = dimension(layer, findings)
     return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}
 

@@ -86,8 +86,9 @@ _TIE = "\ue000"
 def fold(said: str, width: int) -> str:
     """Fold lines between words, and neither inside a number or a word, nor beside a sign of relation.
 
-    What follows in a folded line that is indented, or has columns, is indented further. A word longer than
-    the width stays whole, on a line of its own.
+    What follows in a folded line that is indented, or has columns, is indented further; if the last column
+    begins far to the right, all of it stands below the others. A word longer than the width stays whole, on a
+    line of its own.
 
     >>> print(fold("zero where A = 0 or V = 0", 21))
     zero where A = 0 or
@@ -95,8 +96,18 @@ def fold(said: str, width: int) -> str:
     >>> print(fold("  at most 13: the 18 parameters", 20))
       at most 13: the 18
         parameters
+    >>> print(fold("hilbert-function    Hilbert function of the neuromanifold", 30))
+    hilbert-function
+      Hilbert function of the
+      neuromanifold
     """
     return "\n".join(_folded(line, width) for line in said.split("\n"))
+
+
+#: What stands before the last column of a line.
+_BEFORE = re.compile(r"(.*\S) {2,}(?=\S)")
+#: A last column that begins there or further to the right, and is folded, stands below the others.
+_FAR = 16
 
 
 def _tied(line: str, width: int) -> str:
@@ -110,11 +121,15 @@ def _folded(line: str, width: int) -> str:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
     further = indent + "  " * bool(indent or "  " in line)
-    words = _tied(line, width - len(further))
+    first, above = indent, ""
+    if (before := _BEFORE.match(line)) and before.end() >= _FAR:
+        first, above, line = further, f"{before[1]}\n", line[before.end() :]
+    words = _tied(line.strip(), width - len(further))
     lines = textwrap.wrap(
-        words, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(lines).replace(_TIE, " ")
+        words, width, initial_indent=first, subsequent_indent=further, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return above + "\n".join(lines).replace(_TIE, " ")
 
 
 #: A column that may be folded is no narrower.

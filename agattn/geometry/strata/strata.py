@@ -134,7 +134,7 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
     sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
     if not (sizes and r in ranks_together(layer, r_v, r_a)):
-        raise InputError(f"{stratum} is not a stratum of {layer}; `agattn strata` lists the strata")
+        raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 
 def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
