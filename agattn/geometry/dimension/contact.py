@@ -207,8 +207,8 @@ def _gradients(leaves: dict[str, Traced], n: int) -> Iterator[tuple[int, slice, 
 def smith_orders(series: Residues, p: int) -> Iterator[int]:
     """The orders of the Smith factors of a matrix over 𝔽_p[[t]], in (N + 1, m, n) numbers.
 
-    An entry of least order v is the pivot. Rows are cleared by multiples of the pivot row. All entries have at
-    least the order v, so no precision is lost.
+    An entry of least order v is the pivot. Rows are cleared by multiples of the pivot row. All entries
+    have at least the order v, so no precision is lost.
 
     >>> matrix = np.zeros((3, 2, 2))
     >>> matrix[0] = [[1, 2], [1, 2]]
