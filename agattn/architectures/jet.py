@@ -163,6 +163,11 @@ class Jet(Result):
         """The network and the order."""
         return str(self)
 
+    @property
+    def arguments(self) -> str:
+        """The jet as the command line names it, such as ``--dims 2,1 --ranks 1 -t 2 --jet 3``."""
+        return f"{getattr(self.network, 'arguments', '--model FILE')} --jet {self.order}"
+
     def summary(self) -> str:
         """The network and the order in a line."""
         return f"{self.network}, jet of order {self.order}"

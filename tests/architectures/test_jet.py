@@ -120,6 +120,14 @@ def test_an_engine_finds_the_equations_too():
     assert answer["dimension"] == 5 and len(answer["generators"]) == 5
 
 
+def test_scripts_name_the_command_that_writes_them():
+    written = call("emit", "implicit-ideal", *NETWORK)
+    assert f"agattn emit implicit-ideal --engine macaulay2 {' '.join(NETWORK)}" in written.out
+    assert (
+        "--model FILE --jet 2" in ag.emit(ag.Jet(ag.Network([ag.Linear(2)], dim=2), 2), "implicit-ideal").script
+    )
+
+
 def test_a_model_file_has_jets(tmp_path):
     (tmp_path / "model.toml").write_text(
         '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 1\n'
