@@ -78,6 +78,7 @@ _IN_PYTHON = {
     "-d and -o": "ag.SingleLayer(d, d_out)",
     "--dims and --ranks": "ag.DeepNetwork(dims, ranks)",
     "--model": "ag.Network(layers, dim)",
+    "--jet N": "ag.Jet(network, N)",
     "--point FILE": "point=...",
     "--point": "point=...",
     "--slice": "slice=...",

@@ -144,10 +144,10 @@ _HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [de
 #: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
 layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS, by_place=False)
 
-_LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank", "model")}
-#: The same for lightning networks, models and checkpoints.
+_WITHOUT_SIZES = {name: _KNOWN[name] for name in _KNOWN if name not in ("d", "d_out", "a")}
+#: The same for networks, models and checkpoints.
 network_or_checkpoint = partial(
-    layer_or_network, described=_LIGHTNING | _HEADS, of_model=_polynomial, by_place=False
+    layer_or_network, described=_WITHOUT_SIZES | _HEADS, of_model=_polynomial, by_place=False
 )
 
 #: Adds ``-d -o -a -t`` and ``--model`` alone.

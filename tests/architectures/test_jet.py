@@ -124,8 +124,20 @@ def test_scripts_name_the_command_that_writes_them():
     written = call("emit", "implicit-ideal", *NETWORK)
     assert f"agattn emit implicit-ideal --engine macaulay2 {' '.join(NETWORK)}" in written.out
     assert (
-        "--model FILE --jet 2" in ag.emit(ag.Jet(ag.Network([ag.Linear(2)], dim=2), 2), "implicit-ideal").script
+        "--model FILE --jet 2"
+        in ag.emit(ag.Jet(ag.Network([ag.Linear(2)], dim=2), 2), "implicit-ideal").script
     )
+
+
+def test_fibers_and_learning_coefficients(tmp_path):
+    (tmp_path / "w.json").write_text('{"K_1": [[[1, 0]]], "Q_1": [[[0, 1]]], "V_1": [[[1, 1]]]}')
+    found = document("fiber", *NETWORK, tmp_path / "w.json")
+    assert (found["dimension"], found["upper_bound"]) == (1, 1)
+    assert document("rlct", *NETWORK, tmp_path / "w.json")["bracket"]["lambda"] == "5/2"
+    ended = call("fiber", *NETWORK[:-2], tmp_path / "w.json")
+    assert ended.status == 2 and "fibers are known for polynomials, such as its jets: --jet N" in ended.err
+    with pytest.raises(InputError, match=r"such as its jets: ag.Jet\(network, N\)"):
+        ag.fiber(ag.DeepNetwork((2, 1), (1,), 2, **SOFTMAX), {})
 
 
 def test_a_model_file_has_jets(tmp_path):

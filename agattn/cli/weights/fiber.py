@@ -75,8 +75,8 @@ def command(
 
     For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in
     place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights. With
-    --model the same of any polynomial model, with an array for each of its parameters. Floating-point weights
-    are taken as exact.
+    --model the same of any polynomial model, with an array for each of its parameters; with --jet N of the
+    jet of a softmax network. Floating-point weights are taken as exact.
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "parts", "tolerance")
@@ -87,6 +87,9 @@ def command(
         "t",
         "skip",
         "value_rank",
+        "normalization",
+        "temperature",
+        "jet",
         "seed",
     )
     if (heads := click.get_current_context().params["heads"]) is not None:

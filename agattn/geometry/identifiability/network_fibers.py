@@ -527,7 +527,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     asked, architecture = architecture, architecture.as_network() or architecture
     if architecture.degree is None:
         raise InputError(
-            f"{architecture} is normalized; fibers are known for polynomials in the weights only"
+            f"{architecture} is normalized; fibers are known for polynomials, such as its jets: --jet N"
         )
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
