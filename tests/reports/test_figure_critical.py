@@ -56,7 +56,7 @@ def test_what_is_no_definite_loss():
         critical_points_on_umbrella(x**2 - y**2 + w**2)
     with pytest.raises(InputError, match="no quadratic polynomial"):
         critical_points_on_umbrella(x**3)
-    with pytest.raises(InputError, match=r"loss is one of M\(2,2,2\)"):
+    with pytest.raises(InputError, match=r"loss is for M\(2,2,2\)"):
         compute_figure_critical(given=loss(SingleLayer(2, 2)))
     with pytest.raises(InputError, match="the target has 2 coordinates"):
         compute_figure_critical(target=(1, 2))
