@@ -224,7 +224,7 @@ GIVEN = {"A_1": ONE, "V_1": ONE, "A_2": [[1, 2], [2, 4]], "V_2": [[1, 3]]}
         (GIVEN, {"along": [1, 2]}, "along has 2 numbers; component 0 has 0 directions"),
         (GIVEN, {"V_2": [[1, 2]]}, "V_2 is not free on the component given; free are: none"),
         (GIVEN, {"symmetries": {9: 2}}, "there is no symmetry 9"),
-        (GIVEN, {"symmetries": {0: 2}}, r"symmetry 0 is GL\(a\) of size 2"),
+        (GIVEN, {"symmetries": {0: 2}}, r"symmetry 0 is GL\(a\); give a matrix of size 2"),
         (GIVEN, {"symmetries": {1: 0}}, "the matrix for symmetry 1, scaling, has no inverse"),
     ],
 )
