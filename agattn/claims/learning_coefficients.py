@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -40,17 +40,18 @@ class CoefficientAtRanks(NamedTuple):
         return f"{self.stratum}: {self.value}" + f" ({self.multiplicity})" * (self.multiplicity > 1)
 
 
-def _orbits(
-    layer: SingleLayer, softmax: bool
-) -> Iterator[tuple[Stratum, int, int, int, LearningCoefficient]]:
+@lru_cache(maxsize=2)
+def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, int, LearningCoefficient]]:
     """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
     kinds = points(layer, softmax) if everything else (
         point for _, point in learning_coefficients(layer, softmax).least
     )  # fmt: skip
-    for point in kinds:
-        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0):
-            yield point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient
+    return [
+        (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
+        for point in kinds
+        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0)
+    ]
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
