@@ -123,15 +123,22 @@ SERIES: dict[str, tuple[Callable[[int], DeepNetwork], tuple[int, ...]]] = {
 MOST_ENTRIES = 2 * 10**7
 
 
+def mean_time(function: Callable[[], object]) -> tuple[float, object]:
+    """Seconds of processor time, the mean of so many calls that the clock's steps do not count; the value."""
+    start, calls = time.process_time(), 0
+    while calls == 0 or (time.process_time() - start < 0.1 and calls < 100):
+        value = function()
+        calls += 1
+    return (time.process_time() - start) / calls, value
+
+
 def alone(way: str, series: int, number: int) -> None:
     """Do one row of a growth table in this process."""
     make, _ = list(SERIES.values())[series]
     net = make(number)
     dimension(make(1) if series else make(2))  # imports
-    start = time.process_time()
     # With force by the rank of a Jacobian, also where a theorem knows the dimension.
-    found = dimension(net, force=way != "default")
-    seconds = time.process_time() - start
+    seconds, found = mean_time(lambda: dimension(net, force=way != "default"))
     if way == "default":
         print(f"inside {seconds}\n{found.theorem}\n[{found.dimension}]")
         return
@@ -143,9 +150,8 @@ def alone(way: str, series: int, number: int) -> None:
     start = time.process_time()
     matrix = fixed_jacobian(net, shape[0])
     made = time.process_time() - start
-    start = time.process_time()
-    rank = matrix.rank()
-    print(f"inside {time.process_time() - start}\nmade {made}\n[{rank}]")
+    seconds, rank = mean_time(matrix.rank)
+    print(f"inside {seconds}\nmade {made}\n[{rank}]")
 
 
 def growth_tables(limit: float, memory: int) -> None:

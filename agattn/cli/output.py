@@ -44,16 +44,17 @@ def as_text(document: Mapping[str, object]) -> str:
 
 
 def console(stderr: bool = False, **options: Any) -> Console | Paper:
-    """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper.
-
-    A broken pipe is left to :func:`agattn.cli.main.main`; rich would exit with 1.
-    """
+    """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper."""
     from agattn.sheet.terminal import Paper
 
     stream = sys.stderr if stderr else sys.stdout
     if not (stream.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
         return Paper(stream, _width())
+    return rich_console(stderr, **options)
 
+
+def rich_console(stderr: bool = False, **options: Any) -> Console:
+    """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
     from rich.console import Console
 
     class Plain(Console):

@@ -329,10 +329,8 @@ class _Work:
 
     def by_findings(self, claim: Claim[Any]) -> Verdict:
         """The verdict on a claim by the findings for its own tasks, judged anew only after a further one."""
-        found, missing = (
-            {task: known[task] for task in claim.tasks if task in known}
-            for known in (self.findings.found, self.findings.missing)
-        )
+        found = {task: self.findings.found[task] for task in claim.tasks if task in self.findings.found}
+        missing = {task: self.findings.missing[task] for task in claim.tasks if task in self.findings.missing}
         known = (set(found), missing)
         if claim.id not in self.judged or self.judged[claim.id][0] != known:
             self.judged[claim.id] = known, claim.verdict(self.layer, Findings(found, missing))
