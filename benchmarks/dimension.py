@@ -1,17 +1,27 @@
 """Dimension: agattn against autograd and a numerical rank, and against FLINT's bare rank.
 
     python benchmarks/dimension.py            # needs: pip install "agattn[benchmarks]"
+    python benchmarks/dimension.py --growth [--limit SECONDS] [--memory MIB]
 
 Four tables: the sizes of HMK's Figure 3 against the straightforward estimator, in float32 and in float64;
 growth with width and depth; the same matrix handed to FLINT; and models, among them a block of a transformer.
 Times are processor time in seconds, of all threads, the best of a few runs. JAX compiles in the first run of
 each size.
+
+``--growth`` goes along single layers of width 10 to 100, 1 to 64 heads, and depths 1 to 96, each in a process
+of its own, until one is beyond the limit of time or memory. *Inside* is the time of the dimension with its
+proof, without imports, by the rank of a Jacobian; *whole* is the time of the process. Beyond the limit stands
+what ``ag.dimension`` answers without ``force``, by a theorem. FLINT's bare rank is that of a matrix of the
+same shape, the Jacobian with the symmetries fixed, once the matrix is FLINT's own; *made* is the time to
+evaluate it and to make it FLINT's from an array. Matrices of very many entries are left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
+import sys
 import time
 
 # As the command line does: one thread, before numpy is imported. JAX has threads of its own.
@@ -22,6 +32,7 @@ from functools import partial
 
 import flint
 import numpy as np
+from rivals import header, numbers, process
 
 from agattn import Attention, DeepNetwork, Network, Perceptron, Power
 from agattn.algebra.arithmetic import ModularArithmetic
@@ -85,22 +96,104 @@ def figure_3(sizes: tuple[int, ...], repeats: int) -> None:
         print(line, flush=True)
 
 
+def fixed_jacobian(net: DeepNetwork, rows: int) -> flint.nmod_mat:
+    """The Jacobian at random weights and inputs modulo a prime, without columns that symmetries fix."""
+    generator = np.random.default_rng(0)
+    p = random_prime(generator)
+
+    def draw(shape: tuple[int, ...]) -> np.ndarray:
+        return random_residues(generator, shape, p)
+
+    weights = draw_parameters(net, draw)
+    X, c = draw((rows, net.dims[0], net.t)), draw((rows, 1, net.dims[-1], net.t))
+    J = jacobian(net, weights, X, ModularArithmetic(p), c)
+    J = np.delete(J, gauge_columns(net, weights, p), axis=1)
+    return flint.nmod_mat(*J.shape, J.astype(np.int64).ravel().tolist(), p)
+
+
+#: The sizes along which the dimension grows: what grows, and networks by that number.
+SERIES: dict[str, tuple[Callable[[int], DeepNetwork], tuple[int, ...]]] = {
+    "width d, one layer, a = d": (lambda d: DeepNetwork((d, d), (d,), 2), (10, 20, 30, 40, 60, 80, 100)),
+    "heads, d = 12, a = 2": (lambda h: DeepNetwork((12, 12), (2,), 3, heads=h), (1, 2, 4, 8, 16, 32, 64)),
+    "depth, d = 12, a = 4": (
+        lambda l: DeepNetwork((12,) * (l + 1), (4,) * l, 3), (1, 2, 4, 8, 16, 32, 64, 96),
+    ),
+}  # fmt: skip
+#: FLINT's matrices of more entries are not made: the list of Python's integers alone takes 40 bytes for each.
+MOST_ENTRIES = 2 * 10**7
+
+
+def mean_time(function: Callable[[], object]) -> tuple[float, object]:
+    """Seconds of processor time, the mean of so many calls that the clock's steps do not count; the value."""
+    start, calls = time.process_time(), 0
+    while calls == 0 or (time.process_time() - start < 0.1 and calls < 100):
+        value = function()
+        calls += 1
+    return (time.process_time() - start) / calls, value
+
+
+def alone(way: str, series: int, number: int) -> None:
+    """Do one row of a growth table in this process."""
+    make, _ = list(SERIES.values())[series]
+    net = make(number)
+    dimension(make(1) if series else make(2))  # imports
+    # With force by the rank of a Jacobian, also where a theorem knows the dimension.
+    seconds, found = mean_time(lambda: dimension(net, force=way != "default"))
+    if way == "default":
+        print(f"inside {seconds}\n{found.theorem}\n[{found.dimension}]")
+        return
+    shape = (found.jacobian_shape[0], found.ranks[0].columns)
+    if way == "ours":
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"inside {seconds}\n{found.evidence}\n[{found.dimension}, {most}, {shape[0]}, {shape[1]}]")
+        return
+    start = time.process_time()
+    matrix = fixed_jacobian(net, shape[0])
+    made = time.process_time() - start
+    seconds, rank = mean_time(matrix.rank)
+    print(f"inside {seconds}\nmade {made}\n[{rank}]")
+
+
+def growth_tables(limit: float, memory: int) -> None:
+    """Print how the dimension grows, and the limit that each series meets."""
+    print(f"{header()}\nlimits: {limit:g} s of processor time and {memory} MiB for each run")
+    for n, (name, (_, sizes)) in enumerate(SERIES.items()):
+        print(f"\n{name}\n      dim  evidence    inside   whole     MiB   Jacobian     FLINT's rank   made")
+        for size in sizes:
+            arguments = [sys.executable, __file__, "--alone", "ours", str(n), str(size)]
+            run = process(arguments, limit, memory=memory)
+            found = numbers(run.output)
+            if run.problem or found is None:
+                arguments[3] = "default"
+                known = process(arguments, limit, memory=memory)
+                if known.problem:
+                    print(f"{size:4}  {run.problem}; and without force {known.problem}", flush=True)
+                    break
+                _, theorem, answer = known.output.splitlines()
+                print(f"{size:4}  {run.problem}; {answer} by {theorem} in {known.inside:.3f} s", flush=True)
+                continue
+            rank, most, rows, columns = found
+            row = f"{size:4} {rank:6}  {run.output.splitlines()[1]:8} {run.inside:8.3f} {run.whole:7.2f}"
+            row += f" {most:7}  {rows:5} × {columns:5}"
+            if rows * columns > MOST_ENTRIES:
+                print(f"{row}  not made: {rows * columns:.1e} entries", flush=True)
+                continue
+            arguments[3] = "flint"
+            bare = process(arguments, limit, memory=memory)
+            if bare.problem or bare.inside is None:
+                print(f"{row}  {bare.problem}", flush=True)
+                continue
+            assert numbers(bare.output) == [rank]
+            made = float(bare.output.splitlines()[1].split()[1])
+            ratio = f"{run.inside / bare.inside:6.1f}×" if bare.inside > 1e-4 else "      –"
+            print(f"{row} {bare.inside:9.4f} {ratio} {made:7.2f}", flush=True)
+
+
 def growth(networks: list[DeepNetwork], repeats: int) -> None:
     print("\nGrowth                                     parameters   dim  evidence    total    FLINT   ratio")
     for net in networks:
         seconds, ours = best_of(repeats, lambda net=net: dimension(net))
-        generator = np.random.default_rng(0)
-        p = random_prime(generator)
-
-        def draw(shape: tuple[int, ...], g: np.random.Generator = generator, p: int = p) -> np.ndarray:
-            return random_residues(g, shape, p)
-
-        weights = draw_parameters(net, draw)
-        rows = ours.jacobian_shape[0]
-        X, c = draw((rows, net.dims[0], net.t)), draw((rows, 1, net.dims[-1], net.t))
-        J = jacobian(net, weights, X, ModularArithmetic(p), c)
-        J = np.delete(J, gauge_columns(net, weights, p), axis=1)
-        matrix = flint.nmod_mat(*J.shape, J.astype(np.int64).ravel().tolist(), p)
+        matrix = fixed_jacobian(net, ours.jacobian_shape[0])
         bare, rank = best_of(repeats, matrix.rank)
         assert rank == ours.dimension
         print(
@@ -147,7 +240,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, one run each")
-    quick = parser.parse_args().quick
+    parser.add_argument("--growth", action="store_true", help="along widths, heads and depths")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for --growth")
+    parser.add_argument("--memory", type=int, default=8192, metavar="MIB", help="for --growth")
+    parser.add_argument("--alone", nargs=3, metavar=("WAY", "SERIES", "NUMBER"), help="one row of --growth")
+    options = parser.parse_args()
+    if options.alone:
+        way, *place = options.alone
+        alone(way, *map(int, place))
+        return
+    if options.growth:
+        growth_tables(options.limit, options.memory)
+        return
+    quick = options.quick
+    print(header())
     repeats = 1 if quick else 2
     try:
         import jax  # noqa: F401

@@ -4,8 +4,9 @@
 
 *Dimension*, here proved, against
 
-    JAX         the rank of a Jacobian in float64, at a quarter more rows than parameters; "again" is without
-                compilation. It evaluates this package's own formulas, so both see the same function
+    JAX         the rank of a Jacobian in float64, at a quarter more rows than parameters, with compilation in
+                the time; "compiled" is the second call, without. It evaluates this package's own formulas, so
+                both see the same function
     Macaulay2   numericalImageDim of the package NumericalImplicitization: a singular value decomposition
                 at a random point; it takes the coefficients of the function, expanded
     FLINT       for maps without inputs: the function called on polynomials modulo a prime, all derivatives
@@ -13,26 +14,22 @@
 
 Of maps our time is that of recording the function, and of the dimension with its proof.
 
-*Minimal equations* up to a degree, here proved and written out over ℤ, against Macaulay2 over a prime field
+*Minimal equations* up to a degree, here proved and written out over ℤ, against the rivals of ``rivals.py``
+over a prime field, with the settings named there.
 
-    multigraded componentsOfKernel of the package MultigradedImplicitization
-    kernel      a Gröbner basis of the graph of the map, graded and only up to the degree wanted
-
-Times are processor time in seconds, also of JAX's threads; those of Macaulay2 have its start in them. A rival
-that is stopped counts as at least that slow. All answers are compared; one that is missing is said to be.
+Every row is a process of its own; ``rivals.py`` says what the columns mean. All answers are compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import os
-import resource
-import tempfile
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 # As the command line does: one thread, before numpy is imported.
@@ -40,7 +37,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import flint
 import numpy as np
-from implicitization import installations, macaulay2_script, numbers, timed
+from rivals import (
+    Run,
+    engine_run,
+    header,
+    installations,
+    line,
+    not_run,
+    numbers,
+    process,
+    relations,
+    settings,
+)
 
 import agattn as ag
 from agattn.algebra.arithmetic import FloatArithmetic
@@ -169,27 +177,6 @@ def ideals(quick: bool) -> list[tuple[Architecture, int]]:
     return [twisted] if quick else [twisted, *others]
 
 
-def spent(function: Callable[[], Any], who: int = resource.RUSAGE_SELF) -> tuple[float, Any]:
-    """Processor time of this process, or of those that it waited for, and the value."""
-    before = resource.getrusage(who)
-    value = function()
-    after = resource.getrusage(who)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, value
-
-
-def macaulay2(engine: Installation, script: str, limit: int) -> tuple[float, str | None, str]:
-    """Processor time, what was printed, and why nothing was."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"script.{engine.engine.suffix}")
-        file.write_text(script, encoding="utf-8")
-        limited = ["sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh"]
-        command = [*limited, str(engine.path), *engine.engine.arguments, str(file)]
-        seconds, (_, output, problem) = spent(
-            lambda: timed(command, 20 * limit, Path(folder)), resource.RUSAGE_CHILDREN
-        )
-    return seconds, output, "stopped at the limit" if problem and seconds > limit - 1 else problem
-
-
 class Jax:
     """The float rank of a Jacobian."""
 
@@ -223,50 +210,103 @@ def numerical_script(architecture: Architecture) -> str:
     images = ", ".join(polynomial.macaulay2() for polynomial in f.polynomials)
     return (
         'needsPackage "NumericalImplicitization"\n'
-        f"R = CC[{source}]\nF = {{{images}}}\n"
-        "<< toString {numericalImageDim(F, ideal 0_R)} << endl\n"
+        f"R = CC[{source}]\nF = {{{images}}}\nt0 = cpuTime()\nn = numericalImageDim(F, ideal 0_R)\n"
+        '<< "inside " << toString(cpuTime() - t0) << endl\n<< toString {n} << endl\n'
     )
 
 
-def compare(name: str, seconds: float, ours: float, answer: object, wanted: object, problem: str = "") -> str:
-    """A line about a rival; whoever is stopped is at least that slow."""
-    mark = "≥" if problem.startswith("stopped") else " "
-    note = problem or ("agrees" if answer == wanted else f"DIFFERS: {answer}")
-    return f"  {name:24} {seconds:9.3f} s  {mark}{seconds / ours:8.1f}×   {note}"
+# Every row in a process of its own -------------------------------------------------------------------------
 
 
-def absent(name: str, why: str) -> str:
-    return f"  {name:24} {'absent':>9}                {why}"
+def everything() -> list[Callable[[], Architecture]]:
+    """All architectures whose dimension is asked, each made when it is called."""
+    return [*(partial(lambda known: known, known) for known in dimensions(False)), *maps(False)]
 
 
-def a_dimension(
-    architecture: Architecture, engine: Installation | None, limit: int, jax: bool, made: float = 0.0
-) -> None:
-    seconds, found = spent(lambda: ag.dimension(architecture))
-    seconds += made
-    print(f"\n{architecture}, {found.parameters} parameters")
-    print(f"  {'agattn':24} {seconds:9.3f} s               dimension {found.dimension} ({found.evidence})")
-    if isinstance(architecture, ag.PolynomialMap) and architecture.inputs is None:
-        took, rank = spent(lambda: bare_rank(architecture))
-        print(compare("FLINT, bare", took, seconds, rank, found.dimension), flush=True)
-    if jax:
-        rival = Jax(architecture)
-        for name in ("JAX", "JAX again"):
-            took, rank = spent(rival.rank)
-            print(compare(name, took, seconds, rank, found.dimension), flush=True)
+def _timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    value = function()
+    return time.process_time() - start, value
+
+
+def alone(way: str, number: int) -> None:
+    """Do one row in this process: print the time inside, without imports, the answer, and its evidence."""
+    said = ""
+    if way == "ideal":
+        ag.ideal(ag.PolynomialMap(cubic, {"s": 2}), 2)  # imports
+        architecture, degree = ideals(False)[number]
+        seconds, found = _timed(lambda: _written(architecture, degree))
+        answer = [piece.minimal_generators for piece in found.degrees]
+        said = str(weakest(piece.evidence for piece in found.degrees))
+    elif way == "dimension":
+        for known in (ag.PolynomialMap(cubic, {"s": 2}), ag.Network([ag.Perceptron([2, 1], 2)], 2)):
+            ag.dimension(known)  # imports
+        seconds, found = _timed(lambda: ag.dimension(everything()[number]()))
+        answer, said = [found.dimension], str(found.evidence)
+    elif way == "flint":
+        known = everything()[number]()
+        seconds, rank = _timed(lambda: bare_rank(known))  # type: ignore[arg-type]
+        answer = [rank]
     else:
-        print(absent("JAX", "pip install 'agattn[benchmarks]'"))
+        rival = Jax(everything()[number]())
+        seconds, rank = _timed(rival.rank)
+        if way == "jax-compiled":
+            seconds, rank = _timed(rival.rank)
+        answer = [rank]
+    print(f"inside {seconds}\n{said}\n{answer}")
+
+
+def _written(architecture: Architecture, degree: int) -> Any:
+    found = ag.ideal(architecture, degree)
+    assert sum(1 for _ in found.equations()) == sum(piece.minimal_generators for piece in found.degrees)
+    return found
+
+
+def _row(way: str, number: int, limit: float) -> Run:
+    return process([sys.executable, __file__, "--alone", way, str(number)], limit, memory=24_000)
+
+
+def _agrees(run: Run, wanted: object) -> str:
+    found = numbers(run.output)
+    return "agrees" if found == wanted else f"DIFFERS: {found}"
+
+
+def _ours(way: str, number: int, limit: float, words: str) -> tuple[Run, list[int]]:
+    """Print our own row; the run and the answer."""
+    run = _row(way, number, limit)
+    answer = numbers(run.output)
+    if run.problem or answer is None:
+        raise SystemExit(f"{words}: {run.problem}")
+    print(line("agattn", run, note=f"{words} {answer} ({run.output.splitlines()[1]})"), flush=True)
+    return run, answer
+
+
+def a_dimension(number: int, engine: Installation | None, limit: float, jax: bool) -> None:
+    """Print the rows about one dimension."""
+    architecture = everything()[number]()
+    print(f"\n{architecture}, {architecture.parameters} parameters")
+    ours, wanted = _ours("dimension", number, limit, "dimension")
+    rows = {}
+    if isinstance(architecture, ag.PolynomialMap) and architecture.inputs is None:
+        rows["FLINT, bare"] = "flint"
+    if jax:
+        rows |= {"JAX": "jax", "JAX, compiled": "jax-compiled"}
+    else:
+        print(not_run("JAX", "pip install 'agattn[benchmarks]'"))
+    for name, way in rows.items():
+        run = _row(way, number, limit)
+        print(line(name, run, ours, _agrees(run, wanted)), flush=True)
     name = "NumericalImplicitization"
     if engine is None:
-        print(absent(name, "no Macaulay2"))
+        print(not_run(name, "no Macaulay2"))
         return
     try:
         script = numerical_script(architecture)
     except TooLargeError as error:
-        print(absent(name, f"not asked: {error}"))
+        print(not_run(name, str(error)))
         return
-    took, output, problem = macaulay2(engine, script, limit)
-    print(compare(name, took, seconds, numbers(output or ""), [found.dimension], problem), flush=True)
+    run = engine_run(engine, script, limit)
+    print(line(name, run, ours, _agrees(run, wanted)), flush=True)
 
 
 def forms(architecture: Architecture) -> tuple[Sequence[Polynomial], Sequence[Variable]]:
@@ -277,49 +317,38 @@ def forms(architecture: Architecture) -> tuple[Sequence[Polynomial], Sequence[Va
     return f.polynomials, f.target.variables
 
 
-def an_ideal(architecture: Architecture, degree: int, engine: Installation | None, limit: int) -> None:
-    start = time.process_time()
-    found = ag.ideal(architecture, degree)
-    written = sum(1 for _ in found.equations())
-    seconds = time.process_time() - start
-    wanted = [piece.minimal_generators for piece in found.degrees]
+def an_ideal(number: int, engines: dict[str, Installation], limit: float) -> None:
+    """Print the rows about one ideal."""
+    architecture, degree = ideals(False)[number]
     print(f"\n{architecture}: minimal equations to degree {degree}")
-    assert written == sum(wanted)
-    evidence = weakest(piece.evidence for piece in found.degrees)
-    print(f"  {'agattn':24} {seconds:9.3f} s               {wanted} by degree ({evidence})")
-    values, names = forms(architecture)
-    for name, rival in (("multigraded", "multigraded"), ("kernel", "graded, truncated")):
-        if engine is None:
-            print(absent(name, "no Macaulay2"))
-            continue
-        script = macaulay2_script(values, names, degree, rival)
-        took, output, problem = macaulay2(engine, script, limit)
-        print(compare(name, took, seconds, numbers(output or ""), wanted, problem), flush=True)
+    ours, wanted = _ours("ideal", number, limit, "by degree")
+    for name, run in relations(*forms(architecture), degree, limit, engines).items():
+        if isinstance(run, str):
+            print(not_run(name, run))
+        else:
+            print(line(name, run, ours, _agrees(run, wanted)), flush=True)
 
 
 def main() -> None:
+    """Print all tables, or do one row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--limit", type=int, default=120, help="seconds of processor time after which a rival is stopped"
     )
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--alone", nargs=2, metavar=("WAY", "NUMBER"), help="one row, in this process")
     options = parser.parse_args()
-    engine = installations().get("macaulay2")
-    try:
-        import jax
-
-        version = f"JAX {jax.__version__}"
-    except ImportError:
-        version = "no JAX"
-    print(f"{version}, {f'Macaulay2 {engine.version}' if engine else 'no Macaulay2'}")
-    for architecture in dimensions(options.quick):
-        a_dimension(architecture, engine, options.limit, version != "no JAX")
-    ag.dimension(ag.PolynomialMap(cubic, {"s": 2}))  # imports
-    for make in maps(options.quick):
-        made, known = spent(make)
-        a_dimension(known, engine, options.limit, version != "no JAX", made)
-    for architecture, degree in ideals(options.quick):
-        an_ideal(architecture, degree, engine, options.limit)
+    if options.alone:
+        alone(options.alone[0], int(options.alone[1]))
+        return
+    engines = installations()
+    jax = importlib.util.find_spec("jax") is not None
+    print(f"{header()}\nrivals are stopped after {options.limit:g} s; settings for equations:\n{settings()}")
+    first_map = len(dimensions(False))
+    for number in (0, first_map) if options.quick else range(len(everything())):
+        a_dimension(number, engines.get("macaulay2"), options.limit, jax)
+    for number in (0,) if options.quick else range(len(ideals(False))):
+        an_ideal(number, engines, options.limit)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def benchmark(name, *arguments):
 @pytest.mark.slow
 @pytest.mark.engine
 def test_equations():
-    assert "Ratios" in benchmark("implicitization.py", "--limit", "5", "--case", "2,1,2,3")
+    assert "agrees" in benchmark("implicitization.py", "--limit", "5", "--case", "2,1,2,3")
 
 
 @pytest.mark.slow

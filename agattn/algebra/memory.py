@@ -63,11 +63,13 @@ class Memory:
         limit: in bytes; ``None`` for what the machine has when it is asked.
         force: refuse nothing.
         step: told of needs above :data:`LARGE`.
+        instead: what the message of a refusal says to do.
     """
 
     limit: int | None = None
     force: bool = False
     step: Callable[[str], object] = field(default_factory=lambda: silent)
+    instead: str = "Lower --max-degree, raise --memory, or use --force"
 
     def allow(self, need: float, what: str) -> None:
         """Refuse what needs more bytes than are allowed; ``what`` is named in the message.
@@ -82,6 +84,5 @@ class Memory:
             self.step(f"{what}: up to {in_words(need)} of memory")
         if need > limit and not self.force:
             raise TooLargeError(
-                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. "
-                "Lower --max-degree, raise --memory, or use --force"
+                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {self.instead}"
             )

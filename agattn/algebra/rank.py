@@ -53,7 +53,7 @@ SMALLEST_GAP = 20.0
 SHORT_SIDE = 60
 
 # Random rows that are made and eliminated at a time.
-_BLOCK = 384
+ROWS_AT_A_TIME = 384
 # Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
 _SURPLUS = 3
 # Where there are so many times more columns than the rank can be, some of them are taken first.
@@ -452,7 +452,7 @@ def _stream(space: RowSpace, draw: Callable[[int], Residues], target: int, patie
     """
     seen, wanted = 0, target + _SURPLUS
     while space.rank <= target and seen < wanted:
-        n = min(_BLOCK, wanted - seen)
+        n = min(ROWS_AT_A_TIME, wanted - seen)
         space.add(draw(n))
         seen += n
         if patient and seen == wanted and space.rank < target:

@@ -40,7 +40,7 @@ WORD_BITS = 23
 
 _HALF = 1 << 15
 _CHUNK = 128
-_LEAF = 16
+_LEAF = 24
 _ROWS = 512
 _CACHE = 1 << 14
 
@@ -302,21 +302,23 @@ class RowSpace:
                 self._free = np.delete(self._free, self.columns)
                 self._basis = matmul(narrow._basis[:, -k:], rows[:, self._free], p)
                 return
+        # Products of two residues fit into 64 bits; here the number of calls counts, and not their sizes.
+        whole = rows.astype(np.int64)
         for i in range(k):
-            nonzero = rows[i] != 0
+            nonzero = whole[i] != 0
             column = int(nonzero.argmax())
             if not nonzero[column]:
                 continue
-            pivot = int(rows[i, column])
-            rows[i] = hadamard(rows[i], np.float64(pow(pivot, -1, p)), p)
-            factors = rows[:, column].copy()
-            factors[i] = 0
-            rows = reduce(rows - hadamard(rows[i][None, :], factors[:, None], p), p)
+            pivot = int(whole[i, column])
+            row = whole[i] * pow(pivot, -1, p) % p
+            whole -= whole[:, column, None] * row
+            whole[i] = row
+            whole %= p
             self.rows.append(i)
             self.columns.append(column)
             self.value = self.value * pivot % p
         self._free = np.delete(self._free, self.columns)
-        self._basis = rows[self.rows][:, self._free]
+        self._basis = whole[self.rows][:, self._free].astype(np.float64)
 
 
 def nonzero_minor(matrix: Residues, p: int) -> Minor:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import TWO_TOKENS
@@ -17,7 +16,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     learning_coefficients,
     points,
 )
-from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, Sparse, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.task import Task
 
@@ -41,17 +40,18 @@ class CoefficientAtRanks(NamedTuple):
         return f"{self.stratum}: {self.value}" + f" ({self.multiplicity})" * (self.multiplicity > 1)
 
 
-def _orbits(
-    layer: SingleLayer, softmax: bool
-) -> Iterator[tuple[Stratum, int, int, int, LearningCoefficient]]:
+@lru_cache(maxsize=2)
+def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, int, LearningCoefficient]]:
     """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
     kinds = points(layer, softmax) if everything else (
         point for _, point in learning_coefficients(layer, softmax).least
     )  # fmt: skip
-    for point in kinds:
-        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0):
-            yield point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient
+    return [
+        (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
+        for point in kinds
+        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0)
+    ]
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
@@ -125,8 +125,11 @@ def _germ(form: NormalForm) -> dict[str, Any]:
     p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
     return {
         "ranks": list(form.expected),
-        "variables": len(form.ring),
-        **{name: [[_terms(x) for x in row] for row in getattr(form, name).tolist()] for name in "KQV"},
+        "variables": len(form.variables),
+        **{
+            name: [[_terms(x) for x in row] for row in rows]
+            for name, rows in zip("KQV", form.weights, strict=True)
+        },
         "free": list(form.free),
         "T": [list(row) for row in form.T],
         "N": [list(row) for row in form.N],
@@ -140,13 +143,9 @@ def _germ(form: NormalForm) -> dict[str, Any]:
     }
 
 
-def _terms(polynomial: Polynomial) -> list[list[int]]:
-    """The terms of a polynomial over ℤ: the coefficient, and the numbers of its variables, repeated."""
-    named = {
-        tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c)
-        for exponents, c in polynomial.terms.items()
-    }
-    return [[c, *name] for name, c in sorted(named.items())]
+def _terms(polynomial: Sparse) -> list[list[int]]:
+    """The terms of a polynomial: the coefficient, and the numbers of its variables, repeated."""
+    return [[c, *monomial] for monomial, c in sorted(polynomial)]
 
 
 CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, console, json_option, read_text
+from agattn.cli.output import STDOUT, console, json_option, read_text, rich_console
 from agattn.errors import InputError, was_interrupted
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def _bar(total: int, on_stdout: bool) -> Iterator[Callable[[int, str], None]]:
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     # Redirecting would send the lines on stdout to the terminal.
-    shown = console(stderr=True)
+    shown = rich_console(stderr=True)
     with Progress(
         *columns, console=shown, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as bar:

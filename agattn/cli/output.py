@@ -22,6 +22,8 @@ from agattn.patience import silent, told
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from agattn.sheet.terminal import Paper
+
 #: The name of a file that stands for stdout.
 STDOUT = Path("-")
 #: What pictures are written as.
@@ -41,7 +43,17 @@ def as_text(document: Mapping[str, object]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def console(stderr: bool = False, **options: Any) -> Console:
+def console(stderr: bool = False, **options: Any) -> Console | Paper:
+    """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper."""
+    from agattn.sheet.terminal import Paper
+
+    stream = sys.stderr if stderr else sys.stdout
+    if not (stream.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
+        return Paper(stream, _width())
+    return rich_console(stderr, **options)
+
+
+def rich_console(stderr: bool = False, **options: Any) -> Console:
     """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
     from rich.console import Console
 
@@ -50,6 +62,21 @@ def console(stderr: bool = False, **options: Any) -> Console:
             raise BrokenPipeError
 
     return Plain(stderr=stderr, highlight=False, **options)
+
+
+#: Variables of the environment by which rich takes a pipe for a terminal.
+_COLOURS_ASKED = ("FORCE_COLOR", "TTY_COMPATIBLE")
+
+
+def _width() -> int:
+    """The width that rich takes: ``COLUMNS``, that of the terminal of any standard stream, or 80."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit():
+        return int(asked) or 80
+    for number in range(3):
+        with contextlib.suppress(OSError):
+            return os.get_terminal_size(number).columns or 80
+    return 80
 
 
 def write_file(path: Path, text: str, *, tell: bool = True) -> None:

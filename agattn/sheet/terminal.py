@@ -18,6 +18,8 @@ import re
 import shutil
 import sys
 import textwrap
+import unicodedata
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -26,16 +28,35 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+class Paper:
+    """A stream without colours in the place of a console: rich takes longer to import than most answers.
+
+    Attributes:
+        stream: what is written to.
+        width: the number of characters in a line, where lines can be folded.
+    """
+
+    is_terminal = False
+
+    def __init__(self, stream: TextIO, width: int) -> None:
+        self.stream, self.width = stream, width
+
+    def print(self, said: str = "") -> None:
+        """Write a line or more; tabs become spaces, signs that move a printer are left out, as by rich."""
+        self.stream.write(said.expandtabs().translate(_MOVES) + "\n")
+
+
+_MOVES = dict.fromkeys(map(ord, "\a\b\v\f\r"))
+
+
 def text(sheet: Sheet) -> str:
     """A sheet as plain text, at most 110 characters wide where its lines can be folded."""
-    from rich.console import Console
-
     stream = io.StringIO()
-    show(sheet, Console(file=stream, width=110, highlight=False, color_system=None))
+    show(sheet, Paper(stream, 110))
     return stream.getvalue().rstrip("\n")
 
 
-def show(sheet: Sheet, console: Console) -> None:
+def show(sheet: Sheet, console: Console | Paper) -> None:
     """Print a sheet: its title, and its parts with an empty line above each.
 
     A table without a rule, and a paragraph that is not apart, stand directly below what is above. Titles and
@@ -65,13 +86,16 @@ def told(said: str, stream: TextIO | None = None) -> None:
     print(fold(said, shutil.get_terminal_size().columns) if read else said, file=stream)
 
 
-def _is_read(console: Console) -> bool:
+def _is_read(console: Console | Paper) -> bool:
     return console.is_terminal or "COLUMNS" in os.environ
 
 
-def _print_text(said: str, console: Console, folded: bool, style: str | None = None) -> None:
+def _print_text(said: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
     shown = fold(said, console.width) if folded else said
-    console.print(shown, style=style, soft_wrap=True, markup=False, emoji=False)
+    if isinstance(console, Paper):
+        console.print(shown)
+    else:
+        console.print(shown, style=style, soft_wrap=True, markup=False, emoji=False)
 
 
 #: Spaces at which a line is not broken: beside a relation, after any other sign, between a word with a colon
@@ -136,15 +160,12 @@ def _folded(line: str, width: int) -> str:
 _NARROWEST = 16
 
 
-def print_table(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console | Paper) -> None:
     """Print a table, or where the table does not fit, each row as a paragraph: nothing is ever cut off.
 
     Columns under wide headings may be folded, to a width of no less than 16 characters and of their longest
     word.
     """
-    from rich import box
-    from rich.table import Table as RichTable
-
     columns = [[row[n] for row in table.rows] for n in range(len(table.headings))]
     longest, needed = [], []
     for heading, column in zip(table.headings, columns, strict=True):
@@ -156,20 +177,70 @@ def print_table(table: Table, console: Console) -> None:
     if spare < 0:
         _print_paragraphs(table, console)
         return
-    space, line = ((0, 1, 0, 0), box.SIMPLE_HEAD) if table.ruled else ((0, 1), None)
-    drawn = RichTable(box=line, padding=space, pad_edge=table.ruled, show_edge=False)
     widths = []
-    for heading, column, most, least in zip(table.headings, columns, longest, needed, strict=True):
-        right = any(isinstance(cell, int) for cell in column)
-        drawn.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for most, least in zip(longest, needed, strict=True):
         widths.append(min(most, least + spare))
         spare -= widths[-1] - least
-    for row in table.rows:
-        drawn.add_row(*map(_cell_rich, row, widths))
-    console.print(drawn)
+    _draw(table, columns, widths, console)
 
 
-def _print_paragraphs(table: Table, console: Console) -> None:
+#: A part of a line, and its style for rich.
+Piece = tuple[str, str]
+
+
+def _draw(table: Table, columns: list[list[Cell]], widths: list[int], console: Console | Paper) -> None:
+    """Draw a table with columns of these widths, or of that of their longest line."""
+    drawn = [
+        [([str(heading)], "bold"), *(_folded_cell(cell, width) for cell in column)]
+        for heading, column, width in zip(table.headings, columns, widths, strict=True)
+    ]
+    right = [any(isinstance(cell, int) for cell in column) for column in columns]
+    places = [max(_places(line) for lines, _ in column for line in lines) for column in drawn]
+    for n, row in enumerate(zip(*drawn, strict=True)):
+        for parts in zip_longest(*(lines for lines, _ in row), fillvalue=""):
+            cells = (_padded(*cell) for cell in zip(parts, places, right, strict=True))
+            styles = (style for _, style in row)
+            _print_line(list(zip(cells, styles, strict=True)), table.ruled, console)
+        if table.ruled and n == 0:
+            _print_line([("─" * (sum(places) + 2 * len(places) - 1), "")], False, console)
+
+
+def _folded_cell(cell: Cell, width: int) -> tuple[list[str], str]:
+    """The lines of a cell, and their style."""
+    if isinstance(cell, Word):
+        return [cell.word], _COLOURS.get(cell.word, "")
+    return fold(str(cell), width).split("\n"), ""
+
+
+def _padded(line: str, places: int, right: bool) -> str:
+    space = " " * (places - _places(line))
+    return space + line if right else line + space
+
+
+def _places(line: str) -> int:
+    """How many places of a terminal a line fills: accents fill none, and signs of East Asian scripts two.
+
+    >>> _places("dim M\u0304"), _places("注意")
+    (5, 4)
+    """
+    if line.isascii():
+        return len(line)
+    wide = sum(unicodedata.east_asian_width(x) in "WF" for x in line)
+    return len(line) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in line)
+
+
+def _print_line(pieces: list[Piece], ruled: bool, console: Console | Paper) -> None:
+    """Print the cells of a row; in a table with a rule a space follows the last cell as well."""
+    spaced = [piece for cell in pieces for piece in (("  ", ""), cell)][1:] + [(" ", "")] * ruled
+    if isinstance(console, Paper):
+        console.print("".join(piece for piece, _ in spaced))
+    else:
+        from rich.text import Text
+
+        console.print(Text.assemble(*spaced), soft_wrap=True)
+
+
+def _print_paragraphs(table: Table, console: Console | Paper) -> None:
     """Print each row as a paragraph with a line for each cell, folded where the line is longer."""
     for row in table.rows:
         for n, (heading, cell) in enumerate(zip(table.headings, row, strict=True)):
@@ -183,13 +254,3 @@ _COLOURS = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inap
 
 def _plain(cell: Cell) -> str:
     return cell.word if isinstance(cell, Word) else str(cell)
-
-
-def _cell_rich(cell: Cell, width: int) -> str:
-    """A cell in the markup of rich, folded to a width."""
-    import rich.markup
-
-    if isinstance(cell, Word):
-        colour = _COLOURS.get(cell.word)
-        return f"[{colour}]{cell.word}[/{colour}]" if colour else cell.word
-    return rich.markup.escape(fold(str(cell), width))

@@ -852,7 +852,7 @@ def _normal_forms(layer: SingleLayer, given: Given) -> Given:
             str(stratum).strip("()"),
             form.expected[3],
             form.expected[4],
-            form.ring.variables,
+            form.variables,
             tuple(form.functions),
             tuple(form.generators),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
 
+@lru_cache(maxsize=8)
 def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]:
     """One point for each stratum, labelled ``r_V,r_A,r``; that of 0 is (A, V) = (0, 0).
 

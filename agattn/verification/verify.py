@@ -223,7 +223,7 @@ def verify(
         work.do(_tasks(chosen, layer), natively=settings.engine == "native")
     else:
         work.do([task for task in _tasks(chosen, layer) if task.native], natively=True)
-        open_ = [claim for claim in chosen if _is_open(claim.verdict(layer, work.findings))]
+        open_ = [claim for claim in chosen if _is_open(work.by_findings(claim))]
         work.do(
             [t for t in _tasks(open_, layer) if t.results and t not in work.findings.found], natively=False
         )
@@ -259,6 +259,7 @@ class _Work:
         self.runs: list[Run] = []
         self.troubles: list[str] = []
         self.engine_failed = False
+        self.judged: dict[str, tuple[object, Verdict]] = {}
         self.installations = self._locate()
         self.cancelled = threading.Event()
         self.engines_running = threading.Semaphore(WORKERS)
@@ -326,6 +327,15 @@ class _Work:
                 missing[task] = "; ".join(filter(None, (missing.get(task), result)))
         self.findings = Findings(found, missing)
 
+    def by_findings(self, claim: Claim[Any]) -> Verdict:
+        """The verdict on a claim by the findings for its own tasks, judged anew only after a further one."""
+        found = {task: self.findings.found[task] for task in claim.tasks if task in self.findings.found}
+        missing = {task: self.findings.missing[task] for task in claim.tasks if task in self.findings.missing}
+        known = (set(found), missing)
+        if claim.id not in self.judged or self.judged[claim.id][0] != known:
+            self.judged[claim.id] = known, claim.verdict(self.layer, Findings(found, missing))
+        return self.judged[claim.id][1]
+
     def judge(self, claim: Claim[Any]) -> Verdict:
         """The verdict on a claim, compared with what the native computation finds where one engine answered.
 
@@ -336,7 +346,7 @@ class _Work:
             DisagreementError: if the native computation comes to another verdict or another value.
         """
         found = {task: f for task, f in self.findings.found.items() if task in claim.tasks}
-        verdict = claim.verdict(self.layer, Findings(found, self.findings.missing))
+        verdict = self.by_findings(claim)
         others = {t: f for t, f in found.items() if len(f.engines) > 1 or f.engines == ("native",)}
         alone = {task: finding for task, finding in found.items() if task not in others}
         if not alone or verdict.status is Status.UNDECIDED:

@@ -38,21 +38,22 @@ def changed(form: NormalForm, **parts: object) -> NormalForm:
 
 def test_normal_forms_that_prove_nothing() -> None:
     form = normal_form(SingleLayer(3, 2, 2), Stratum(1, 1, 1), 1, 1)
-    unused = next(i for i in range(len(form.ring)) if i not in form.free)
+    unused = next(i for i in range(len(form.variables)) if i not in form.free)
     assert "not in the ideal of the generators" in changed(form, free=form.free[1:]).flaw()
     assert "not in the ideal of the functions" in changed(form, free=(*form.free, unused)).flaw()
     assert "not in the ideal of the generators" in changed(form, squares=()).flaw()
     assert changed(form, free=(*form.free, form.T[0][0])).flaw()
     # Without squares, from the entries of A and V alone.
     form = normal_form(SingleLayer(3, 2, 2), Stratum(2, 1, 2), 1, 1)
-    unused = next(i for i in range(len(form.ring)) if i not in form.free and i not in form.T[0])
+    unused = next(i for i in range(len(form.variables)) if i not in form.free and i not in form.T[0])
     assert "not in the ideal of the generators" in changed(form, free=form.free[1:]).flaw()
     assert "not in the ideal of the functions" in changed(form, free=(*form.free, unused)).flaw()
     form = normal_form(SingleLayer(2, 1, 2), Stratum(1, 0, 1), 0, 0)
     assert not form.flaw()
     assert "the ranks of" in changed(form, expected=(1, 1, 1, 0, 0, 1)).flaw()
-    fixed = form.V * 0 + representative(form.layer, Stratum(1, 0, 1))[1]
-    assert "do not span all directions" in changed(form, V=fixed).flaw()
+    fixed = representative(form.layer, Stratum(1, 0, 1))[1]
+    V = tuple(tuple((((), int(x)),) if x else () for x in row) for row in fixed)
+    assert "do not span all directions" in changed(form, weights=(*form.weights[:2], V)).flaw()
 
 
 def test_both_claims_are_confirmed() -> None:

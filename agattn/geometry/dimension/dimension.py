@@ -55,7 +55,8 @@ from agattn.algebra.arithmetic import (
     Size,
     to_balls,
 )
-from agattn.algebra.rank import RandomRows, RankPoint, rank
+from agattn.algebra.memory import Memory
+from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows, RankPoint, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
@@ -223,6 +224,8 @@ def dimension(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
             " balls; --force tries anyway"
         )
+    memory = Memory(force=force, step=progress, instead="--force tries anyway")
+    memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
     found = _by_rank(architecture, counted, seed, points, progress)
     if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
         raise DisagreementError(
@@ -261,6 +264,28 @@ def _check_size(architecture: Architecture) -> None:
 
         if isinstance(architecture, PolynomialMap):
             check_run(architecture)
+
+
+def bytes_needed(architecture: Architecture, bound: Bound) -> float:
+    """A bound on the memory for the rank of a Jacobian, beside the arrays of the architecture's evaluation.
+
+    The factors are measured: the most that the steps of the elimination hold together at any time. A ball
+    has a pointer, a Python object, and the digits at the highest precision.
+
+    See Also:
+        :class:`agattn.algebra.memory.Memory`, which refuses; ``check_arrays``, for the arrays of the
+        evaluation.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> round(bytes_needed(SingleLayer(20, 20), Bound(799, "counted")) / 2**20)  # MiB
+    59
+    """
+    n, r = architecture.parameters, min(bound.value, architecture.parameters)
+    if architecture.degree is None:
+        return 2.0 * n * r * (8 + 64 + 2 * 192)
+    # A basis of k rows without its k pivot columns has k(n − k) ≤ n²/4 entries, for k up to r.
+    basis, block = r * (n - r) if 2 * r < n else n * n / 4, min(ROWS_AT_A_TIME, r + 10) * n
+    return 8.0 * (6 * basis + 12 * block)
 
 
 def _known(architecture: Architecture, theorem: Theorem) -> Dimension:

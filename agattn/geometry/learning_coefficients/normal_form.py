@@ -26,17 +26,17 @@ a proof, one point at a time, apart from the formulas of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import accumulate, combinations, product
 from typing import Literal
 
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import rational, rational_rank
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
@@ -45,6 +45,12 @@ from agattn.geometry.learning_coefficients.learning_coefficients import product_
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients, differential
 
+#: A polynomial over ℤ in the coordinates: each monomial as the sorted numbers of its coordinates, repeated,
+#: with its coefficient. The polynomials here have few terms in many coordinates: reading exponent vectors
+#: from FLINT takes longer than all arithmetic with such terms.
+Sparse = tuple[tuple[tuple[int, ...], int], ...]
+#: A matrix of such polynomials, by its rows.
+Rows = tuple[tuple[Sparse, ...], ...]
 #: What is compared with zero: the function; A and V apart (a softmax head, V ≠ 0); V alone (one, V = 0); or
 #: A and V apart where both are 0, and ‖φ‖ is comparable with ‖V‖·‖A‖.
 Kind = Literal["function", "pair", "values", "product"]
@@ -57,9 +63,9 @@ class NormalForm:
     Attributes:
         layer: the layer, t ≥ 2.
         kind: what is compared with zero; see :data:`Kind`.
-        ring: ℚ[z], the coordinates of the slice.
-        K, Q, V: the weights at z, matrices of polynomials; at z = 0 they are w₀.
-        free: the coordinates among the generators, as their numbers in the ring.
+        variables: the names of the coordinates z of the slice.
+        weights: K, Q and V at z; at z = 0 they are w₀.
+        free: the coordinates among the generators, as their numbers.
         T, N: the numbers of the coordinates in the two factors.
         squares: those of the coordinates α.
         expected: the ranks at z = 0 that it stands for.
@@ -67,10 +73,8 @@ class NormalForm:
 
     layer: SingleLayer
     kind: Kind
-    ring: PolynomialRing
-    K: Array
-    Q: Array
-    V: Array
+    variables: tuple[Variable, ...]
+    weights: tuple[Rows, Rows, Rows]
     free: tuple[int, ...]
     T: tuple[tuple[int, ...], ...]
     N: tuple[tuple[int, ...], ...]
@@ -78,11 +82,43 @@ class NormalForm:
     expected: tuple[int, ...]
 
     @cached_property
+    def ring(self) -> PolynomialRing:
+        """ℚ[z]."""
+        return PolynomialRing(self.variables)
+
+    @property
+    def K(self) -> Array:
+        """K at z, a matrix of polynomials."""
+        return self._matrix(self.weights[0])
+
+    @property
+    def Q(self) -> Array:
+        """Q at z, a matrix of polynomials."""
+        return self._matrix(self.weights[1])
+
+    @property
+    def V(self) -> Array:
+        """V at z, a matrix of polynomials."""
+        return self._matrix(self.weights[2])
+
+    def _matrix(self, rows: Rows) -> Array:
+        found = np.empty((len(rows), self.layer.d), dtype=object)
+        for i, row in enumerate(rows):
+            found[i] = [self._polynomial(entry) for entry in row]
+        return found
+
+    def _polynomial(self, f: Sparse) -> Polynomial:
+        counted = range(len(self.variables))
+        return self.ring.from_terms({tuple(map(monomial.count, counted)): c for monomial, c in f})
+
+    @cached_property
     def at_zero(self) -> tuple[Array, Array, Array]:
         """K, Q and V at z = 0."""
         K, Q, V = (
-            np.array([int(x.constant) for x in M.ravel().tolist()]).reshape(M.shape)
-            for M in (self.K, self.Q, self.V)
+            np.array([[_constant(x) for x in row] for row in rows], dtype=int).reshape(
+                len(rows), self.layer.d
+            )
+            for rows in self.weights
         )
         return K, Q, V
 
@@ -97,60 +133,78 @@ class NormalForm:
     @cached_property
     def generators(self) -> list[Polynomial]:
         """The generators g, in the order of their names."""
-        z, ring = self.ring.gens, self.ring
+        return [self._polynomial(g) for g in self._generators]
+
+    @cached_property
+    def _generators(self) -> list[Sparse]:
         products = [
-            sum((z[i] * z[j] for i, j in zip(row, column, strict=True)), ring.zero())
+            tuple((tuple(sorted(pair)), 1) for pair in zip(row, column, strict=True))
             for row in self.T
             for column in zip(*self.N, strict=True)
         ]
-        pairs = [z[i] * z[j] for n, i in enumerate(self.squares) for j in self.squares[n:]]
-        return [*(z[i] for i in self.free), *products, *pairs]
+        return [*(_monomial(i) for i in self.free), *products, *(_monomial(*pair) for pair in self._pairs)]
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The numbers of α_i and α_j, for all products of two α."""
+        return [(i, j) for n, i in enumerate(self.squares) for j in self.squares[n:]]
 
     @cached_property
-    def factors(self) -> list[Polynomial]:
+    def _factors(self) -> list[Sparse]:
         """The entries of A − A₀ and of V − V₀, row by row."""
-        return self._without_constants([*(self.K.T @ self.Q).ravel().tolist(), *self.V.ravel().tolist()])
+        K, Q, V = self.weights
+        columns = product(zip(*K, strict=True), zip(*Q, strict=True))
+        entries = [_sum_of_products(zip(k, q, strict=True)) for k, q in columns]
+        return [_without_constant(x) for x in (*entries, *(x for row in V for x in row))]
+
+    @cached_property
+    def _functions(self) -> list[Sparse]:
+        d = self.layer.d
+        if self.kind == "function":
+            factors = np.empty(len(self._factors), dtype=object)
+            factors[:] = [self._polynomial(x) for x in self._factors]
+            K0, Q0, V0 = self.at_zero
+            A, V = factors[: d * d].reshape(d, d) + K0.T @ Q0, factors[d * d :].reshape(-1, d) + V0
+            return [_without_constant(_sparse(f)) for f in coefficients(self.layer, A, V).tolist()]
+        return self._factors if self.kind != "values" else self._factors[d * d :]
 
     @cached_property
     def functions(self) -> list[Polynomial]:
         """What is compared with zero, as polynomials f in z; f(0) = 0."""
-        if self.kind == "function":
-            return self._without_constants(coefficients(self.layer, self.K.T @ self.Q, self.V).tolist())
-        return self.factors if self.kind != "values" else self.factors[self.layer.d**2 :]
-
-    def _without_constants(self, polynomials: Iterable[Polynomial]) -> list[Polynomial]:
-        return [f - c if (c := f.constant) else f for f in polynomials]
+        return [self._polynomial(f) for f in self._functions]
 
     @cached_property
-    def multipliers(self) -> list[dict[int, Polynomial]]:
+    def multipliers(self) -> list[dict[int, Sparse]]:
         """M(z) by rows, without zeros: f = M·g by division; what is left over would be a :meth:`flaw`."""
-        return [self._divided(f) for f in self.functions]
+        return [self._divided(f) for f in self._functions]
 
     @cached_property
     def _leading(self) -> dict[tuple[int, ...], int]:
         """The numbers of the generators, by the coordinates, in order, of the monomial that divides terms."""
-        pairs = [(i, j) for n, i in enumerate(self.squares) for j in self.squares[n:]]
         corners = [(row[0], j) for row in self.T for j in self.N[0]] if self.N else []
-        monomials = [*((i,) for i in self.free), *(tuple(sorted(pair)) for pair in [*corners, *pairs])]
+        monomials = [*((i,) for i in self.free), *(tuple(sorted(pair)) for pair in [*corners, *self._pairs])]
         return {monomial: n for n, monomial in reversed([*enumerate(monomials)])}
 
-    def _divided(self, f: Polynomial) -> dict[int, Polynomial]:
+    def _divided(self, f: Sparse) -> dict[int, Sparse]:
         """The nonzero quotients of f by the generators, in one pass over its terms.
 
         A term that a free coordinate or an αᵢαⱼ divides goes to the first such generator; of the others those
         with T_{i1}N_{1j} go to (TN)_{ij}, where the terms with T_{ik}N_{kj}, k ≥ 2, belong as well.
         """
-        quotients: defaultdict[int, dict[tuple[int, ...], Fraction | int]] = defaultdict(dict)
-        for exponents, c in f.terms.items():
-            own = [i for i, e in enumerate(exponents) for _ in range(e)]
-            divisors = [m for size in (1, 2) for m in combinations(own, size) if m in self._leading]
-            if divisors:
-                divisor = min(divisors, key=self._leading.__getitem__)
-                rest = list(exponents)
-                for i in divisor:
-                    rest[i] -= 1
-                quotients[self._leading[divisor]][tuple(rest)] = c
-        return {n: self.ring.from_terms(terms) for n, terms in quotients.items()}
+        leading = self._leading
+        quotients: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
+        for monomial, c in f:
+            found = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
+            if (n := min(found, default=None)) is not None:
+                rest = list(monomial)
+                for i in self._divisors[n]:
+                    rest.remove(i)
+                quotients[n].append((tuple(rest), c))
+        return {n: tuple(terms) for n, terms in quotients.items()}
+
+    @cached_property
+    def _divisors(self) -> dict[int, tuple[int, ...]]:
+        return {n: monomial for monomial, n in self._leading.items()}
 
     def flaw(self) -> str:
         """Why this is no proof, or an empty string: the three conditions, each by exact computation.
@@ -160,31 +214,29 @@ class NormalForm:
         (g) (those of V are enough if V₀ = 0, those of A if A₀ = 0), so has f, and M(0) is the differential of
         φ at w₀ times their constants.
         """
-        g = self.generators
+        g = self._generators
         K0, Q0, V0 = self.at_zero
         A0 = K0.T @ Q0
         bilinear = self.kind == "function" and not self.squares
         if bilinear:
             needed = [V0.any()] * A0.size + [A0.any()] * V0.size
-            functions = [
-                f if used else self.ring.zero() for f, used in zip(self.factors, needed, strict=True)
-            ]
+            functions = [f if used else () for f, used in zip(self._factors, needed, strict=True)]
             M = [self._divided(f) for f in functions]
         else:
-            functions, M = self.functions, self.multipliers
+            functions, M = self._functions, self.multipliers
         for f, row in zip(functions, M, strict=True):
-            if f != sum((m * g[n] for n, m in row.items()), self.ring.zero()):
-                return f"{f} is not in the ideal of the generators, by division"
+            if dict(f) != dict(_sum_of_products((m, g[n]) for n, m in row.items())):
+                return f"{self._polynomial(f)} is not in the ideal of the generators, by division"
         constants = flint.fmpq_mat(len(M), len(g))
         for i, row in enumerate(M):
             for n, m in row.items():
-                constants[i, n] = rational(m.constant)
+                constants[i, n] = _constant(m)
         if bilinear:
             constants = differential(A0.tolist(), V0.tolist()) * constants
         if constants.rank() < len(g):
             return "the generators are not in the ideal of the functions, by Nakayama's lemma"
         if self.kind == "product":
-            own = {i for x in self.V.ravel().tolist() for e in x.terms for i, n in enumerate(e) if n}
+            own = {i for row in self.weights[2] for x in row for monomial, _ in x for i in monomial}
             mine = {n for n, i in enumerate(self.free) if i in own}
             d = self.layer.d
             apart = all((n in mine) == (i >= d * d) for i, row in enumerate(M) for n in row)
@@ -207,28 +259,58 @@ class NormalForm:
         moved = [(-E.T @ K, E @ Q, 0 * V) for E in np.eye(a * a, dtype=int).reshape(-1, a, a)]
         if self.kind == "function":
             moved.append((K, 0 * Q, -V))
-        entries = [x for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
-        directions = flint.fmpq_mat(len(moved) + len(self.ring), len(entries))
+        entries = [x for rows in self.weights for row in rows for x in row]
+        directions = flint.fmpq_mat(len(moved) + len(self.variables), len(entries))
         for row, matrices in enumerate(moved):
             for column, number in enumerate(np.concatenate([M.ravel() for M in matrices]).tolist()):
                 directions[row, column] = number
         for column, x in enumerate(entries):
-            for exponents, c in x.terms.items():
-                if sum(exponents) == 1:
-                    directions[len(moved) + exponents.index(1), column] = rational(c)
+            for monomial, c in x:
+                if len(monomial) == 1:
+                    directions[len(moved) + monomial[0], column] = c
         return directions
 
     def coefficient(self) -> tuple[Fraction, int]:
         """λ and m of the generators."""
         columns = len(self.N[0]) if self.N else 0
         found = product_at_zero(len(self.T), columns, len(self.N))
-        of_values = sum(self.ring.variables[i].letter == "W" for i in self.free)
+        of_values = sum(self.variables[i].letter == "W" for i in self.free)
         A = Fraction(len(self.free) + found.twice, 2) + Fraction(len(self.squares), 4)
         if self.kind != "product":
             return A, found.multiplicity
         V = Fraction(of_values, 2)
         A -= V
         return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
+
+
+def _monomial(*numbers: int) -> Sparse:
+    return ((numbers, 1),)
+
+
+def _constant(f: Sparse) -> int:
+    return next((c for monomial, c in f if not monomial), 0)
+
+
+def _without_constant(f: Sparse) -> Sparse:
+    return tuple(term for term in f if term[0])
+
+
+def _sum_of_products(pairs: Iterable[tuple[Sparse, Sparse]]) -> Sparse:
+    """Σ f·g over pairs (f, g)."""
+    terms: defaultdict[tuple[int, ...], int] = defaultdict(int)
+    for f, g in pairs:
+        for one, c in f:
+            for other, e in g:
+                terms[tuple(sorted(one + other))] += c * e
+    return tuple((monomial, c) for monomial, c in terms.items() if c)
+
+
+def _sparse(f: Polynomial) -> Sparse:
+    """A polynomial over ℤ by its terms."""
+    return tuple(
+        (tuple(i for i, e in enumerate(exponents) for _ in range(e)), int(c))
+        for exponents, c in f.terms.items()
+    )
 
 
 def joint_ranks(layer: SingleLayer, orbit: Stratum, rank_k: int) -> range:
@@ -247,42 +329,55 @@ class _Coordinates:
     Attributes:
         shapes: the shape of each block by its letter.
         values: the coordinate at each place of V that moves.
-        ring: ℚ[z].
-        number: the number of each coordinate in the ring.
+        variables: all coordinates.
+        starts: the number of the first coordinate of each block.
+        number: the number of the coordinate at each place of V that moves.
     """
 
     def __init__(
         self, shapes: Mapping[str, tuple[int, int]], values: Mapping[tuple[int, int], Variable]
     ) -> None:
-        names = [Variable(x, (i + 1, j + 1)) for x, shape in shapes.items() for i, j in np.ndindex(*shape)]
+        names = [
+            Variable(letter, (i + 1, j + 1))
+            for letter, (rows, columns) in shapes.items()
+            for i in range(rows)
+            for j in range(columns)
+        ]
+        ends = accumulate(rows * columns for rows, columns in shapes.values())
         self.shapes, self.values = shapes, values
-        self.ring = PolynomialRing([*names, *values.values()])
-        self.number = {name: at for at, name in enumerate(self.ring.variables)}
+        self.starts = dict(zip(shapes, (0, *ends), strict=False))
+        self.variables = (*names, *values.values())
+        self.number = dict(zip(values, range(len(names), len(self.variables)), strict=True))
 
     def numbers(self, letter: str) -> Array:
         """The numbers of a block of coordinates, as a matrix."""
         rows, columns = self.shapes.get(letter, (0, 0))
-        flat = [self.number[Variable(letter, (i + 1, j + 1))] for i, j in np.ndindex(rows, columns)]
-        return np.array(flat, dtype=int).reshape(rows, columns)
+        start = self.starts.get(letter, 0)
+        return np.arange(start, start + rows * columns).reshape(rows, columns)
 
     def numbers_in_values(self, letter: str) -> list[int]:
         """The numbers of the coordinates of V with this letter."""
-        return [self.number[name] for name in self.values.values() if name.letter == letter]
+        return [self.number[place] for place, name in self.values.items() if name.letter == letter]
 
-    def block(self, letter: str) -> Array:
-        """A block of coordinates, as a matrix of polynomials."""
-        numbers = self.numbers(letter)
-        found = np.empty(numbers.shape, dtype=object)
-        for index in np.ndindex(*numbers.shape):
-            found[index] = self.ring.gens[numbers[index]]
-        return found
+    def move(self, matrix: list[list[Terms]], letter: str, row: int = 0, column: int = 0) -> None:
+        """Add a block of coordinates to a matrix, from a row and a column on."""
+        for i, numbers in enumerate(self.numbers(letter).tolist(), row):
+            for j, number in enumerate(numbers, column):
+                matrix[i][j][number,] = 1
 
-    def constants(self, shape: tuple[int, int], ones: Iterable[tuple[int, int]]) -> Array:
-        """A matrix of polynomials: 1 at some places, 0 elsewhere."""
-        found = np.full(shape, self.ring.zero(), dtype=object)
-        for place in ones:
-            found[place] = self.ring.one()
-        return found
+
+#: The terms of a polynomial of which more terms are to come.
+Terms = dict[tuple[int, ...], int]
+
+
+def _constants(shape: tuple[int, int], ones: Iterable[tuple[int, int]]) -> list[list[Terms]]:
+    """A matrix of polynomials: 1 at some places, 0 elsewhere."""
+    places = set(ones)
+    return [[{(): 1} if (i, j) in places else {} for j in range(shape[1])] for i in range(shape[0])]
+
+
+def _rows(matrix: Iterable[Sequence[Terms]]) -> Rows:
+    return tuple(tuple(tuple(terms.items()) for terms in row) for row in matrix)
 
 
 def _kind(orbit: Stratum, softmax: bool) -> Kind:
@@ -353,22 +448,25 @@ def _coordinates(
 
 def _attention_on_slice(
     z: _Coordinates, layer: SingleLayer, rank_k: int, rank_q: int, r: int
-) -> tuple[Array, Array]:
+) -> tuple[list[list[Terms]], list[list[Terms]]]:
     """Kᵀ and Q on the slice, for κ = rk K, ρ = rk Q, r = rk A."""
     d, a, more = layer.d, layer.a, rank_q - r
     # Kᵀ = ⎡ 1  0  0 ⎤  rows κ | d − κ,      Q = ⎡ 1 0 0 ⎤ + X   rows κ | ρ − r | a − κ − ρ + r,
     #      ⎣ S  B  T ⎦                            ⎢ 0 1 G ⎥       columns r | ρ − r | d − ρ;
     #      columns as the rows of Q               ⎣ 0 0 N ⎦       the 1 above has r rows, and X has κ.
-    P = z.constants((d, a), ((i, i) for i in range(rank_k)))
-    Q = z.constants((a, d), [*((i, i) for i in range(r)), *((rank_k + i, r + i) for i in range(more))])
-    if "K" in z.shapes:  # all entries move: Kᵀ and Q are these constants, plus K and Q
-        return P + z.block("K").T, Q + z.block("Q")
-    P[rank_k:, :rank_k] += z.block("S")
-    P[rank_k:, rank_k : rank_k + more] += z.block("B")
-    P[rank_k:, rank_k + more :] += z.block("T")
-    Q[:rank_k] += z.block("X")
-    Q[rank_k : rank_k + more, rank_q:] += z.block("G")
-    Q[rank_k + more :, rank_q:] += z.block("N")
+    P = _constants((d, a), ((i, i) for i in range(rank_k)))
+    Q = _constants((a, d), [*((i, i) for i in range(r)), *((rank_k + i, r + i) for i in range(more))])
+    if "K" in z.shapes:  # all entries move: K and Q are these constants, plus the coordinates
+        for (i, j), number in np.ndenumerate(z.numbers("K")):
+            P[j][i][int(number),] = 1
+        z.move(Q, "Q")
+        return P, Q
+    z.move(P, "S", rank_k)
+    z.move(P, "B", rank_k, rank_k)
+    z.move(P, "T", rank_k, rank_k + more)
+    z.move(Q, "X")
+    z.move(Q, "G", rank_k, rank_q)
+    z.move(Q, "N", rank_k + more, rank_q)
     return P, Q
 
 
@@ -398,13 +496,14 @@ def normal_form(
     squares = z.numbers_in_values("al")
 
     # V = V₀ + W, with α in place of the first row of W on the boundary.
-    V = z.constants((layer.d_out, layer.d), ones)
-    for place, name in z.values.items():
-        V[place] += z.ring.gens[z.number[name]]
+    V = _constants((layer.d_out, layer.d), ones)
+    for (c, i), number in z.number.items():
+        V[c][i][number,] = 1
     P, Q = _attention_on_slice(z, layer, rank_k, rank_q, orbit.r_a)
     if boundary:  # A = g A' with g: x ↦ x − α x₁, where A' is on the slice of A
         for i, alpha in enumerate(squares, start=1):
-            P[i] = P[i] - z.ring.gens[alpha] * P[0]
+            for entry, first in zip(P[i], P[0], strict=True):
+                entry |= {tuple(sorted((*monomial, alpha))): -c for monomial, c in first.items()}
 
     # The coordinates among the generators: X, the first r_A columns of S, B, and those of V.
     seen = [z.numbers("X"), z.numbers("S")[:, : orbit.r_a], z.numbers("B")]
@@ -413,4 +512,5 @@ def normal_form(
         free += z.numbers_in_values("W")
     T, N = (tuple(map(tuple, z.numbers(letter).tolist())) for letter in "TN")
     expected = (*orbit.as_json(), rank_k, rank_q, rank_vk)
-    return NormalForm(layer, kind, z.ring, P.T, Q, V, tuple(free), T, N, tuple(squares), expected)
+    weights = _rows(zip(*P, strict=True)), _rows(Q), _rows(V)
+    return NormalForm(layer, kind, z.variables, weights, tuple(free), T, N, tuple(squares), expected)

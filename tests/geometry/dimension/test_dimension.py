@@ -1,18 +1,22 @@
 """Dimensions: the known values, the trap, random networks, and that nothing claims more than it shows."""
 
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import DeepNetwork, Evidence, PolynomialMap
+from agattn import Attention, DeepNetwork, Evidence, Network, Perceptron, PolynomialMap
+from agattn.algebra import memory
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.architectures import Architecture
 from agattn.claims.network_dimension import by_paper
 from agattn.errors import DisagreementError, TooLargeError
+from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension, jacobian_rows
 from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.jacobian import jacobian
@@ -240,3 +244,35 @@ def test_more_than_the_rank_is_never_proved():
     result = rank(jacobian_rows(figure_3_network(3), Bound(30, "too large")))
     assert (result.lower_bound, result.upper_bound, result.upper_evidence) == (25, 25, Evidence.NUMERICAL)
     assert result.gap > 100
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        DeepNetwork((8, 8), (2,), 3, heads=8),
+        DeepNetwork((6,) * 7, (2,) * 6, 3),
+        Network([Attention(6, 2, 3, 2, "causal", skip=True), Perceptron([24, 6], 2, skip=True)], 6, 4),
+    ],
+    ids=str,
+)
+def test_the_memory_of_a_jacobian_is_bounded_before(known: Architecture) -> None:
+    counted = room._counted(known, 0)
+    rank(room.jacobian_rows(known, counted), points=1)  # what stays for good
+    tracemalloc.start()
+    try:
+        rank(room.jacobian_rows(known, counted), points=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= room.bytes_needed(known, counted) < 10 * peak
+
+
+def test_what_does_not_fit_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LARGE", "available"):
+        monkeypatch.setattr(memory, name, 2**20 if name == "LARGE" else lambda: 2**20)
+    known, said = DeepNetwork((8, 8), (2,), 3, heads=4), list[str]()
+    with pytest.raises(TooLargeError, match=r"384 parameters: up to 15 MiB of memory.*--force tries anyway"):
+        dimension(known)
+    found = dimension(known, force=True, progress=said.append)
+    assert found.dimension == found.predicted and found.evidence is Evidence.PROVED
+    assert said[0] == "the Jacobian in 384 parameters: up to 15 MiB of memory"
