@@ -107,7 +107,7 @@ class Expression:
 
 
 @dataclass(frozen=True)
-class Part(Expression):
+class ArrayPart(Expression):
     """A parameter array: for each axis before the last two, ``index`` has a letter or a number from 1."""
 
     name: str
@@ -308,7 +308,7 @@ class Total(Expression):
 
 
 @dataclass(frozen=True)
-class Sum(Expression):
+class Addition(Expression):
     """A sum or a difference, or with ``left`` None the negative."""
 
     left: Expression | None
@@ -330,7 +330,7 @@ class Sum(Expression):
     @property
     def text(self) -> str:
         """With the sign between."""
-        right = f"({self.right.text})" if isinstance(self.right, Sum) else self.right.text
+        right = f"({self.right.text})" if isinstance(self.right, Addition) else self.right.text
         if self.left is None:
             return f"−{right}"
         return f"{self.left.text} {'+' if self.sign > 0 else '−'} {right}"
@@ -387,7 +387,7 @@ class Multiple(Expression):
 
 def _bracketed(part: Expression) -> str:
     """The text as a factor of ⊗ or behind sum_i, where products and ⊗ need no parentheses."""
-    return f"({part.text})" if isinstance(part, (Sum, Total)) else part.text
+    return f"({part.text})" if isinstance(part, (Addition, Total)) else part.text
 
 
 def _labels(one: Expression, other: Expression) -> tuple[tuple[str, int], ...]:
@@ -458,7 +458,7 @@ def whole_array(name: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunct
     return WeightFunction(_part(name, shapes[name], None), shapes)
 
 
-def _part(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> Part:
+def _part(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> ArrayPart:
     """An array at an index, or all of it."""
     front = len(shape) - 2 if len(shape) > 2 else 0
     written = "" if index is None else f"[{','.join(map(str, index))}]"
@@ -475,7 +475,7 @@ def _part(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None
     letters = [k for k in index if isinstance(k, str)]
     if len(set(letters)) < len(letters):
         raise InputError(f"{name}{written}: give each index of {name} a letter of its own")
-    return Part(name, tuple(shape), index, bool(written))
+    return ArrayPart(name, tuple(shape), index, bool(written))
 
 
 def read_function(text: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunction:
@@ -556,9 +556,9 @@ class _Reader:
         """Terms with signs."""
         negative = self.take("-", "−")
         found = self.term()
-        found = Sum(None, -1, found) if negative else found
+        found = Addition(None, -1, found) if negative else found
         while sign := self.take("+", "-", "−"):
-            found = Sum(found, 1 if sign == "+" else -1, self.term())
+            found = Addition(found, 1 if sign == "+" else -1, self.term())
         return found
 
     def term(self) -> Expression:
@@ -615,7 +615,7 @@ class _Reader:
             found = found.of if isinstance(found, Transposed) else Transposed(found)
         return found
 
-    def array(self, name: str) -> Part:
+    def array(self, name: str) -> ArrayPart:
         """An array by name, with its indices."""
         if name not in self.shapes:
             near = nearest(name, self.shapes)

@@ -3,8 +3,9 @@ r"""Products of parameter arrays that a model contracts with each other, found f
 Where GL(n) or O(n) acts on an axis of two arrays, the function sees neither of the two alone. It may see
 their product along this axis, such as KᵀQ. :func:`adjacent_products` lists the product of each two arrays
 that are contracted with each other and no third one. It also lists products of more arrays in which no axis
-is left on which a group of this kind acts, such as V_1ᵀK_2ᵀQ_2V_1, or Σᵢ KᵀQᵢ ⊗ OᵢP of heads that share K and P: no group of matrices
-changes these products. They are texts that :func:`agattn.architectures.functions.read_function` reads.
+is left that GL(n) or O(n) acts on, such as V_1ᵀK_2ᵀQ_2V_1, or Σᵢ KᵀQᵢ ⊗ OᵢP of heads that share K and P. No
+group of matrices changes these. The products are texts that
+:func:`agattn.architectures.functions.read_function` reads.
 
 >>> from agattn.architectures import DeepNetwork, SingleLayer
 >>> adjacent_products(SingleLayer(3, 2, 2))

@@ -9,10 +9,9 @@ arguments decide:
   general weights by identities, such as that a product does not move, is true at these weights.
 - Else what moves along a part of the fiber that is known is not determined, and all else is undecided.
 
->>> from agattn.architectures import SingleLayer
->>> from agattn.geometry.identifiability.identifiability import identifiability
+>>> import agattn as ag
 >>> for V in ([[1, 0]], [[0, 0]]):
-...     found = identifiability(SingleLayer(2, 1, 1), at={"K": [[1, 2]], "Q": [[0, 1]], "V": V})
+...     found = ag.identifiability(ag.SingleLayer(2, 1, 1), at={"K": [[1, 2]], "Q": [[0, 1]], "V": V})
 ...     print(found["V"], found["K^T Q"], sep="; ")
 V: determined locally up to a factor (proved); K^T Q: determined locally up to a factor (proved)
 V: determined locally (modular); K^T Q: not determined, 3 of 4 entries are free (proved)
@@ -33,14 +32,13 @@ from agattn.architectures.layer import as_layer
 from agattn.architectures.protocol import as_parameters
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.identifiability import fibers
-from agattn.geometry.identifiability.determined import Determined, Identifiability, Status
+from agattn.geometry.identifiability.determined import Determination, Determined, Identifiability
 from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.identifiability.generators import derivative
-from agattn.geometry.identifiability.identifiability import (
-    Answer,
+from agattn.geometry.identifiability.general_weights import (
+    GeneralStudy,
     KernelPoint,
-    Study,
+    Movement,
     factors,
     kernel_point,
     known,
@@ -48,6 +46,7 @@ from agattn.geometry.identifiability.identifiability import (
     table,
     unmoved,
 )
+from agattn.geometry.identifiability.generators import derivative
 from agattn.geometry.identifiability.network_fibers import (
     NetworkComponent,
     NetworkFiber,
@@ -60,7 +59,7 @@ _UNDECIDED = "ranks do not decide at these weights"
 
 
 @dataclass(frozen=True)
-class Family:
+class FiberPart:
     """A general point of a known part of the fiber, modulo a prime, and its tangent vectors there."""
 
     p: int
@@ -69,7 +68,7 @@ class Family:
     evidence: Evidence
 
 
-def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> Family:
+def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> FiberPart:
     """The part of the fiber that a component is."""
     at = component.weights
     numbers = as_parameters(at.architecture, np.arange(len(at.vector)))
@@ -77,7 +76,7 @@ def family(component: NetworkComponent, evidence: Evidence, generator: np.random
     vectors = [*component.vectors, *free]
     p = at.prime(generator)
     (theta,), space = at.random_point(vectors, p, generator)
-    return Family(p, theta, np.concatenate([at.tangents(p, theta), space]), evidence)
+    return FiberPart(p, theta, np.concatenate([at.tangents(p, theta), space]), evidence)
 
 
 class StudyAt:
@@ -90,7 +89,7 @@ class StudyAt:
         point: the weights modulo a prime, with the kernel of the differential.
     """
 
-    def __init__(self, study: Study, given: Mapping[str, Any], seed: int) -> None:
+    def __init__(self, study: GeneralStudy, given: Mapping[str, Any], seed: int) -> None:
         self.study, architecture = study, study.architecture
         network = architecture.as_network() or architecture
         if isinstance(architecture, SingleLayer):
@@ -123,11 +122,11 @@ class StudyAt:
         is_one = found.case in ("line", "double line") and found.ranks["r_a"].rank == layer.alpha
         return "the whole fiber is one orbit (theorem-3.2)" if is_one else None
 
-    def answer(self, f: WeightFunction) -> Answer:
+    def movement(self, f: WeightFunction) -> Movement:
         """What the function of these weights determines of a function of the weights."""
-        general = self.study.answer(f)
+        general = self.study.movement(f)
         largest = known(self.point.rank >= self.study.rank.upper_bound)
-        if self.is_largest and general.status is Status.LOCALLY:
+        if self.is_largest and general.status is Determination.LOCALLY:
             value, D = derivative(f, self.point.theta, self.point.kernel, self.point.p)
             evidence = weakest([general.evidence, largest])
             if general.factors is None or value.any():
@@ -138,7 +137,7 @@ class StudyAt:
             return self._as_general(answer, general) if largest is Evidence.PROVED else answer
         return self._moving(f)
 
-    def _as_general(self, answer: Answer, general: Answer) -> Answer:
+    def _as_general(self, answer: Movement, general: Movement) -> Movement:
         """An answer with the evidence of the same number at general weights, which is an upper bound here."""
         if answer.free == general.free:
             answer = replace(answer, free_evidence=general.free_evidence)
@@ -146,29 +145,39 @@ class StudyAt:
             answer = replace(answer, evidence=general.evidence)
         return answer
 
-    def _along(self, f: WeightFunction, part: Family) -> Answer:
+    def _along(self, f: WeightFunction, part: FiberPart) -> Movement:
         """The answer where a family is all of the fiber near the weights."""
         value, D = derivative(f, part.theta, part.tangents, part.p)
         free, modular = RowSpace(f.size, part.p).add(D), Evidence.MODULAR
         if free == 0:
-            return Answer(0, Status.LOCALLY, modular, modular, f.size, "does not move along the fiber")
+            return Movement(
+                0, Determination.LOCALLY, modular, modular, f.size, "does not move along the fiber"
+            )
         if found := factors(f, value, D, part.p):
-            return Answer(
-                free, Status.LOCALLY, modular, modular, 0, "along the fiber it changes by factors", found
+            return Movement(
+                free,
+                Determination.LOCALLY,
+                modular,
+                modular,
+                0,
+                "along the fiber it changes by factors",
+                found,
             )
         moved = D.any(axis=0)
         proved = known(free in (f.size, len(part.tangents)))
         if moved.all():
-            return Answer(free, Status.NOT, part.evidence, proved, 0, "every entry moves along the fiber")
+            return Movement(
+                free, Determination.NOT, part.evidence, proved, 0, "every entry moves along the fiber"
+            )
         count = int((~moved).sum())
-        return Answer(free, Status.PARTLY, modular, proved, count, unmoved(count))
+        return Movement(free, Determination.PARTLY, modular, proved, count, unmoved(count))
 
-    def _moving(self, f: WeightFunction) -> Answer:
+    def _moving(self, f: WeightFunction) -> Movement:
         """The answer where only a part of the fiber is known: what moves is not determined."""
         parts = list(self.families)
         if self.is_largest:  # the fiber is smooth, and its tangent space is the kernel
             largest = known(self.point.rank >= self.study.rank.upper_bound)
-            parts.append(Family(self.point.p, self.point.theta, self.point.kernel, largest))
+            parts.append(FiberPart(self.point.p, self.point.theta, self.point.kernel, largest))
         free, moved, freely = 0, np.zeros(f.size, dtype=bool), False
         for part in parts:
             value, D = derivative(f, part.theta, part.tangents, part.p)
@@ -177,9 +186,9 @@ class StudyAt:
         evidence = weakest(part.evidence for part in parts)
         if freely and moved.all():
             said = "every entry moves along a part of the fiber that is known"
-            return Answer(free, Status.NOT, evidence, known(free == f.size), 0, said)
+            return Movement(free, Determination.NOT, evidence, known(free == f.size), 0, said)
         said = f"{int(moved.sum())} of the entries move; {_UNDECIDED} about the rest"
-        return Answer(free, Status.UNDECIDED, Evidence.MODULAR, Evidence.MODULAR, 0, said)
+        return Movement(free, Determination.UNDECIDED, Evidence.MODULAR, Evidence.MODULAR, 0, said)
 
 
 def identifiability_at(
@@ -202,11 +211,11 @@ def identifiability_at(
         InputError: if the weights are not those of the architecture.
         TooLargeError: if the architecture is too large.
     """
-    study = StudyAt(Study(architecture, seed, force, progress), given, seed)
+    study = StudyAt(GeneralStudy(architecture, seed, force, progress), given, seed)
     rows: list[Determined] = []
     for f, is_array in asked:
         progress(f.text)
-        answer = study.answer(f)
+        answer = study.movement(f)
         rows.append(row(study.study, f, answer, is_array, study.whole or ""))
     found = table(study.study, rows, (), at_weights=True)
     fiber = study.fiber

@@ -1,6 +1,6 @@
 """What the function of a model says about its parameters: the table, as results that describe themselves.
 
->>> row = Determined("K", 6, 4, Status.NOT, None, None, (), *[Evidence.PROVED] * 2, 0, "moves")
+>>> row = Determined("K", 6, 4, Determination.NOT, None, None, (), *[Evidence.PROVED] * 2, 0, "moves")
 >>> print(row)
 K: not determined, 4 of 6 entries are free (proved)
 >>> row.as_json()["status"]
@@ -20,7 +20,7 @@ from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result
 
 
-class Status(Enum):
+class Determination(Enum):
     """Whether the function of a model determines some of its parameters.
 
     ``UNDECIDED`` occurs at given weights only, where ranks do not decide.
@@ -42,11 +42,11 @@ UpTo = Literal["factor", "sign", "root", "permutation"] | None
 FactorOf = Literal["all", "matrix", "row", "column"] | None
 
 _WORDS = {
-    Status.GLOBALLY: "determined globally",
-    Status.LOCALLY: "determined locally",
-    Status.PARTLY: "determined in part",
-    Status.NOT: "not determined",
-    Status.UNDECIDED: "undecided",
+    Determination.GLOBALLY: "determined globally",
+    Determination.LOCALLY: "determined locally",
+    Determination.PARTLY: "determined in part",
+    Determination.NOT: "not determined",
+    Determination.UNDECIDED: "undecided",
 }
 
 
@@ -60,7 +60,7 @@ class Determined(Result):
         Count, "In how many directions it moves while the function stays: so many entries can be chosen."
     ]
     status: Key[
-        Status,
+        Determination,
         "`globally`, `locally`, `partly` if some entries are determined, `not` if none is; up to `up_to`."
         " `undecided` occurs at given weights only.",
     ]
@@ -82,7 +82,7 @@ class Determined(Result):
     @property
     def is_determined(self) -> bool:
         """Whether it is determined, up to what ``up_to`` says."""
-        return self.status in (Status.GLOBALLY, Status.LOCALLY)
+        return self.status in (Determination.GLOBALLY, Determination.LOCALLY)
 
     @property
     def extent(self) -> str:
@@ -104,7 +104,10 @@ class Determined(Result):
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table."""
         up_to, evidence = self.extent or "–", Word(str(self.evidence))
-        return self.name, self.entries, self.free, str(self.status), up_to, evidence, self.reason
+        free = (
+            str(self.free) if self.free_evidence is Evidence.PROVED else f"{self.free} ({self.free_evidence})"
+        )
+        return self.name, self.entries, free, str(self.status), up_to, evidence, self.reason
 
     def sheet(self) -> Sheet:
         """The row alone."""

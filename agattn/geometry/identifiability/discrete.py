@@ -41,7 +41,7 @@ from agattn.architectures.contractions import (
     contractions,
     cuts,
 )
-from agattn.geometry.dimension.lie_algebra import at_monomials
+from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.sheet.result import Key, Positive, Result, key
 
 Arrays = Mapping[str, Array]
@@ -195,7 +195,7 @@ def _roots(
 def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
     """The same with an exponent for each entry, by the monomials of the outputs."""
     n, shapes = architecture.parameters, architecture.shapes
-    if architecture.degree is None or n > MOST_EXPONENTS:
+    if architecture.degree is None or n > MOST_EXPONENTS or architecture.t > MAX_TOKENS:
         return
     outputs, relations, _ = at_monomials(architecture, weighted_inputs=False)
     rows = {frozenset(one.exponents.items()) for one in outputs if isinstance(one, Monomial)} | relations

