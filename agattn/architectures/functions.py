@@ -90,6 +90,14 @@ class Expression:
         """A bound on the degree in the parameters."""
         raise NotImplementedError
 
+    @property
+    def parts(self) -> Iterator[Expression]:
+        """The expression and all that it is made of."""
+        yield self
+        for one in (getattr(self, name, None) for name in ("of", "left", "right")):
+            if isinstance(one, Expression):
+                yield from one.parts
+
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """Its values, (n, *sizes of the labels, *axes), from arrays with an axis in front."""
         raise NotImplementedError
@@ -425,6 +433,11 @@ class WeightFunction:
     def degree(self) -> int:
         """A bound on the degree in the parameters."""
         return self.expression.degree
+
+    @property
+    def arrays(self) -> set[str]:
+        """The names of the arrays that occur."""
+        return {part.name for part in self.expression.parts if isinstance(part, ArrayPart)}
 
     @property
     def form(self) -> Form:

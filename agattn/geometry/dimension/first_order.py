@@ -25,7 +25,7 @@ False
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm, prod
 from typing import Any, Protocol
@@ -43,6 +43,11 @@ _Polynomial = dict[tuple[int, ...], int | Fraction]
 #: Products of terms in one evaluation, at first and at last: a tenth of a second, and seconds.
 MOST_PRODUCTS = (20_000, 200_000)
 
+#: Products of terms in the expansion of a function of the parameters.
+MOST_EXPANDED = 2_000_000
+
+# No value has so many terms that it gets new symbols.
+_NEVER = MOST_EXPANDED + 1
 # New symbols come in where a value has more terms than this, or if None in the last sums of layers alone. The
 # second is whether they stay away from values of degree 1 in the parameters that move: where K moves by Q,
 # nothing is seen of it once QX has new symbols.
@@ -56,7 +61,13 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
         architecture: any polynomial one.
         B: a square matrix, with rows and columns counted over the entries of all parameters.
     """
-    return changes_by_factors(architecture, B, itertools.repeat(0))
+    moving = {index for place in B for index in place}
+    return any(
+        _changed(
+            architecture, B, _FirstOrder(longer_than, moving if linear else set(), most), itertools.repeat(0)
+        )
+        for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
+    )
 
 
 class Evaluated(Protocol):
@@ -74,11 +85,11 @@ class Evaluated(Protocol):
         """The values on a stack of inputs."""
 
 
-def changes_by_factors(function: Evaluated, B: Sparse, factors: Iterable[int | Fraction | None]) -> bool:
-    """Whether each entry of dφ(θ)·Bθ is a number times that entry of φ(θ), proved by symbols.
+def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:
+    """Whether each entry of df(θ)·Bθ is a number times that entry of f(θ), proved by expanding both.
 
     Args:
-        function: φ, an architecture or a function of its parameters.
+        function: f, a function of the parameters with few terms.
         B: a square matrix, with rows and columns counted over the entries of all parameters.
         factors: the number for each entry; ``None`` for entries that may change in any way.
 
@@ -87,12 +98,7 @@ def changes_by_factors(function: Evaluated, B: Sparse, factors: Iterable[int | F
     >>> changes_by_factors(product, {(2, 2): 3}, [3, 3]), changes_by_factors(product, {(2, 2): 3}, [3, 0])
     (True, False)
     """
-    moving = {index for place in B for index in place}
-    known = factors if isinstance(factors, itertools.repeat) else list(factors)
-    return any(
-        _changed(function, B, _FirstOrder(longer_than, moving if linear else set(), most), known)
-        for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
-    )
+    return _changed(function, B, _FirstOrder(_NEVER, set(), MOST_EXPANDED), factors)
 
 
 def _changed(

@@ -187,7 +187,8 @@ class StudyAt:
         if freely and moved.all():
             said = "every entry moves along a part of the fiber that is known"
             return Movement(free, Determination.NOT, evidence, known(free == f.size), 0, said)
-        said = f"{int(moved.sum())} of the entries move; {_UNDECIDED} about the rest"
+        seen = f"{int(moved.sum())} of the entries move"
+        said = f"{seen if freely else 'it is seen to move by factors at most'}; {_UNDECIDED} about more"
         return Movement(free, Determination.UNDECIDED, Evidence.MODULAR, Evidence.MODULAR, 0, said)
 
 

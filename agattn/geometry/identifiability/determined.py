@@ -57,7 +57,9 @@ class Determined(Result):
     name: Key[str, "The array, or the function as it is printed."]
     entries: Key[Positive, "The number of its entries."]
     free: Key[
-        Count, "In how many directions it moves while the function stays: so many entries can be chosen."
+        Count,
+        "In how many directions it moves while the function stays: so many entries can be chosen. In at least so"
+        " many, where it is undecided.",
     ]
     status: Key[
         Determination,

@@ -78,7 +78,7 @@ from agattn.geometry.identifiability.discrete import (
     discrete_symmetries,
     prime_for,
 )
-from agattn.geometry.identifiability.generators import SymmetryFields, derivative, proved_symmetries
+from agattn.geometry.identifiability.generators import Change, SymmetryFields, derivative, proved_symmetries
 from agattn.patience import Progress, silent
 
 # Random points at which ranks are taken, and how many are drawn for these.
@@ -258,17 +258,21 @@ class GeneralStudy:
         free = max(ranks)
         value, D = values[ranks.index(free)]
         point = self.points[ranks.index(free)]
-        free_evidence = known(self._is_free(f, free, point) and self._is_bound(f, free))
+        is_free = self._is_free(f, free, point)
+        found = factors(f, value, D, point.p) if free else None
+        if found is not None:
+            whole = self.symmetries.fixing(f, found.blocks, most=self.n - self.at_least)
+            evidence = known(whole >= self.n - self.at_least)
+            counted = evidence is Evidence.PROVED and free == int(found.blocks.max()) + 1
+            free_evidence = known(is_free and (counted or self._is_bound(f, free)))
+            if ranks[0] != free:  # rates are compared at the first point
+                found = factors(f, *values[0], self.points[0].p) or found
+            return Movement(free, Determination.LOCALLY, evidence, free_evidence, 0, _BY_FACTORS, found)
+        free_evidence = known(is_free and self._is_bound(f, free))
         if free == 0:
             return Movement(
                 0, Determination.LOCALLY, free_evidence, free_evidence, f.size, self._still(free_evidence)
             )
-        if found := factors(f, value, D, point.p):
-            whole = self.symmetries.fixing(f, found.blocks, most=self.n - self.at_least)
-            evidence = known(whole >= self.n - self.at_least)
-            if ranks[0] != free:  # rates are compared at the first point
-                found = factors(f, *values[0], self.points[0].p) or found
-            return Movement(free, Determination.LOCALLY, evidence, free_evidence, 0, _BY_FACTORS, found)
         moved: Array = D.any(axis=0)
         evidence = known(self._all_move(f, moved, point))
         if moved.all():
@@ -389,22 +393,32 @@ def row(
     return Determined(*given) if is_array else DeterminedFunction(*given, f.text)
 
 
-def common_factors(rates: Sequence[tuple[str, Factors, Evidence]], p: int) -> tuple[CommonFactor, ...]:
-    """What changes by powers of one factor: functions whose rates are proportional."""
+def common_factors(
+    study: GeneralStudy, rates: Sequence[tuple[str, WeightFunction, Factors]]
+) -> tuple[CommonFactor, ...]:
+    """What changes by powers of one factor: functions whose rates are proportional.
+
+    It is proved if symmetries that change all of them by powers of the same factors are all of the fiber.
+    """
     left, found = list(rates), []
+    p, needed = study.points[0].p, study.n - study.at_least
     while left:
-        (name, first, evidence), *others = left
-        left, alike = [], [(name, Fraction(1), evidence)]
+        first, *others = left
+        left, alike = [], [(first, Fraction(1))]
         for one in others:
-            ratio = _ratio(first.rates, one[1].rates, p)
+            ratio = _ratio(first[2].rates, one[2].rates, p)
             if ratio is None:
                 left.append(one)
             else:
-                alike.append((one[0], ratio, one[2]))
+                alike.append((one, ratio))
         if len(alike) > 1:
-            names, ratios, known = zip(*alike, strict=True)
-            scale = lcm(*(x.denominator for x in ratios))
-            found.append(CommonFactor(names, tuple(int(x * scale) for x in ratios), weakest(known)))
+            scale = lcm(*(x.denominator for _, x in alike))
+            exponents = tuple(int(x * scale) for _, x in alike)
+            changes = [
+                Change(f, by.blocks, exponent=k) for ((_, f, by), _), k in zip(alike, exponents, strict=True)
+            ]
+            evidence = known(study.symmetries.changing(changes, needed) >= needed)
+            found.append(CommonFactor(tuple(name for (name, _, _), _ in alike), exponents, evidence))
     return tuple(found)
 
 

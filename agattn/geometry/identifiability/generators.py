@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm
@@ -33,6 +34,7 @@ from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import (
     Residues,
     RowSpace,
+    hadamard,
     matmul,
     nonzero_minor,
     random_prime,
@@ -40,7 +42,7 @@ from agattn.algebra.residues import (
     rational_number,
 )
 from agattn.algebra.tracing import Pushed, Pushing
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, Symmetry
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
@@ -98,9 +100,9 @@ def proved_symmetries(architecture: Architecture, seed: int = 0, progress: Progr
         with suppress(TooLargeError):
             found = linear_symmetries(architecture, seed=seed, progress=progress)
             return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
-    groups = list(architecture.symmetries)
+    groups: Sequence[Symmetry] = architecture.symmetries
     with suppress(NotImplementedError):
-        groups += gauge_groups(architecture)
+        groups = gauge_groups(architecture)
     index = as_parameters(architecture, np.arange(architecture.parameters))
     turned: list[Sparse] = []
     for parts in getattr(architecture, "rotations", ()):
@@ -175,48 +177,96 @@ class SymmetryFields:
             chosen: a mask of the entries that must be fixed; all by default.
             most: the largest rank that is of use, where the search ends.
         """
-        terms = bounds_on_outputs(f, bits=0.0).sum() if f.size <= MOST_TERMS else None  # type: ignore[arg-type]
-        if not self.matrices or terms is None or 2**terms.log2 > MOST_TERMS:
+        return self.changing([Change(f, blocks, chosen)], most)
+
+    def changing(self, changes: Sequence[Change], most: float = inf) -> int:
+        """The same for several functions, which change by powers of the same factors."""
+        if not self.matrices or not all(map(_is_short, (one.f for one in changes))):
             return 0
-        solutions = self._solutions(f, blocks, np.ones(f.size, bool) if chosen is None else chosen)
+        solutions = self._solutions(changes)
         if not len(solutions):
             return 0
-        g = len(self.matrices)
+        g, rank = len(self.matrices), 0
         order = nonzero_minor(matmul(solutions[:, :g], self._tangents[0], self.p), self.p).rows
-        rank = 0
         for row in solutions[list(order)]:
             if rank >= most:
                 break
-            rank += self._is_proved(f, row, blocks, chosen)
+            rank += self._is_proved(changes, row)
         return rank
 
-    def _solutions(self, f: WeightFunction, blocks: Array | None, chosen: Array) -> Residues:
-        """Coefficients c, and factors λ of the blocks, with Σ c_i df·B_iθ = λf at all points modulo p."""
-        count = 0 if blocks is None else int(blocks.max()) + 1
+    def _solutions(self, changes: Sequence[Change]) -> Residues:
+        """Coefficients c, and rates λ, with Σ c_i df·B_iθ = kλf for all functions, at all points modulo p."""
+        count = max(one.count for one in changes)
         space = RowSpace(len(self.matrices) + count, self.p)
         for theta, tangents in zip(self.points, self._tangents, strict=True):
-            value, D = derivative(f, theta, tangents, self.p)
-            scaled = np.zeros((f.size, count))
-            if blocks is not None:
-                scaled[np.arange(f.size), blocks] = (-value) % self.p
-            space.add(np.concatenate([D.T, scaled], axis=1)[chosen])
+            for one in changes:
+                value, D = derivative(one.f, theta, tangents, self.p)
+                scaled = np.zeros((one.f.size, count))
+                if one.blocks is not None:
+                    factor = np.float64(-one.exponent % self.p)
+                    scaled[np.arange(one.f.size), one.blocks] = hadamard(value, factor, self.p)
+                rows = np.concatenate([D.T, scaled], axis=1)
+                space.add(rows if one.chosen is None else rows[one.chosen])
         return space.kernel()
 
-    def _is_proved(
-        self, f: WeightFunction, solution: Residues, blocks: Array | None, chosen: Array | None
-    ) -> bool:
-        """Whether the combination of symmetries, lifted to ℚ, changes f by the factors, proved by symbols."""
-        lifted = [rational_number(int(x), self.p) for x in solution]
-        if None in lifted:
+    def _entries(self, f: WeightFunction) -> set[int]:
+        """The parameters by number that a function depends on."""
+        numbers = as_parameters(self.architecture, np.arange(self.architecture.parameters))
+        return {int(i) for name in f.arrays for i in numbers[name].ravel()}
+
+    def _is_proved(self, changes: Sequence[Change], solution: Residues) -> bool:
+        """Whether the combination of symmetries, lifted to ℚ, changes the functions by the factors."""
+        lifted = [x for x in (rational_number(int(x), self.p) for x in solution) if x is not None]
+        if len(lifted) < len(solution):
             return False
-        numbers = [x for x in lifted if x is not None]
-        scale = lcm(*(x.denominator for x in numbers))
-        c, own = [int(x * scale) for x in numbers], len(self.matrices)
+        scale = lcm(*(x.denominator for x in lifted))
+        c = [int(x * scale) for x in lifted]
         B: Sparse = {}
-        for factor, matrix in zip(c[:own], self.matrices, strict=True):
+        for factor, matrix in zip(c, self.matrices, strict=False):
             for place, x in matrix.items() if factor else ():
                 B[place] = B.get(place, 0) + factor * x
-        B = {place: x for place, x in B.items() if x}
-        factors = [0 if blocks is None else c[own + b] for b in (range(f.size) if blocks is None else blocks)]
-        wanted = [x if chosen is None or chosen[e] else None for e, x in enumerate(factors)]
-        return changes_by_factors(f, B, wanted)
+        rates = c[len(self.matrices) :]
+        for one in changes:
+            seen = self._entries(one.f)  # what happens to other arrays does not change f
+            own = {place: x for place, x in B.items() if x and place[0] in seen}
+            wanted = one.wanted(rates)
+            if not (changes_by_factors(one.f, own, wanted) if own else not any(wanted)):
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a function may change: not at all, or by a factor for each block of entries.
+
+    Attributes:
+        f: the function.
+        blocks: of each entry the number of its block; ``None`` if it must stay.
+        chosen: a mask of the entries that are meant; all by default.
+        exponent: k, if a block changes by the k-th power of its factor.
+    """
+
+    f: WeightFunction
+    blocks: Array | None = None
+    chosen: Array | None = None
+    exponent: int = 1
+
+    @property
+    def count(self) -> int:
+        """The number of blocks."""
+        return 0 if self.blocks is None else int(self.blocks.max()) + 1
+
+    def wanted(self, rates: Sequence[int]) -> list[int | Fraction | None]:
+        """The rate of each entry for rates of the factors; ``None`` for entries that are not meant."""
+        every: Array = np.zeros(self.f.size, dtype=object)
+        if self.blocks is not None:
+            every = np.array(rates, dtype=object)[self.blocks] * self.exponent
+        return [x if self.chosen is None or self.chosen[e] else None for e, x in enumerate(every)]
+
+
+def _is_short(f: WeightFunction) -> bool:
+    """Whether a function has few enough terms to be expanded: with positive signs, its value at ones."""
+    if f.size > MOST_TERMS:
+        return False
+    terms: Any = bounds_on_outputs(f).sum()  # type: ignore[arg-type]
+    return bool(2**terms.log2 <= MOST_TERMS)

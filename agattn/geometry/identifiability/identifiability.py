@@ -22,7 +22,6 @@ from agattn.architectures.functions import WeightFunction, read_function, whole_
 from agattn.architectures.products import adjacent_products
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence
 from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.determined import Determined, Identifiability
 from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
@@ -87,14 +86,14 @@ def identifiability(
         return identifiability_at(architecture, asked, at, seed, force, progress)
     study = GeneralStudy(architecture, seed, force, progress)
     rows: list[Determined] = []
-    rates: list[tuple[str, Factors, Evidence]] = []
+    rates: list[tuple[str, WeightFunction, Factors]] = []
     for f, is_array in asked:
         progress(f"{f.text}")
         answer = study.movement(f)
         rows.append(row(study, f, answer, is_array))
         if answer.factors:
-            rates.append((rows[-1].name, answer.factors, answer.evidence))
-    return table(study, rows, common_factors(rates, study.points[0].p), at_weights=False)
+            rates.append((rows[-1].name, f, answer.factors))
+    return table(study, rows, common_factors(study, rates), at_weights=False)
 
 
 def _asked(

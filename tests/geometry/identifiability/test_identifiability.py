@@ -270,6 +270,16 @@ def test_a_dead_neuron_is_not_determined_and_its_weight_is():
     assert (out.status.value, out.free, out.determined) == ("partly", 2, 1)
 
 
+def test_what_is_seen_to_move_by_factors_alone_is_not_called_free():
+    """The last pair has rank one and shares a vector, so that the fiber is not reduced there."""
+    at = {"A_1": [[1, 2], [0, 1]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [3, 3]], "V_2": [[1, 3]]}
+    found = ag.identifiability(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), at=at)
+    statuses = {row.name: row.status.value for row in (*found.parameters, *found.functions)}
+    assert {statuses[name] for name in ("K_1^T Q_1", "V_2 V_1", "V_1^T K_2^T Q_2 V_1")} == {"undecided"}
+    assert {statuses[name] for name in ("K_1", "V_1", "K_2", "V_2", "K_2^T Q_2")} == {"not"}
+    assert found.fiber_evidence is Evidence.MODULAR and "factors" in found["V_2 V_1"].reason
+
+
 def test_where_ranks_do_not_decide_it_is_said():
     square = ag.PolynomialMap(lambda a: a * a, {"a": 1})
     (row,) = ag.identifiability(square, at={"a": [0]}).parameters
