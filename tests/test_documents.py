@@ -60,7 +60,7 @@ CASES = [
     ["symmetries", *MODEL],
     ["identifiability", *THIN],
     ["identifiability", *NETWORK],
-    ["identifiability", *BLOCK, "--functions", "O_1[1] P_1[1]"],
+    ["identifiability", *BLOCK, "--functions", "O_1[1]*P_1[1]"],
     ["strata", *LAYER],
     ["strata", *THIN],
     ["ideal", *LAYER, "--max-degree", "4", "--invariants"],

@@ -23,14 +23,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import flint
 import numpy as np
 
-from agattn.algebra.residues import Residues, RowSpace
+from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, random_residues
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.layer import as_layer
-from agattn.architectures.protocol import as_parameters
+from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.evidence import Evidence, weakest
+from agattn.geometry.dimension.lie_algebra import applied
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.determined import Determination, Determined, Identifiability
 from agattn.geometry.identifiability.equivalence import weights_of_layer
@@ -76,7 +78,40 @@ def family(component: NetworkComponent, evidence: Evidence, generator: np.random
     vectors = [*component.vectors, *free]
     p = at.prime(generator)
     (theta,), space = at.random_point(vectors, p, generator)
-    return FiberPart(p, theta, np.concatenate([at.tangents(p, theta), space]), evidence)
+    moved = moved_at_random(at, np.concatenate([theta[None], space]), p, generator)
+    return FiberPart(p, moved[0], np.concatenate([at.tangents(p, moved[0]), moved[1:]]), evidence)
+
+
+def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.random.Generator) -> Residues:
+    """Rows of parameters modulo a prime, moved by one random element of the symmetries.
+
+    Of the further symmetries those with B² = 0 take part, by the group elements 1 + tB.
+    """
+    arrays = {name: np.array(a) for name, a in at.arrays(rows).items()}
+    for symmetry in at.architecture.symmetries:
+        g = random_residues(generator, (symmetry.size, symmetry.size), p)
+        matrix = flint.nmod_mat(symmetry.size, symmetry.size, [int(x) for x in g.ravel()], p)
+        if symmetry.is_orthogonal or not int(matrix.det()):
+            continue
+        entries = [float(int(x)) for x in matrix.inv().entries()]
+        back = np.array(entries).reshape(g.shape)
+        for acted in symmetry.on:
+            part = arrays[acted.parameter][(slice(None), *acted.index)]
+            if acted.axis is None:
+                s = int(g[0, 0] if acted.weight > 0 else back[0, 0])
+                part[...] = hadamard(part, np.float64(pow(s, abs(acted.weight), p)), p)
+                continue
+            lines = np.moveaxis(part, acted.axis, 0)
+            flat = np.ascontiguousarray(lines).reshape(symmetry.size, -1)
+            lines[...] = matmul(back.T if acted.dual else g, flat, p).reshape(lines.shape)
+    found: Residues = as_rows(at.architecture, arrays)
+    for B in at.further:
+        if any(j == k for _, j in B for k, _ in B):
+            continue
+        t = int(generator.integers(1, p))
+        changes = np.array([applied(B, row.astype(int).tolist(), p) for row in found], dtype=np.float64)
+        found = (found + hadamard(changes, np.float64(t), p)) % p
+    return found
 
 
 class StudyAt:

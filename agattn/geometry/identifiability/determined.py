@@ -58,8 +58,8 @@ class Determined(Result):
     entries: Key[Positive, "The number of its entries."]
     free: Key[
         Count,
-        "In how many directions it moves while the function stays: so many entries can be chosen. In at least so"
-        " many, where it is undecided.",
+        "In how many directions it moves while the function stays: so many entries can be chosen. At given"
+        " weights a number that is not proved is a lower bound.",
     ]
     status: Key[
         Determination,
@@ -94,8 +94,20 @@ class Determined(Result):
             "root": "a root of unity",
         }
         said = words.get(self.up_to or "", f"a {self.up_to}" if self.up_to else "")
-        ordered = any(one.startswith("permutations") for one in self.changed_by)
-        return f"{said}, and their order" if ordered and self.up_to == "factor" else said
+        if self.up_to != "factor" or not self._is_permuted:
+            return said
+        return f"{said}, and {'a permutation' if self.factor_of == 'all' else 'their order'}"
+
+    @property
+    def _is_permuted(self) -> bool:
+        return any(one.startswith("permutations") for one in self.changed_by)
+
+    @property
+    def _short(self) -> str:
+        """The extent in a narrow column; lines below the table say more."""
+        if self.up_to != "factor":
+            return self.extent or "–"
+        return f"{'a factor' if self.factor_of == 'all' else 'factors'}{', order' * self._is_permuted}"
 
     def summary(self) -> str:
         """The status in a line."""
@@ -105,7 +117,7 @@ class Determined(Result):
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table."""
-        up_to, evidence = self.extent or "–", Word(str(self.evidence))
+        up_to, evidence = self._short, Word(str(self.evidence))
         free = (
             str(self.free) if self.free_evidence is Evidence.PROVED else f"{self.free} ({self.free_evidence})"
         )
@@ -182,7 +194,7 @@ class Identifiability(Result, name="identifiability"):
 
     def __getitem__(self, name: str) -> Determined:
         for row in (*self.parameters, *self.functions):
-            if name in (row.name, getattr(row, "expression", None)):
+            if _plain(name) == _plain(row.name):
                 return row
         raise KeyError(name)
 
@@ -209,13 +221,22 @@ class Identifiability(Result, name="identifiability"):
         parts: list[Table | Note] = [_table("Arrays", "array", self.parameters)]
         if self.functions:
             parts.append(_table("Functions of the arrays", "function", self.functions))
-        lines = [str(one) for one in self.common_factors]
+        rows = [*self.parameters, *self.functions]
+        lines = [f"{row.name}: up to {row.extent}" for row in rows if row.cells()[4] != (row.extent or "–")]
+        lines += [str(one) for one in self.common_factors]
         lines += [f"finite symmetries: {one}" for one in self.symmetries.discrete]
         if self.theorem:
             lines.append(f"globally: general fibers are irreducible, by {self.theorem}")
         if self.error:
             lines.append(f"modular: wrong with probability below {self.error:.1e}")
         return Sheet(title, (*parts, *([Note("\n".join(lines))] if lines else [])))
+
+
+def _plain(text: str) -> str:
+    """A function without spaces, and with one sign for what has two."""
+    for one, other in ((" ", ""), ("−", "-"), ("ᵀ", "^T"), ("Σ_", "sum_"), ("**", "⊗")):
+        text = text.replace(one, other)
+    return text
 
 
 def _table(caption: str, first: str, rows: Any) -> Table:

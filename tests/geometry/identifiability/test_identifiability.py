@@ -300,6 +300,7 @@ def test_document_and_table():
     arrays, functions = found.sheet().tables
     assert [row[0] for row in arrays.rows] == ["K", "Q", "V"] and len(functions.rows) == 2
     assert "determined: K, Q, V, K^T Q, K + K" in str(found)
+    assert found["KᵀQ"] is found["K^T Q"] and found["K+K"] is found.functions[1]
     with pytest.raises(KeyError):
         found["W"]
 
