@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from agattn.geometry.ideal.invariants import invariants
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.fibers import weights
+    from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.geometry.reconstruction.from_values import identify
     from agattn.geometry.strata.strata import Stratum
@@ -81,9 +82,9 @@ __all__ = [
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
     "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
     "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",
-    "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants", "learning_coefficient",
-    "rank", "report", "rlct", "run", "schema", "script", "singularities", "spectrum", "strata", "study",
-    "symmetries", "tangent_space", "train", "verify", "weights",
+    "fiber", "figure", "hilbert_function", "ideal", "identifiability", "identify", "invariants",
+    "learning_coefficient", "rank", "report", "rlct", "run", "schema", "script", "singularities",
+    "spectrum", "strata", "study", "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "rank": ("agattn.algebra.rank:RankResult",),
     "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
     "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
+    "identifiability": ("agattn.geometry.identifiability.determined:Identifiability",),
     "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
     "ideal": (
         "agattn.geometry.ideal.model_ideal:ModelIdeal",

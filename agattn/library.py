@@ -50,6 +50,7 @@ VERBS: Mapping[str, str] = {
     "figure": "agattn.reports.verbs:figure",
     "hilbert_function": "agattn.verification.verbs:hilbert_function",
     "ideal": "agattn.verification.verbs:ideal",
+    "identifiability": "agattn.geometry.identifiability.identifiability:identifiability",
     "identify": "agattn.geometry.reconstruction.from_values:identify",
     "invariants": "agattn.geometry.ideal.invariants:invariants",
     "learning_coefficient": "agattn.heads.verbs:rlct",

@@ -21,6 +21,12 @@ def gated(W, U, V, X):
     return V @ ((W @ X) * (U @ X))
 
 
+def grouped(K, P, Q, O, X):
+    """Lightning attention where all heads share K and P: S = P X Xᵀ Kᵀ, and the sum of O_i S Q_i X."""
+    S = P @ X @ X.T @ K.T
+    return (O @ (S[None] @ (Q @ X[None]))).sum(axis=0)
+
+
 def tangents(a, b, c, u, v, w):
     """The tangents of P1×P1×P1, in the hypersurface of Cayley's hyperdeterminant."""
     places = list(product(range(2), repeat=3))
@@ -52,6 +58,7 @@ def network(a, b):
 cubic = ag.PolynomialMap(twisted_cubic, {"s": 2})
 grassmannian = ag.PolynomialMap(minors, {"M": (2, 4)})
 gates = ag.PolynomialMap(gated, {"W": (3, 2), "U": (3, 2), "V": (2, 3)}, inputs=2)
+shared = ag.PolynomialMap(grouped, {"K": (2, 4), "P": (2, 4), "Q": (2, 2, 4), "O": (2, 3, 2)}, inputs=(4, 2))
 cayley = ag.PolynomialMap(tangents, dict.fromkeys("abcuvw", 2))
 strassen = ag.PolynomialMap(tensors, dict.fromkeys("abc", (3, 3)))
 salmon = ag.PolynomialMap(tensors, dict.fromkeys("abc", (4, 4)))

@@ -47,8 +47,8 @@ NEEDS_A_FILE = {
     "train",
 }
 NEEDS_A_LAYER = {
-    "emit", "run", "strata", "verify", "ideal", "report", "dimension", "rlct", "singularities", "symmetries",
-    "critical-points", "certificate", "spectrum",
+    "emit", "run", "strata", "verify", "ideal", "report", "dimension", "identifiability", "rlct",
+    "singularities", "symmetries", "critical-points", "certificate", "spectrum",
 }  # fmt: skip
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}

@@ -80,6 +80,7 @@ def results():
         ),
         "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
         "spectrum": ag.spectrum(ag.DeepNetwork((2, 2), (1,), 2, normalization="softmax")),
+        "identifiability": ag.identifiability(LAYER),
         "symmetries": ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2)),
         "train": ag.train(SMALL, seeds=1, time=10.0),
         "verify": ag.verify(LAYER, "3.4", engine="native"),

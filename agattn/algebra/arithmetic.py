@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm, log2
-from typing import Any
+from typing import Any, ClassVar
 
 import flint
 import numpy as np
@@ -86,6 +86,9 @@ class Places:
 
 class Arithmetic:
     """What a map needs from its scalars: here by numpy's operators, and without a softmax."""
+
+    #: Whether a recorded function is run operation by operation, as it was written.
+    one_by_one: ClassVar[bool] = False
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Products of stacks of matrices, (..., m, k) times (..., k, n), broadcast."""

@@ -143,26 +143,10 @@ class _Instruction:
 
     def run(self, values: list[Array], arithmetic: Arithmetic) -> Array:
         """The result."""
-        one, *others = (operand(values, arithmetic) for operand in self.operands)
-        match self.kind:
-            case "*":
-                return arithmetic.times(one, *others)
-            case "@":
-                return arithmetic.matmul(one, *others)
-            case "+":
-                return arithmetic.clean(one + others[0])
-            case "-":
-                return arithmetic.clean(one - others[0])
-            case "neg":
-                return arithmetic.clean(-one)
-            case "sum":
-                return arithmetic.clean(one.sum(axis=self.static))
-            case "view":
-                return one[(slice(None), *self.static)]
-            case "transpose":
-                return one.swapaxes(-1, -2)
-            case "stack":
-                return arithmetic.concatenate([part[:, None] for part in (one, *others)])
+        operands = [operand(values, arithmetic) for operand in self.operands]
+        if self.kind != "+-":
+            return _result(self.kind, self.static, operands, arithmetic)
+        one, *others = operands
         plus, minus, axis = self.static
         sides = [
             side.sum(axis=axis) if count > 1 else side
@@ -171,6 +155,29 @@ class _Instruction:
         if not plus:
             return arithmetic.clean(-sides[0])
         return arithmetic.clean(sides[0] - sides[1] if minus else sides[0])
+
+
+def _result(kind: str, static: Any, operands: Sequence[Array], arithmetic: Arithmetic) -> Array:
+    """The result of one operation of a trace."""
+    one, *others = operands
+    match kind:
+        case "*":
+            return arithmetic.times(one, *others)
+        case "@":
+            return arithmetic.matmul(one, *others)
+        case "+":
+            return arithmetic.clean(one + others[0])
+        case "-":
+            return arithmetic.clean(one - others[0])
+        case "neg":
+            return arithmetic.clean(-one)
+        case "sum":
+            return arithmetic.clean(one.sum(axis=static))
+        case "view":
+            return one[(slice(None), *static)]
+        case "transpose":
+            return one.swapaxes(-1, -2)
+    return arithmetic.concatenate([part[:, None] for part in operands])  # a stack
 
 
 class StraightLine:
@@ -186,6 +193,7 @@ class StraightLine:
     """
 
     def __init__(self, trace: Trace, output: Operation) -> None:
+        self._trace, self._last = trace, output
         compiler = _Compiler(trace, output)
         self._arguments, self._constants = compiler.arguments, compiler.constants
         self._instructions, self._output = compiler.instructions, compiler.whole(output)
@@ -199,11 +207,32 @@ class StraightLine:
             arithmetic: that of the scalars.
             arguments: by name, with an axis in front whose length is 1 or the number of inputs.
         """
+        if arithmetic.one_by_one:
+            return self._one_by_one(arithmetic, arguments)
         values = [arguments[name] if shape else arguments[name][:, None] for name, shape in self._arguments]
         values += [arithmetic.constant(numbers) for numbers in self._constants]
         for instruction in self._instructions:
             values.append(instruction.run(values, arithmetic))
         return self._output(values, arithmetic)
+
+    def _one_by_one(self, arithmetic: Arithmetic, arguments: Mapping[str, Array]) -> Array:
+        """The output, without running small operations together: each operation as the function wrote it."""
+        values: dict[int, Array] = {}
+        for node in _needed(self._trace, self._last):
+            if node.kind == "argument":
+                values[node.number] = arguments[node.static]
+                continue
+            if node.kind == "constant":
+                values[node.number] = arithmetic.constant(_objects(node.static, (1, *node.shape)))
+                continue
+            operands = [values[one.number] for one in node.operands]
+            if node.kind in ("*", "+", "-"):
+                missing = (len(node.shape) - len(one.shape) for one in node.operands)
+                operands = [
+                    a[(slice(None), *[None] * axes)] for a, axes in zip(operands, missing, strict=True)
+                ]
+            values[node.number] = _result(node.kind, node.static, operands, arithmetic)
+        return values[self._last.number]
 
 
 # --- compiling ---

@@ -33,7 +33,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, count, product
 from math import lcm, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -116,24 +116,22 @@ class Contractions:
         split: the axes on which only diagonal matrices may act.
         fixed: the axes on which no group acts.
         equations: products of factors that must be equal, for all indices of labels of given sizes.
+        met: pairs of axes, contracted with each other and with no third array, whether a group acts or not.
+        pinned: the axes whose indices are told apart: by the input, a constant, an index or the output.
     """
 
     joined: list[tuple[Node, Node, bool, frozenset[tuple[int, int]]]] = field(default_factory=list)
     split: set[Node] = field(default_factory=set)
     fixed: set[Node] = field(default_factory=set)
     equations: list[tuple[Factors, Factors, dict[int, int]]] = field(default_factory=list)
+    pinned: set[Node] = field(default_factory=set)
+    met: list[tuple[Node, Node, frozenset[tuple[int, int]]]] = field(default_factory=list)
     labels: Iterator[int] = field(default_factory=count)
 
     def join(self, one: tuple[ArrayFactor, int], other: tuple[ArrayFactor, int], dual: bool) -> None:
         """Two axes are contracted, or equal as summands; their arrays may share labels of further axes."""
         (first, i), (second, j) = one, other
-        along = frozenset(
-            (k, m)
-            for k, x in enumerate(first.places)
-            for m, y in enumerate(second.places)
-            if x == y and x.label is not None
-        )
-        self.joined.append(((first.array, i), (second.array, j), dual, along))
+        self.joined.append(((first.array, i), (second.array, j), dual, _along(first, second)))
 
     def close(self, axis: Axis) -> None:
         """No matrices act along an axis but diagonal ones, which the equations decide about."""
@@ -156,12 +154,27 @@ class Contractions:
 
     def contract(self, axis: Axis, factors: Factors, axes: Iterable[Axis]) -> None:
         """A value is summed along an axis."""
+        if axis.is_fixed:
+            self.pinned.update(axis.nodes)
+        if len(axis.factors) == 2:
+            (first, i), (second, j) = axis.factors
+            self.met.append(((first.array, i), (second.array, j), _along(first, second)))
         if len(axis.factors) == 2 and not axis.is_fixed:
             self.join(*axis.factors, dual=True)
         elif axis.factors:
             self.close(axis)
         if axis.size > 1:
             self.constant_along(axis, factors, axes)
+
+
+def _along(first: ArrayFactor, second: ArrayFactor) -> frozenset[tuple[int, int]]:
+    """The axes of two arrays that have one label."""
+    return frozenset(
+        (k, m)
+        for k, x in enumerate(first.places)
+        for m, y in enumerate(second.places)
+        if x == y and x.label is not None
+    )
 
 
 def _own(axis: Axis) -> list[Spot]:
@@ -224,7 +237,7 @@ class Shadow:
     def __getitem__(self, key: Any) -> Shadow:
         keys = key if isinstance(key, tuple) else (key,)
         named = sum(1 for k in keys if k is not None and k is not Ellipsis)
-        if Ellipsis not in keys:
+        if not any(k is Ellipsis for k in keys):
             keys = (*keys, Ellipsis)
         at = keys.index(Ellipsis)
         keys = (*keys[:at], *[slice(None)] * (self.ndim - named), *keys[at + 1 :])
@@ -240,6 +253,7 @@ class Shadow:
             if not isinstance(k, (slice, int, np.integer)):
                 raise NotImplementedError("an index that is a list")
             self.record.split.update(axis.nodes)
+            self.record.pinned.update(axis.nodes)
             if isinstance(k, slice):
                 chosen, label = range(axis.size)[k], next(self.record.labels)
                 labels[axis.label] = Spot(label, chosen.start, chosen.step)
@@ -273,6 +287,8 @@ class Shadow:
     def _summed(self, one: Axis, other: Axis) -> Axis:
         """The axis of a sum."""
         fixed = one.is_fixed or other.is_fixed
+        if fixed:
+            self.record.pinned.update(one.nodes, other.nodes)
         if not fixed and len(one.factors) == len(other.factors) == 1:
             self.record.join(one.factors[0], other.factors[0], dual=False)
         elif Counter(one.factors) != Counter(other.factors):
@@ -329,6 +345,8 @@ class ShadowArithmetic(Arithmetic):
 
     record: Contractions
 
+    one_by_one: ClassVar[bool] = True
+
     def times(self, a: Any, b: Any) -> Shadow:
         """The entrywise product: matrices that act along an axis of both are diagonal."""
         one, other = aligned(shadow(self.record, a), shadow(self.record, b))
@@ -336,6 +354,7 @@ class ShadowArithmetic(Arithmetic):
         for axis in axes:
             if axis.is_fixed:
                 self.record.split.update(axis.nodes)
+                self.record.pinned.update(axis.nodes)
         return Shadow(self.record, axes, _sum(one.factors, other.factors))
 
     def matmul(self, a: Any, b: Any) -> Shadow:
@@ -361,6 +380,10 @@ class ShadowArithmetic(Arithmetic):
         """The identity matrix."""
         return shadow(self.record, np.eye(n))
 
+    def concatenate(self, arrays: Any) -> Shadow:
+        """Refused: arrays put one after the other along an axis have no label in common there."""
+        raise NotImplementedError("arrays put together along an axis")
+
 
 def contractions(architecture: Architecture) -> Contractions:
     """All contractions of a model, from one evaluation on shapes.
@@ -383,6 +406,7 @@ def contractions(architecture: Architecture) -> Contractions:
     for axis in out.axes:
         if axis.factors:
             record.close(axis)
+            record.pinned.update(axis.nodes)
     record.equal(out.factors, {}, out.axes)
     return record
 

@@ -16,6 +16,7 @@ FOLDERS = {
         "Study a layer or model",
         {
             "dimension": "Compute the exact dimension of any network.",
+            "identifiability": "Say which parameters, and which products of them, the function determines.",
             "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
             "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
             "ideal": "Find the equations of the neuromanifold, with their symmetry.",

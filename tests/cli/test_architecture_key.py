@@ -31,6 +31,7 @@ COMMANDS = [
     ("verify", EVERY, ("--engine", "native")),
     ("dimension", EVERY, ()),
     ("symmetries", EVERY, ()),
+    ("identifiability", EVERY, ()),
     ("ideal", EVERY, ("--max-degree", "2")),
     ("singularities", EVERY, ()),
     ("rlct", (LAYER, HEAD), ()),

@@ -217,7 +217,7 @@ def dimension(
         found = _known(architecture, theorem)
         return replace(found, architecture=given, seconds=time.perf_counter() - start)
     if not force:
-        _check_size(architecture)
+        check_size(architecture)
     counted = _counted(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
@@ -242,14 +242,18 @@ def _takes_long(architecture: Architecture, theorem: Theorem) -> bool:
     if theorem.dimension > most:
         return True
     try:
-        _check_size(architecture)
+        check_size(architecture)
     except TooLargeError:
         return True
     return False
 
 
-def _check_size(architecture: Architecture) -> None:
-    """Refuse what is too large for a Jacobian."""
+def check_size(architecture: Architecture) -> None:
+    """Refuse what is too large for a Jacobian.
+
+    Raises:
+        TooLargeError: if it has more than :data:`MAX_PARAMETERS`, or its arrays would fill the memory.
+    """
     if architecture.parameters > MAX_PARAMETERS:
         raise TooLargeError(
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"

@@ -25,14 +25,14 @@ False
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm, prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, EvaluationEnded, RingArithmetic
+from agattn.algebra.arithmetic import Arithmetic, Array, EvaluationEnded, RingArithmetic
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
 
@@ -43,6 +43,11 @@ _Polynomial = dict[tuple[int, ...], int | Fraction]
 #: Products of terms in one evaluation, at first and at last: a tenth of a second, and seconds.
 MOST_PRODUCTS = (20_000, 200_000)
 
+#: Products of terms in the expansion of a function of the parameters.
+MOST_EXPANDED = 2_000_000
+
+# No value has so many terms that it gets new symbols.
+_NEVER = MOST_EXPANDED + 1
 # New symbols come in where a value has more terms than this, or if None in the last sums of layers alone. The
 # second is whether they stay away from values of degree 1 in the parameters that move: where K moves by Q,
 # nothing is seen of it once QX has new symbols.
@@ -58,30 +63,73 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
     """
     moving = {index for place in B for index in place}
     return any(
-        _unchanged(architecture, B, _FirstOrder(longer_than, moving if linear else set(), most))
+        _changed(
+            architecture, B, _FirstOrder(longer_than, moving if linear else set(), most), itertools.repeat(0)
+        )
         for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
     )
 
 
-def _unchanged(architecture: Architecture, B: Sparse, arithmetic: _FirstOrder) -> bool:
+class Evaluated(Protocol):
+    """What is evaluated here: an architecture, or a function of its parameters."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The parameters with their shapes."""
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape of X."""
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The values on a stack of inputs."""
+
+
+def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:
+    """Whether each entry of df(θ)·Bθ is a number times that entry of f(θ), proved by expanding both.
+
+    Args:
+        function: f, a function of the parameters with few terms.
+        B: a square matrix, with rows and columns counted over the entries of all parameters.
+        factors: the number for each entry; ``None`` for entries that may change in any way.
+
+    >>> from agattn.architectures.functions import read_function
+    >>> product = read_function("a b", {"a": (2, 1), "b": (1, 1)})  # a b, where b is multiplied by s³
+    >>> changes_by_factors(product, {(2, 2): 3}, [3, 3]), changes_by_factors(product, {(2, 2): 3}, [3, 0])
+    (True, False)
+    """
+    return _changed(function, B, _FirstOrder(_NEVER, set(), MOST_EXPANDED), factors)
+
+
+def _changed(
+    function: Evaluated, B: Sparse, arithmetic: _FirstOrder, factors: Iterable[int | Fraction | None]
+) -> bool:
     scale = lcm(*(x.denominator for x in B.values()))
     changes: dict[int, _Polynomial] = {}
     for (i, j), x in B.items():
         changes.setdefault(i, {})[(j,)] = int(x * scale)
     symbols = arithmetic.symbols
     parameters = {}
-    for name, shape in architecture.shapes.items():
+    for name, shape in function.shapes.items():
         entries = [_Pair({(i,): 1}, changes.get(i, {}), arithmetic)
                    for i in itertools.islice(symbols, prod(shape))]  # fmt: skip
         parameters[name] = _array(entries, shape)
-    shape = (1, *architecture.input_shape)
+    shape = (1, *function.input_shape)
     inputs = [_Pair({(i,): 1}, {}, arithmetic) for i in itertools.islice(symbols, prod(shape))]
     try:
-        out = architecture.evaluate(arithmetic, parameters, _array(inputs, shape))
+        out = function.evaluate(arithmetic, parameters, _array(inputs, shape))
     except _TooLongError:
         return False
-    changes_left = (entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
-    return arithmetic.most >= 0 and not any(changes_left)
+    pairs = (
+        x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, arithmetic)
+        for x in np.asarray(out).flat
+    )
+    left = (
+        _sum(pair.change, pair.value, -factor * scale)
+        for pair, factor in zip(pairs, factors, strict=False)
+        if factor is not None
+    )
+    return arithmetic.most >= 0 and not any(left)
 
 
 def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:

@@ -17,14 +17,14 @@ is a proved upper bound on the dimension of the neuromanifold.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
 
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
-from agattn.architectures import Acted, Architecture, Network, draw_parameters
+from agattn.architectures import Acted, Architecture, Network, Symmetry, draw_parameters
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
@@ -32,17 +32,20 @@ from agattn.geometry.dimension.formulas import Bound
 Parameters = Mapping[str, Residues]
 
 
-def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
-    """For each of the known symmetries the n² matrices B by which E_{r,s} in gl(n) acts: θ ↦ Bθ.
+def symmetry_matrices(
+    architecture: Architecture, symmetries: Sequence[Symmetry] | None = None
+) -> list[list[Sparse]]:
+    """For each of some symmetries the n² matrices B by which E_{r,s} in gl(n) acts: θ ↦ Bθ.
 
-    Rows and columns are counted over the entries of all parameters.
+    Of O(n) these are the n(n − 1)/2 matrices of E_{r,s} − E_{s,r}. The known symmetries of the architecture
+    are taken where none are given. Rows and columns are counted over the entries of all parameters.
 
     >>> from agattn.architectures import SingleLayer
     >>> symmetry_matrices(SingleLayer(1, 1, 1))  # K → K/c, Q → cQ; K → cK, V → V/c
     [[{(0, 0): -1, (1, 1): 1}], [{(0, 0): 1, (2, 2): -1}]]
     """
     index, result = as_parameters(architecture, np.arange(architecture.parameters)), []
-    for symmetry in architecture.symmetries:
+    for symmetry in architecture.symmetries if symmetries is None else symmetries:
         n = range(symmetry.size)
         matrices: list[Sparse] = [{} for _ in n for _ in n]
         for acted in symmetry.on:
@@ -53,8 +56,15 @@ def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
                 to, of = (s, r) if acted.dual and acted.axis is not None else (r, s)
                 for place in zip(rows[to].ravel().tolist(), rows[of].ravel().tolist(), strict=True):
                     B[place] = B.get(place, 0) + value
+        if symmetry.is_orthogonal:
+            pairs = itertools.combinations(n, 2)
+            matrices = [_difference(matrices[len(n) * r + s], matrices[len(n) * s + r]) for r, s in pairs]
         result.append([{place: x for place, x in B.items() if x} for B in matrices])
     return result
+
+
+def _difference(one: Sparse, other: Sparse) -> Sparse:
+    return {place: one.get(place, 0) - other.get(place, 0) for place in {**one, **other}}
 
 
 def symmetry_bound(

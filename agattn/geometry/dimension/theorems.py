@@ -55,6 +55,34 @@ def by_theorem(network: DeepNetwork) -> Theorem | None:
     return None
 
 
+def irreducible_fibers(network: DeepNetwork) -> str | None:
+    """The id of the theorem by which general fibers of (K, Q, V) ↦ φ are irreducible over ℂ, or ``None``.
+
+    The proof is on the page on identifiability. Where general A and V have rank one, their factors can be
+    exchanged, so that the fiber has two components. Where a layer does not see all of its input, nothing is
+    said.
+
+    >>> irreducible_fibers(DeepNetwork((3, 2), (2,), t=2)), irreducible_fibers(DeepNetwork((3, 1), (1,), t=2))
+    ('theorem-3.2', None)
+    >>> irreducible_fibers(DeepNetwork((3, 2, 3), (2, 2), t=2))
+    'agattn.network-dimension'
+    """
+    if set(network.heads_by_layer) != {1} or not network.is_lightning or network.t == 1:
+        return None
+    dims, beta = network.dims, network.value_rank
+    alphas = [min(a, d) for a, d in zip(network.ranks, dims, strict=False)]
+    one_line = dims[0] == 1
+    exchanged = alphas[-1] == 1 and min(*dims, beta or dims[0]) == 1 and not one_line
+    if network.layers == 1:
+        return None if exchanged else "theorem-3.2"
+    if network.skip or not _any_values(network) or one_line or exchanged:
+        return None
+    widths_seen = _seen_widths(network)[1:-1] == list(dims[1:-1])
+    if not widths_seen or min(alphas[:-1]) < 2 or beta is not None:
+        return None
+    return "agattn.network-dimension"
+
+
 def _any_values(network: DeepNetwork) -> bool:
     """Whether every V_i may be any matrix."""
     largest = max(map(min, pairwise(network.dims)))

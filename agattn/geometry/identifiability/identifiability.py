@@ -1,0 +1,119 @@
+r"""Which parameters a function determines: each array, products of arrays, and functions that a user names.
+
+>>> from agattn.architectures import SingleLayer
+>>> found = identifiability(SingleLayer(3, 2, 2))
+>>> for row in (*found.parameters, *found.functions):
+...     print(row)
+K: not determined, 4 of 6 entries are free (proved)
+Q: not determined, 4 of 6 entries are free (proved)
+V: determined globally up to a factor (proved)
+K^T Q: determined globally up to a factor (proved)
+>>> print(*found.common_factors)
+one common factor s: V by s, K^T Q by s⁻¹ (proved)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agattn.architectures import Architecture
+from agattn.architectures.functions import WeightFunction, read_function, whole_array
+from agattn.architectures.products import adjacent_products
+from agattn.calls import is_list, shown
+from agattn.errors import InputError, TooLargeError
+from agattn.geometry.identifiability.at_weights import identifiability_at
+from agattn.geometry.identifiability.determined import Determined, Identifiability
+from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
+from agattn.patience import Progress, silent
+
+#: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
+MAX_PARAMETERS = 3_000
+#: Products of arrays with more entries are left out, and named functions refused without ``force``.
+MAX_ENTRIES = 20_000
+
+
+def identifiability(
+    architecture: Architecture,
+    functions: str | Sequence[str] = (),
+    at: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Identifiability:
+    r"""For each parameter array of a model, and for products of arrays: does the function determine it?
+
+    Args:
+        architecture: any polynomial one, such as a lightning layer, a network of layers, a polynomial map.
+        functions: further functions of the arrays, each as text such as ``"K_1^T Q_1"``; the grammar is that
+            of :mod:`agattn.architectures.functions`.
+        at: given weights, an array for each parameter, in place of general ones.
+        seed: of all random choices. It never changes what is proved, only (rarely) whether.
+        force: attempt architectures and functions beyond the limits on sizes.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: if the architecture is no polynomial in its weights, a function cannot be read, or the
+            weights are those of another architecture.
+        TooLargeError: if it has more than 3000 parameters, or a function more than 20000 entries.
+        DisagreementError: if a bound contradicts another.
+
+    See Also:
+        :func:`agattn.fiber`, :func:`agattn.symmetries`, :func:`agattn.equivalent`;
+        ``agattn identifiability`` in a shell.
+
+    >>> import agattn as ag
+    >>> heads = ag.Network([ag.Attention(2, rank=1, heads=2)], dim=3, tokens=2)
+    >>> found = ag.identifiability(heads, ["K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]"])
+    >>> for row in found.functions:
+    ...     print(row)
+    K_1^T Q_1: determined locally up to a factor for each matrix, and their order (proved)
+    K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
+    """
+    if architecture.degree is None:
+        raise InputError(
+            f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
+            " polynomial architectures, such as lightning attention"
+        )
+    if architecture.parameters > MAX_PARAMETERS and not force:
+        raise TooLargeError(
+            f"{architecture} has {architecture.parameters} parameters; which are determined is found for at"
+            f" most {MAX_PARAMETERS}. --force tries anyway"
+        )
+    asked = _asked(architecture, functions, force)
+    if at is not None:
+        return identifiability_at(architecture, asked, at, seed, force, progress)
+    study = GeneralStudy(architecture, seed, force, progress)
+    rows: list[Determined] = []
+    rates: list[tuple[str, WeightFunction, Factors]] = []
+    for f, is_array in asked:
+        progress(f"{f.text}")
+        answer = study.movement(f)
+        rows.append(row(study, f, answer, is_array))
+        if answer.factors:
+            rates.append((rows[-1].name, f, answer.factors))
+    return table(study, rows, common_factors(study, rates), at_weights=False)
+
+
+def _asked(
+    architecture: Architecture, functions: str | Sequence[str], force: bool
+) -> list[tuple[WeightFunction, bool]]:
+    """The arrays, the products of adjacent arrays, and the functions that are named; arrays are marked."""
+    if not isinstance(functions, str) and not is_list(functions):
+        raise InputError(f"functions is {shown(functions)}; give texts such as 'K_1^T Q_1'")
+    shapes = architecture.shapes
+    named = [functions] if isinstance(functions, str) else list(functions)
+    for text in named:
+        if not isinstance(text, str):
+            raise InputError(f"a function is {shown(text)}; give text such as 'K_1^T Q_1'")
+    own = [read_function(text, shapes) for text in named]
+    for f in own:
+        if f.size > MAX_ENTRIES and not force:
+            raise TooLargeError(
+                f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
+                " --force tries anyway"
+            )
+    found = [read_function(text, shapes) for text in adjacent_products(architecture)]
+    listed = {f.text: f for f in [*found, *own] if f in own or f.size <= MAX_ENTRIES}
+    return [*((whole_array(name, shapes), True) for name in shapes), *((f, False) for f in listed.values())]

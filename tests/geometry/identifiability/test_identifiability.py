@@ -1,0 +1,349 @@
+"""Which parameters a function determines: known cases, ranks in floating point, symmetries, given weights."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.architectures.functions import read_function
+from agattn.architectures.protocol import as_parameters
+from agattn.documents import check
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
+
+def group(K, P, Q, O, X):
+    """Heads that share K and P."""
+    S = P @ X @ X.T @ K.T
+    return (O @ (S[None] @ (Q @ X[None]))).sum(0)
+
+
+def heads_sharing(d, d_out, a, b, s):
+    return ag.PolynomialMap(group, {"K": (a, d), "P": (b, d), "Q": (s, a, d), "O": (s, d_out, b)}, (d, 2))
+
+
+def shown(row):
+    return row.status.value, row.up_to, row.free, row.evidence.value, row.free_evidence.value
+
+
+PROVED = ("proved", "proved")
+
+
+def test_one_layer_determines_products_up_to_one_factor():
+    found = ag.identifiability(ag.SingleLayer(3, 2, 2))
+    assert {row.name: shown(row) for row in found.parameters} == {
+        "K": ("not", None, 4, *PROVED), "Q": ("not", None, 4, *PROVED),
+        "V": ("globally", "factor", 1, *PROVED),
+    }  # fmt: skip
+    assert shown(found["K^T Q"]) == ("globally", "factor", 1, *PROVED)
+    assert found["V"].factor_of == "all" and found.is_proved and found.error == 0
+    (shared,) = found.common_factors
+    assert (set(shared.names), sorted(shared.exponents)) == ({"V", "K^T Q"}, [-1, 1])
+    assert (found.fiber_dimension, found.theorem, found.field) == (5, "theorem-3.2", "CC")
+
+
+def test_where_the_two_factors_can_be_exchanged_nothing_is_global():
+    found = ag.identifiability(ag.SingleLayer(3, 1, 1))
+    assert {shown(row) for row in (*found.parameters, *found.functions)} == {
+        ("locally", "factor", 1, *PROVED)
+    }
+    assert found.theorem is None
+
+
+def test_one_token_sees_the_symmetric_part():
+    found = ag.identifiability(ag.SingleLayer(3, 2, 2, t=1), "K^T Q + Q^T K")
+    assert shown(found["K^T Q"])[:3] == ("not", None, 3)  # skew matrices
+    assert shown(found["K^T Q + Q^T K"]) == ("locally", "factor", 1, *PROVED)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "free"), [((5, 3, 2, 2, 3), 3), ((4, 3, 2, 2, 2), 2), ((4, 2, 2, 1, 1), 1)]
+)
+def test_a_group_of_heads_determines_its_tensor_alone(sizes, free):
+    found = ag.identifiability(heads_sharing(*sizes), ["K^T Q[1]", "K^T Q[1] + K^T Q[1]"])
+    one = found["K^T Q[1]"]
+    expected = ("not", None) if free > 1 else ("locally", "factor")
+    assert shown(one) == (*expected, free, *PROVED)
+    assert shown(found["K^T Q[1] + K^T Q[1]"]) == shown(one)
+    (tensor,) = (row for row in found.functions if "K^T Q ⊗ O P" in row.name)
+    assert shown(tensor) == ("locally", None, 0, *PROVED)
+
+
+def test_virtual_weights_of_a_network_are_determined():
+    found = ag.identifiability(ag.DeepNetwork((3, 3, 2), (2, 2), t=2))
+    determined = {row.name for row in (*found.parameters, *found.functions) if row.is_determined}
+    assert determined == {"K_1^T Q_1", "V_2 V_1", "V_1^T K_2^T Q_2 V_1"}
+    assert {shown(found[name]) for name in determined} == {("globally", "factor", 1, *PROVED)}
+    assert found.theorem == "agattn.network-dimension"
+
+
+def test_where_a_layer_does_not_see_its_input_ranks_alone_speak():
+    found = ag.identifiability(ag.DeepNetwork((2, 3, 2), (2, 2), t=2))
+    assert shown(found["K_1^T Q_1"]) == ("locally", "factor", 1, "modular", "modular")
+    assert found.theorem is None and 0 < found.error < 1e-6 and found.fiber_evidence is Evidence.PROVED
+
+
+def test_heads_one_by_one_and_their_order():
+    found = ag.identifiability(
+        ag.DeepNetwork((3, 2), (1,), t=2, heads=2), ["K_1[1]^T Q_1[1]", "sum_i K_1^T Q_1"]
+    )
+    stack = found["K_1^T Q_1"]
+    assert shown(stack) == ("locally", "factor", 2, *PROVED) and stack.factor_of == "matrix"
+    assert stack.changed_by == ("permutations of 2 on K_1, Q_1, V_1",)
+    assert shown(found["K_1[1]^T Q_1[1]"])[:3] == ("locally", "factor", 1)
+    assert shown(found["sum_i K_1^T Q_1"])[:3] == ("not", None, 2)
+    (order,) = found.symmetries.discrete
+    assert order.order == 2
+
+
+def test_neurons_have_factors_of_rows_and_columns():
+    found = ag.identifiability(ag.Network([ag.Perceptron([3, 2], degree=3)], dim=3))
+    assert [(row.factor_of, row.free, *row.changed_by) for row in found.parameters] == [
+        ("row", 3, "permutations of 3 on W_1_1, W_1_2"), ("column", 3, "permutations of 3 on W_1_1, W_1_2"),
+    ]  # fmt: skip
+    (shared,) = found.common_factors
+    assert dict(zip(shared.names, shared.exponents, strict=True)) == {"W_1_1": 1, "W_1_2": -3}
+
+
+@pytest.mark.parametrize(
+    ("model", "function", "expected"),
+    [
+        (ag.PolynomialMap(lambda a: a * a, {"a": 1}), "a", ("locally", "sign", 0)),
+        (ag.PolynomialMap(lambda a: a * a * a, {"a": 1}), "a", ("locally", "root", 0)),
+        (ag.PolynomialMap(lambda a: (a * a).sum(), {"a": 3}), "a^T a", ("locally", None, 0)),
+        (ag.PolynomialMap(lambda a: (a * a).sum(), {"a": 3}), "a", ("not", None, 2)),
+        (ag.PolynomialMap(lambda a, b: [a[0], a[1] * b], {"a": 2, "b": ()}), "a", ("partly", None, 1)),
+        (ag.PolynomialMap(lambda a, b: [a[0], a[1] + b], {"a": 2, "b": ()}), "b", ("not", None, 1)),
+        (ag.Network([ag.Linear(2, bias=True)], dim=3), "W_1", ("globally", None, 0)),
+        (ag.Network([ag.Linear(2), ag.Linear(3)], dim=4), "W_2 W_1", ("locally", None, 0)),
+    ],
+)
+def test_small_maps(model, function, expected):
+    row = ag.identifiability(model, function)[function]
+    assert shown(row) == (*expected, *PROVED)
+    assert row.determined == (1 if expected[0] == "partly" else row.entries * row.is_determined)
+
+
+def test_rotary_positions():
+    """Factors and rotations of each pair of rows are left, and KᵀQ does not see them."""
+    model = ag.Network([ag.Attention(2, rank=4, heads=2, rotary=True, mask="causal")], dim=3, tokens=3)
+    found = ag.identifiability(model)
+    assert shown(found["K_1^T Q_1"]) == ("locally", "factor", 2, *PROVED)
+    assert shown(found["K_1"])[:3] == ("not", None, 8)
+    assert shown(found["V_1"]) == ("locally", "factor", 2, *PROVED)
+
+
+# --- against floating point ---
+
+small = st.integers(1, 3)
+models = st.one_of(
+    st.builds(lambda d, e, a, t: ag.SingleLayer(d, e, a, t=t), small, small, small, st.integers(1, 2)),
+    st.builds(
+        lambda d, e, a, h, b: ag.DeepNetwork((d, e), (a,), t=2, heads=h, value_rank=b),
+        st.integers(2, 3), small, st.integers(1, 2), st.integers(1, 2), st.sampled_from([None, 1]),
+    ),
+    st.builds(
+        lambda d, a, s: ag.DeepNetwork((d, d, d), (a, a), t=2, skip=s),
+        st.integers(1, 2), small, st.booleans(),
+    ),
+    st.builds(
+        lambda d, m, r: ag.Network([ag.Perceptron([m, 2], degree=r)], dim=d), small, small, st.integers(2, 3)
+    ),
+    st.builds(heads_sharing, st.integers(2, 3), small, st.just(1), st.integers(1, 2), st.integers(1, 2)),
+)  # fmt: skip
+
+
+def ranks_in_floating_point(architecture, f):
+    """The ranks of J and of (J, D) at a random point, by singular values; D by differences of f."""
+    generator = np.random.default_rng(5)
+    n = architecture.parameters
+    theta = generator.standard_normal(n)
+    X = generator.standard_normal((n + 10, *architecture.input_shape))
+    cotangents = generator.standard_normal((n + 10, 1, *architecture.output_shape))
+    J = jacobian(architecture, as_parameters(architecture, theta), X, FloatArithmetic(), cotangents)
+    J /= np.linalg.norm(J, axis=1, keepdims=True) + 1e-300
+
+    def value(flat):
+        return np.asarray(f.evaluate(FloatArithmetic(), as_parameters(architecture, flat), None)).ravel()
+
+    step = 1e-4
+    units = step * np.eye(n)
+    D = np.array([(value(theta + e) - value(theta - e)) / (2 * step) for e in units]).T
+    return [np.linalg.matrix_rank(M, tol=1e-6) for M in (J, np.concatenate([J, D]))]
+
+
+@settings(max_examples=25, deadline=None)
+@given(models)
+def test_free_is_the_difference_of_ranks(architecture):
+    found = ag.identifiability(architecture)
+    for row in (*found.parameters, *found.functions):
+        rank, both = ranks_in_floating_point(
+            architecture, read_function(row.name.replace("−", "-"), architecture.shapes)
+        )
+        assert both - rank == row.free
+        assert (row.free == 0) == (row.is_determined and row.up_to != "factor")
+
+
+@settings(max_examples=12, deadline=None)
+@given(models)
+def test_what_is_determined_is_what_no_symmetry_moves(architecture):
+    """Where symmetries account for the whole kernel; their action on f by differences of f itself."""
+    found = ag.identifiability(architecture)
+    algebra = linear_symmetries(architecture)
+    if algebra.orbit_dimension < found.fiber_dimension:
+        return
+    theta = np.random.default_rng(6).standard_normal(architecture.parameters)
+    for row in (*found.parameters, *found.functions):
+        f = read_function(row.name, architecture.shapes)
+        moves = False
+        for one in algebra.generators:
+            B = np.zeros((len(theta),) * 2)
+            for (i, j), x in one.matrix.items():
+                B[i, j] = x
+            sides = (theta + 1e-5 * s * B @ theta for s in (1, -1))
+            plus, minus = (f.evaluate(FloatArithmetic(), as_parameters(architecture, w), None) for w in sides)
+            moves |= bool(np.abs(plus - minus).max() > 1e-8)
+        assert moves == (row.free > 0)
+        # Rates that change from point to point are not proved.
+        assert row.evidence is Evidence.PROVED or row.factor_of in ("matrix", "row", "column")
+        # How far K_2ᵀQ_2 moves under GL(2) depends on a stabilizer that changes from point to point.
+        assert row.free_evidence is Evidence.PROVED or row.status.value in ("not", "partly")
+
+
+# --- at given weights ---
+
+
+def test_general_weights_have_the_general_answer():
+    weights = {"K": [[1, 2, 0], [0, 1, 1]], "Q": [[1, 0, 1], [0, "1/2", 1]], "V": [[1, 0, 2], [0, 1, 1]]}
+    found, general = (ag.identifiability(ag.SingleLayer(3, 2, 2), at=at) for at in (weights, None))
+    assert found.at_weights and not general.at_weights
+    rows, others = ([*one.parameters, *one.functions] for one in (found, general))
+    assert list(map(shown, rows)) == list(map(shown, others))
+
+
+@pytest.mark.parametrize(
+    ("V", "status"),
+    [([[1, 0]], "locally"), ([[1, 2]], "globally")],  # two lines; one, as V is a multiple of K
+)
+def test_weights_of_rank_one(V, status):
+    layer = ag.SingleLayer(2, 1, 1)
+    found = ag.identifiability(layer, at={"K": [[1, 2]], "Q": [[1, 1]], "V": V})
+    assert {(row.status.value, row.up_to) for row in (*found.parameters, *found.functions)} == {
+        (status, "factor")
+    }
+    assert len(ag.fiber(layer, {"K": [[1, 2]], "Q": [[1, 1]], "V": V}).components) == (
+        2 if status == "locally" else 1
+    )
+
+
+def test_a_zero_determines_itself_alone():
+    found = ag.identifiability(
+        ag.SingleLayer(3, 2, 2), at={"K": np.eye(2, 3), "Q": np.eye(2, 3), "V": np.zeros((2, 3))}
+    )
+    assert (found["V"].status.value, found["V"].free) == ("locally", 0)
+    assert shown(found["K"])[:3] == ("not", None, 6) and shown(found["K^T Q"])[:3] == ("not", None, 8)
+    assert found.fiber_dimension == 12
+
+
+def test_behind_a_head_of_rank_one_the_skew_part_is_not_seen():
+    weights = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
+    virtual = "V_1^T K_2^T Q_2 V_1"
+    symmetric = f"{virtual} + V_1^T Q_2^T K_2 V_1"
+    found = ag.identifiability(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), symmetric, weights)
+    assert shown(found[virtual])[:3] == ("not", None, 2)
+    assert shown(found[symmetric])[:3] == ("locally", "factor", 1)
+    general = ag.identifiability(ag.DeepNetwork((2, 2, 1), (2, 2), t=2))
+    assert shown(general[virtual])[:3] == ("globally", "factor", 1)
+
+
+def test_a_dead_neuron_is_not_determined_and_its_weight_is():
+    weights = {"W_1_1": [[1, 2, 1], [1, 1, 5], [3, 1, 1]], "W_1_2": [[1, 0, -1]]}
+    found = ag.identifiability(ag.Network([ag.Perceptron([3, 1], degree=3)], dim=3), at=weights)
+    into, out = found["W_1_1"], found["W_1_2"]
+    assert (into.status.value, into.free) == ("not", 5)  # two factors, and a row that may be anything
+    assert (out.status.value, out.free, out.determined) == ("partly", 2, 1)
+
+
+def test_what_is_seen_to_move_by_factors_alone_is_not_called_free():
+    """The last pair has rank one and shares a vector, so that the fiber is not reduced there."""
+    at = {"A_1": [[1, 2], [0, 1]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [3, 3]], "V_2": [[1, 3]]}
+    found = ag.identifiability(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), at=at)
+    statuses = {row.name: row.status.value for row in (*found.parameters, *found.functions)}
+    assert {statuses[name] for name in ("K_1^T Q_1", "V_2 V_1", "V_1^T K_2^T Q_2 V_1")} == {"undecided"}
+    assert {statuses[name] for name in ("K_1", "V_1", "K_2", "V_2", "K_2^T Q_2")} == {"not"}
+    assert found.fiber_evidence is Evidence.MODULAR and "factors" in found["V_2 V_1"].reason
+
+
+def test_where_ranks_do_not_decide_it_is_said():
+    square = ag.PolynomialMap(lambda a: a * a, {"a": 1})
+    (row,) = ag.identifiability(square, at={"a": [0]}).parameters
+    assert row.status.value == "undecided" and row.evidence is Evidence.MODULAR
+    (row,) = ag.identifiability(square, at={"a": [3]}).parameters
+    assert shown(row) == ("locally", "sign", 0, *PROVED)
+
+
+# --- documents, and what is refused ---
+
+
+def test_document_and_table():
+    found = ag.identifiability(ag.SingleLayer(2, 2, 1), "K + K")
+    document = json.loads(json.dumps(found.as_json()))
+    check("identifiability", document)
+    assert [row["name"] for row in document["functions"]] == ["K^T Q", "K + K"]
+    assert document["functions"][1]["expression"] == "K + K" and document["at_weights"] is False
+    arrays, functions = found.sheet().tables
+    assert [row[0] for row in arrays.rows] == ["K", "Q", "V"] and len(functions.rows) == 2
+    assert "determined: K, Q, V, K^T Q, K + K" in str(found)
+    assert found["KᵀQ"] is found["K^T Q"] and found["K+K"] is found.functions[1]
+    with pytest.raises(KeyError):
+        found["W"]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "functions", "at", "error", "said"),
+    [
+        (
+            ag.DeepNetwork((2, 2), (2,), normalization="softmax"),
+            (),
+            None,
+            InputError,
+            "no polynomial in its weights",
+        ),
+        (ag.SingleLayer(3, 2), "W K", None, InputError, "there is no array W; the arrays are K, Q, V"),
+        (ag.SingleLayer(3, 2), ["K V"], None, InputError, "K is 3×3 and V is 2×3; a product takes"),
+        (ag.SingleLayer(3, 2), 3, None, InputError, "functions is 3; give texts such as 'K_1^T Q_1'"),
+        (ag.SingleLayer(3, 2), [3], None, InputError, "a function is 3"),
+        (
+            ag.SingleLayer(60, 20),
+            (),
+            None,
+            TooLargeError,
+            "8400 parameters; which are determined is found for at most 3000",
+        ),
+        (
+            ag.SingleLayer(8, 2),
+            "K ⊗ Q ⊗ V",
+            None,
+            TooLargeError,
+            "K ⊗ Q ⊗ V has 65536 entries; functions of at most 20000",
+        ),
+        (ag.SingleLayer(2, 1), (), {"K": [[1, 2]]}, InputError, "the weights lack Q"),
+        (
+            ag.SingleLayer(2, 1),
+            (),
+            {"K": [[1]], "Q": [[1]], "V": [[1]]},
+            InputError,
+            "K has the shape (1, 1)",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(architecture, functions, at, error, said):
+    with pytest.raises(error) as raised:
+        ag.identifiability(architecture, functions, at)
+    assert said in str(raised.value) and "\n" not in str(raised.value)
