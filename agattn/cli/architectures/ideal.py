@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     epilog="Examples: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
     "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
     "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
+    "agattn ideal -d 3 -o 2 -a 2 --stratum 1,1,2; "
     "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
     "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3"
 )
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
     help="For d' = 1, compare with the invariants that the literature names. At t = 1 and d = 3 give "
     "--max-degree 8.",
 )
+@click.option(
+    "--stratum", metavar="R_V,R_A,R",
+    help="Equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn strata.",
+)  # fmt: skip
 @options.field
 @options.native_limits
 @options.seed
@@ -63,8 +68,8 @@ if TYPE_CHECKING:
 @options.json_flag
 def command(
     architecture: Architecture, max_degree: int, engine_name: str | None, method: str | None, workers: int,
-    output: Path | None, form: str | None, complete: bool, invariants: bool, field_name: str | None,
-    timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
+    output: Path | None, form: str | None, complete: bool, invariants: bool, stratum: str | None,
+    field_name: str | None, timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
@@ -78,7 +83,10 @@ def command(
     layer, chosen = as_layer(architecture), engine_name or method
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
-        options.leave_out(reason, "workers", "complete", "invariants")
+        options.leave_out(reason, "workers", "complete", "invariants", "stratum")
+    if stratum is not None:
+        reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
+        options.leave_out(reason, "workers", "complete", "invariants", "engine_name", "method")
     characteristic = options.characteristic(field_name)
     if chosen not in (None, "native") and not complete:
         reason = f"is for native computation; {chosen} finds the whole ideal itself"
@@ -91,6 +99,7 @@ def command(
     examined = _native(
         architecture, max_degree, form, characteristic, complete, invariants,
         lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force, memory=memory,
+        stratum=None if stratum is None else options.whole_numbers(stratum),
     )  # fmt: skip
     if output is not None:
         write_file(output, examined.text)
@@ -149,7 +158,7 @@ def _native(
             step("asking the engine")
             installation, limits = engine()
             complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
-    if layer is not None:
+    if layer is not None and settings["stratum"] is None:
         from agattn.engines.elimination import examined
 
         found = examined(found, compared, complete_by)

@@ -650,7 +650,14 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
 
 
 def _piece(layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], way: Way) -> DegreePiece:
-    """One degree from the multiplicities of its modules.
+    """One degree of the ideal of M̄ from the multiplicities of its modules."""
+    return piece_of_modules(layer, n, found, Evidence.PROVED if layer.has_orbits else Evidence.MODULAR, way)
+
+
+def piece_of_modules(
+    layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], evidence: Evidence, way: Way
+) -> DegreePiece:
+    """One degree of an ideal in the coordinates of a layer, from the multiplicities of its modules.
 
     None is missing: the dimensions of those of the polynomial ring add up to that of all polynomials.
     """
@@ -664,5 +671,4 @@ def _piece(layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], way:
         raise ArithmeticError(f"the modules of degree {n} add up to {total}, not to {expected}")
     hilbert_function = sum(m.dimension * m.coordinate_ring for m in modules)
     generators = sum(m.dimension * m.minimal_generators for m in modules)
-    evidence = Evidence.PROVED if layer.has_orbits else Evidence.MODULAR
     return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules, way)

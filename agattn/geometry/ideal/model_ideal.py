@@ -303,11 +303,7 @@ def compute_model_ideal(
     max_degree = positive_integer("max_degree", max_degree)
     image = Implicitization(source, seed, force, memory or Memory(force=force, step=step))
     labels, N = image.map.labels, image.map.coordinates
-    if not force and (size := comb(N + max_degree - 1, max_degree)) > MOST_MONOMIALS:
-        raise TooLargeError(
-            f"degree {max_degree} in {N} coordinates has {size} monomials; the limit is {MOST_MONOMIALS}. "
-            "Lower --max-degree, or use --force"
-        )
+    check_size(N, max_degree, force)
     everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
     multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]
@@ -329,6 +325,19 @@ def compute_model_ideal(
     if dimension is None and at_least == image.dimension_at_most(generators.proved_forms()):
         dimension = at_least
     return ModelIdeal(source, dimension, tuple(pieces), tuple(found), multidegrees, image.map.affine)
+
+
+def check_size(coordinates: int, max_degree: int, force: bool) -> None:
+    """Refuse a degree with too many monomials, unless forced.
+
+    Raises:
+        TooLargeError: above :data:`MOST_MONOMIALS`.
+    """
+    if not force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
+        raise TooLargeError(
+            f"degree {max_degree} in {coordinates} coordinates has {size} monomials; the limit is "
+            f"{MOST_MONOMIALS}. Lower --max-degree, or use --force"
+        )
 
 
 def _groups(

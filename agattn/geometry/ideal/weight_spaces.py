@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,25 +123,36 @@ class WeightSpaces:
         ]
         source = coefficient_map(_parametrization(layer, outputs, columns, y))
         image = Implicitization(source, self._seed, self._force, self._memory)
-        spaces = _Spaces(layer, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True)))
+        spaces = Spaces((outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True)))
         yield {shape: Multiplicities(ring, ring, 0) for shape, ring in ring_of_layer(layer, 1).items()}
-        for piece in image.pieces(last, spaces.decisive):
-            yield self._modules(piece, spaces)
+        for piece in image.pieces(last, partial(self._decisive, spaces)):
+            found = spaces.modules(layer, piece)
+            self._prove_generators(found)
+            yield found
 
-    def _modules(self, piece: GradedPiece, spaces: _Spaces) -> dict[Shape, Multiplicities]:
-        """One degree from the dimensions of its dominant weight spaces."""
-        n = piece.degree
-        weights = {w: piece.multidegrees[key] for w, key in spaces.keys(n) if key in piece.multidegrees}
-        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
-        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+    def _decisive(self, spaces: Spaces, n: int, standard: Mapping[int, int]) -> set[int]:
+        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
+        coordinate = decompose({weight: standard.get(key, 0) for weight, key in spaces.keys(n)})
+        ring = ring_of_layer(self.layer, n)
         found = {
-            shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
-            for shape, many in ring_of_layer(self.layer, n).items()
+            key
+            for (lam, mu, nu), key in spaces.keys(n)
+            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
         }
+        return found | {spaces.even(n)}
+
+    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
+        """A bound for the multiplicity in the coordinate ring."""
+        n = sum(lam)
+        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
+            return 0
+        return littlewood_richardson(nu, lam, mu)
+
+    def _prove_generators(self, found: Mapping[Shape, Multiplicities]) -> None:
+        """Compute the modules of minimal generators over ℚ."""
         for shape, numbers in found.items():
             if numbers.minimal_generators:
                 self._prove(shape, numbers)
-        return found
 
     def _prove(self, shape: Shape, found: Multiplicities) -> None:
         """Compute a module of minimal generators over ℚ."""
@@ -159,10 +170,9 @@ class WeightSpaces:
             )
 
 
-class _Spaces(NamedTuple):
-    """The weights of E, F and U of some sizes, and the fingerprints of coordinates."""
+class Spaces(NamedTuple):
+    """The weights of E, F and U of some sizes, and the fingerprints of coordinates, counted from 0."""
 
-    layer: SingleLayer
     sizes: tuple[int, int, int]
     of: dict[tuple[int, ...], int]
 
@@ -172,30 +182,28 @@ class _Spaces(NamedTuple):
         for weight in product(*(list(partitions(size, k)) for size, k in shares)):
             yield weight, self._key(weight)
 
+    def even(self, n: int) -> int:
+        """The fingerprint of the weight that is spread most evenly."""
+        sizes = zip((n, n, 2 * n), self.sizes, strict=True)
+        return self._key(
+            tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in sizes)
+        )
+
     def _key(self, weight: tuple[Partition, ...]) -> int:
         # Any monomial of the weight has its multidegree.
         c, b, i = ([letter for letter, many in enumerate(part) for _ in range(many)] for part in weight)
         return sum(self.of[index] for index in zip(c, b, i[::2], i[1::2], strict=True)) % (1 << 64)
 
-    def decisive(self, n: int, standard: Mapping[int, int]) -> set[int]:
-        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
-        coordinate = decompose({weight: standard.get(key, 0) for weight, key in self.keys(n)})
-        ring = ring_of_layer(self.layer, n)
-        found = {
-            key
-            for (lam, mu, nu), key in self.keys(n)
-            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
+    def modules(self, layer: SingleLayer, piece: GradedPiece) -> dict[Shape, Multiplicities]:
+        """The modules of one degree of the polynomial ring of a layer, from dominant weight spaces."""
+        n = piece.degree
+        weights = {w: piece.multidegrees[key] for w, key in self.keys(n) if key in piece.multidegrees}
+        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
+        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+        return {
+            shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
+            for shape, many in ring_of_layer(layer, n).items()
         }
-        sizes = zip((n, n, 2 * n), self.sizes, strict=True)
-        even = tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in sizes)
-        return found | {self._key(even)}
-
-    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
-        """A bound for the multiplicity in the coordinate ring."""
-        n = sum(lam)
-        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
-            return 0
-        return littlewood_richardson(nu, lam, mu)
 
 
 def smallest_spaces(layer: SingleLayer, last: int) -> tuple[int, int]:
