@@ -25,9 +25,9 @@ from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
+from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
     EXACT,
     DegreePiece,
@@ -42,10 +42,6 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
-
-#: The largest number of monomials of one degree, unless forced.
-MOST_MONOMIALS = 20_000_000
-
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
@@ -325,19 +321,6 @@ def compute_model_ideal(
     if dimension is None and at_least == image.dimension_at_most(generators.proved_forms()):
         dimension = at_least
     return ModelIdeal(source, dimension, tuple(pieces), tuple(found), multidegrees, image.map.affine)
-
-
-def check_size(coordinates: int, max_degree: int, force: bool) -> None:
-    """Refuse a degree with too many monomials, unless forced.
-
-    Raises:
-        TooLargeError: above :data:`MOST_MONOMIALS`.
-    """
-    if not force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
-        raise TooLargeError(
-            f"degree {max_degree} in {coordinates} coordinates has {size} monomials; the limit is "
-            f"{MOST_MONOMIALS}. Lower --max-degree, or use --force"
-        )
 
 
 def _groups(

@@ -38,14 +38,11 @@ from agattn.algebra.characters import Partition, module_name, partitions, schur_
 from agattn.algebra.memory import Memory
 from agattn.architectures import PolynomialMap, SingleLayer, positive_integer
 from agattn.errors import InputError
-from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import Equation, EquationModule, multiples_of, relations
+from agattn.geometry.ideal.equivariant import InvariantImage, modules_of_image
 from agattn.geometry.ideal.generators import name_of, new_highest_weight_vectors
 from agattn.geometry.ideal.ideal import Ideal, piece_of_modules
-from agattn.geometry.ideal.implicitization import Generators, Implicitization
-from agattn.geometry.ideal.model_ideal import check_size
 from agattn.geometry.ideal.torus_weights import TorusWeight, monomials_of_weight, smallest_layer
-from agattn.geometry.ideal.weight_spaces import Multiplicities, Spaces, ring_of_layer
 from agattn.geometry.strata.strata import Stratum, image_dimension, is_stratum, require_two_tokens, strata
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.sheet.result import Key
@@ -230,20 +227,9 @@ def compute_stratum_ideal(
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     closure, max_degree = StratumClosure(layer, stratum), positive_integer("max_degree", max_degree)
-    image = Implicitization(closure.source, seed, force, memory or Memory(force=force, step=step))
-    check_size(len(closure.indices), max_degree, force)
-    spaces = Spaces(closure.sizes, dict(zip(closure.indices, map(int, image.keys), strict=True)))
-    generators = Generators(image)
-    # E ⊗ F ⊗ S²U is irreducible, and the closure is not 0: no linear form vanishes there.
-    linear = {shape: Multiplicities(1, 1, 0) for shape in ring_of_layer(layer, 1)}
-    pieces = [piece_of_modules(layer, 1, linear, Evidence.PROVED, "multidegrees")]
-    for piece in image.pieces(max_degree):
-        step(f"degree {piece.degree}: {piece.minimal_generators} new equations")
-        for block in piece.blocks:
-            generators.add(piece.degree, block)
-        evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
-        modules = spaces.modules(layer, piece)
-        pieces.append(piece_of_modules(layer, piece.degree, modules, evidence, "multidegrees"))
+    image = InvariantImage(closure.source, closure.indices, closure.sizes)
+    found = modules_of_image(layer, image, max_degree, seed=seed, force=force, memory=memory, step=step)
+    pieces = [piece_of_modules(layer, n, one, evidence, "weight spaces") for n, one, evidence in found]
     return StratumIdeal(
         layer, image_dimension(layer, stratum), stratum_degree(layer, stratum), tuple(pieces),
         stratum=stratum, closure=closure,
