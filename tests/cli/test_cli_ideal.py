@@ -61,8 +61,11 @@ def test_engine_methods_fill_the_same_schema():
 @pytest.mark.slow
 @pytest.mark.engine("macaulay2", "singular")
 def test_completeness_is_reported():
-    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    found = document("ideal", "-d", "2", "-o", "1", "--complete", "--engine", "singular")["complete"]
     assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
+    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
+    assert "irreducible hypersurface" in found["theorem"]
     words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
     assert "\ncomplete: they generate a prime ideal" in call(*words).out
     assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out

@@ -98,8 +98,8 @@ def command(
     _check_idle(layer, complete, output)
     examined = _native(
         architecture, max_degree, form, characteristic, complete, invariants,
-        lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force, memory=memory,
-        stratum=None if stratum is None else options.whole_numbers(stratum),
+        lambda: _engine(chosen, timeout, memory), named=chosen is not None, workers=workers, seed=seed,
+        force=force, memory=memory, stratum=None if stratum is None else options.whole_numbers(stratum),
     )  # fmt: skip
     if output is not None:
         write_file(output, examined.text)
@@ -132,7 +132,7 @@ class _Examined(NamedTuple):
 
 def _native(
     architecture: Architecture, max_degree: int, form: str | None, characteristic: int, complete: bool,
-    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], **settings: Any,
+    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], *, named: bool, **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
     from agattn.verification.verbs import ideal
@@ -153,11 +153,13 @@ def _native(
             step("building the named invariants")
             compared = compare(found, last_degree(layer, max_degree))
         if complete:
-            from agattn.engines.elimination import check_generators
+            from agattn.engines.elimination import by_theorem, check_generators
 
-            step("asking the engine")
-            installation, limits = engine()
-            complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
+            complete_by = None if named else by_theorem(found)
+            if complete_by is None:
+                step("asking the engine")
+                own, limits = engine()
+                complete_by = check_generators(found, own, characteristic=characteristic, limits=limits)
     if layer is not None and settings["stratum"] is None:
         from agattn.engines.elimination import examined
 
