@@ -28,6 +28,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
     "ideal": (
         "agattn.geometry.ideal.model_ideal:ModelIdeal",
+        "agattn.geometry.strata.closures:StratumIdeal",
         "agattn.engines.elimination:ExaminedIdeal",
     ),
     "verify": ("agattn.verification.verify:Report",),

@@ -61,7 +61,9 @@ TRAIN = [
     ["train", "examples/train.toml", "--report", "training"],
     ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
 ]
-RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO, *TRAIN]
+# A test beside that of the zoo compares the tables of equations with degrees computed again.
+EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
+RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO, EQUATIONS, *TRAIN]
 # These take longest; a shorter one of each command runs without --all.
 LONG = {
     "audit --max-d 3 --max-out 3",

@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from agattn.architectures import Architecture, as_layer
+from agattn.algebra.polynomial import Polynomial
+from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.engines.catalogue import able
 from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation
@@ -23,11 +24,13 @@ from agattn.errors import (
     TooLargeError,
 )
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.export import export
-from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal
+from agattn.geometry.ideal.export import FORMATS, export
+from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
+from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
@@ -107,6 +110,14 @@ class Completeness(Result, extensible=True):
         tuple[int, ...] | None, "That of the neuromanifold; null where not known."
     ] = None
     missing_degree: Key[int | None, "Of equations that are missing, natively; null if of none."] = None
+    theorem: Key[str | None, "The theorem by which they are all; null where none was used."] = None
+    regular: Key[
+        bool | None,
+        "Whether, modulo `modulus`, a minor that vanishes where both ranks are at most 1 is no zero divisor, "
+        "so that they are all; null where that was not asked or stayed open.",
+    ] = None
+    modulus: Key[int | None, "The prime for `regular`; null where that was not asked."] = None
+    known_to: Key[int | None, "The degree to which the generators are known; null where not told."] = None
     missing_evidence: Evidence = Evidence.PROVED
 
     @property
@@ -121,7 +132,10 @@ class Completeness(Result, extensible=True):
         """The same in a sentence, with the reason."""
         whole, reason = self._decided
         word = {True: "complete", False: "not complete", None: "not known to be complete"}[whole]
-        return f"{word}: {reason}"
+        known = (
+            f"; all equations are known to degree {self.known_to}" if whole is None and self.known_to else ""
+        )
+        return f"{word}: {reason}{known}"
 
     @property
     @key(EXACT)
@@ -129,6 +143,8 @@ class Completeness(Result, extensible=True):
         """How the conclusion is known: natively that equations are missing, else by the engine's field."""
         if self.whole is False:
             return self.missing_evidence
+        if self.theorem or self.regular:
+            return Evidence.PROVED
         return Evidence.MODULAR if self.characteristic else Evidence.PROVED
 
     @property
@@ -195,6 +211,8 @@ class Completeness(Result, extensible=True):
         none does and J is prime, it is I(M̄); else M̄ and what J cuts out differ at most in dimensions below
         that of M̄.
         """
+        if self.theorem:
+            return True, self.theorem
         if self.dimension is None:
             return None, "the engine did not finish within its limits"
         if self.dimension != self.expected_dimension:
@@ -204,6 +222,11 @@ class Completeness(Result, extensible=True):
             return False, differs
         if self.prime:
             return True, f"they generate a prime ideal of the dimension of M̄, {self.dimension}: all of I(M̄)"
+        if self.regular:
+            return True, (
+                f"modulo {self.modulus} a 2×2 minor that vanishes where both ranks are at most 1 is no zero "
+                "divisor, and where a rank is larger they define M̄: all of I(M̄)"
+            )
         if self.prime is False:
             return False, "they generate an ideal that is not prime, and I(M̄) is"
         same = [f"dimension {self.dimension}"]
@@ -251,7 +274,8 @@ def check_generators(
 ) -> Completeness:
     """Whether the generators found are all: natively in the next degrees, then by an engine.
 
-    The engine is handed them, and asked for dimension and degree, then for primality where that finishes. For
+    The engine is handed them, and asked whether a minor is no zero divisor, where that is enough. If this
+    stays open, the engine is asked for dimension and degree, then for primality where that finishes. For
     d = 2 also for the Hilbert function, up to degree 8, where that of M̄ is known by a proof. Where M̄ is the
     whole space its ideal is 0, and nothing is asked.
 
@@ -269,6 +293,12 @@ def check_generators(
     if layer.expected_dimension == layer.ambient_dimension:
         return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
     missing = _missing_piece(ideal, _AT_ONCE)
+    if missing is None and _is_regular(ideal, installation, limits):
+        size, multiplicity = layer.expected_dimension, degree_of_closure(layer)
+        return Completeness(
+            size, multiplicity, size, multiplicity, None, characteristic,
+            regular=True, modulus=MODULUS, known_to=ideal.max_degree,
+        )  # fmt: skip
     dimension = degree = prime = hilbert = known = None
     ask = partial(_ask, ideal, installation, characteristic, limits)
     try:
@@ -283,7 +313,7 @@ def check_generators(
         pass
     found = Completeness(
         dimension, degree, layer.expected_dimension, degree_of_closure(layer), prime, characteristic, hilbert,
-        known,
+        known, known_to=ideal.max_degree,
     )  # fmt: skip
     if missing is None and found._by_engine[0] is False:
         missing = _missing_piece(ideal)
@@ -295,6 +325,92 @@ def check_generators(
             f" to degree {ideal.max_degree} the engine says that {found.contradiction}"
         )
     return found
+
+
+#: The prime modulo which an engine is asked whether a minor is no zero divisor.
+MODULUS = 32003
+#: An ideal in at most so many variables is shown to be prime as fast.
+_FEW_VARIABLES = 12
+
+
+def by_theorem(ideal: Ideal) -> Completeness | None:
+    """That the equations found are all, where this is known without an engine; else None.
+
+    For a = d' = 1 and t ≥ 2 M̄ is the Segre product of a space and the symmetric matrices of rank at most 2,
+    generated by 2×2 minors, and by the 3×3 minors of the slices; see the page on equations.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> print(by_theorem(compute_ideal(SingleLayer(2, 1), 4)))
+    complete: the one equation generates the ideal of an irreducible hypersurface: all of I(M̄) (over QQ: proved)
+    >>> by_theorem(compute_ideal(SingleLayer(4, 1, 1), 2)) is None
+    True
+    """
+    layer = ideal.layer
+    segre = layer.has_orbits and layer.d_out == layer.alpha == 1 and layer.d >= 2
+    reason = {
+        "hypersurface": "the one equation generates the ideal of an irreducible hypersurface: all of I(M̄)",
+        "whole space": "M̄ is the whole space, which has no equations",
+    }.get(ideal.complete_by or "", "")
+    if not reason and segre and ideal.max_degree >= min(3, layer.d):
+        power = "" if layer.d == 2 else ", and the 3×3 minors of the slices"
+        reason = (
+            f"M̄ is the Segre product of ℙ{str(layer.d - 1).translate(_UP)} and the quadrics of rank at "
+            f"most 2, whose ideal is generated by the 2×2 minors of the flattening{power}"
+        )
+    if not reason:
+        return None
+    dimension, degree = layer.expected_dimension, degree_of_closure(layer)
+    return Completeness(dimension, degree, dimension, degree, None, 0, theorem=reason)
+
+
+_UP = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> bool | None:
+    """Whether the ideal is whole by the theorem on regular elements on the page on equations; None if open.
+
+    It takes all equations to degree 4, and for a < d to degree a + 1: they cut out M̄. Modulo the prime there
+    must be as many equations in each degree as over ℚ, and their gradients at all strata where not both ranks
+    are at most 1 must leave no more than the tangent space of M̄ for a ≥ d. Then it is enough that f is no
+    zero divisor, f a minor that vanishes where both ranks are at most 1.
+    """
+    layer = ideal.layer
+    least = max(4, layer.alpha + 1 if layer.alpha < layer.d else 0)
+    applies = layer.has_orbits and layer.d >= 2 and layer.d_out * layer.alpha > 1
+    if not applies or ideal.max_degree < least or layer.ambient_dimension <= _FEW_VARIABLES:
+        return None
+    if not _smooth_outside_rank_one(layer):
+        return None
+    degrees = range(1, ideal.max_degree + 1)
+    names = ("regular", *(f"hilbert-{n}" for n in degrees))
+    try:
+        regular, *values = _ask(ideal, installation, MODULUS, limits, names, _minor(layer))
+    except (EngineTimeoutError, EngineMemoryError):
+        return None
+    return bool(regular) if values == [ideal.hilbert_function(n) for n in degrees] else None
+
+
+def _minor(layer: SingleLayer) -> Polynomial:
+    """A 2×2 minor of the flattening with rows b, or for a = 1 with rows c, which M̄ does not satisfy."""
+    ring = coordinate_ring(layer)
+    y = {variable.indices: gen for variable, gen in zip(ring.variables, ring.gens, strict=True)}
+    other = (1, 2) if layer.alpha > 1 else (2, 1)
+    return y[1, 1, 1, 1] * y[*other, 1, 2] - y[1, 1, 1, 2] * y[*other, 1, 1]
+
+
+def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
+    """Whether equations to degree 4 of the layer with a = d have gradients of full rank, modulo the prime, at
+    all strata where not both ranks are at most 1."""
+    whole = type(layer)(layer.d, layer.d_out)
+    equations = [*compute_ideal(whole, 4).equations()]
+    codimension = whole.ambient_dimension - whole.expected_dimension
+    for stratum in strata(layer):
+        if max(stratum.r_v, stratum.r_a) > 1:
+            values = coefficients(layer, *representative(layer, stratum))
+            point = {index: x for index, x in zip(coordinates(layer), values, strict=True) if x}
+            if gradient_rank(equations, point, MODULUS) < codimension:
+                return False
+    return True
 
 
 #: Up to this degree equations are counted natively before an engine is asked: that takes seconds at most.
@@ -319,8 +435,10 @@ _DEGREES = range(9)  # in which Hilbert functions are compared
 
 
 def _ask(
-    ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str]
-) -> list[int]:
+    ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str],
+    element: Polynomial | None = None,
+) -> list[int]:  # fmt: skip
+    engine = installation.engine
     problem = Problem(
         COMPLETE_IDEAL,
         COMPLETE_IDEAL.title,
@@ -330,10 +448,10 @@ def _ask(
         data={
             "max_degree": ideal.max_degree,
             "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
+            **({} if element is None else {"element": FORMATS[engine.name][2](element)}),
         },
         characteristic=characteristic,
     )
-    engine = installation.engine
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
     found = run(problem, installation, limits, script=text)
     return [found.answer.integers[question] for question in questions]

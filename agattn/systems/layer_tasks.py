@@ -257,6 +257,7 @@ def _facts_of_completeness(problem: Problem) -> Facts:
     """
     layer = problem.layer
     yield "prime", Fact(0, 1, "primality")
+    yield "regular", Fact(0, 1, "whether an element is regular")
     yield "dimension", Fact(bounds_of_dimension(layer)[0], layer.ambient_dimension, "the dimension")
     yield "degree", Fact(1, inf, "the degree")
     for result in problem.results:

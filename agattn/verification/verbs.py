@@ -229,6 +229,7 @@ def ideal(
     layer: Architecture,
     max_degree: int = 4,
     engine: str = "native",
+    stratum: Sequence[int] | None = None,
     *,
     workers: int = 1,
     seed: int = 0,
@@ -244,6 +245,8 @@ def ideal(
         layer: one layer, or any polynomial network, model or map.
         max_degree: the last degree.
         engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
+        stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
+            place of those of M̄, natively.
         workers, seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout: limit of the engine, in seconds.
@@ -253,7 +256,7 @@ def ideal(
 
     Raises:
         InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes
-            or memory, or for an engine and a model whose image is no cone.
+            or memory, for an engine and a model whose image is no cone, or for a stratum that there is not.
         EngineError: if the engine is missing or fails.
 
     See Also:
@@ -265,16 +268,22 @@ def ideal(
     Ideal of M(3,1,3) to degree 3: 20 cubics
     >>> ag.ideal(ag.Network([ag.Perceptron([2, 2], degree=2)], dim=2), max_degree=3)
     Ideal of 2×1 → perceptron 2,2 (degree 2) to degree 3: no equations
+    >>> ag.ideal(ag.SingleLayer(3, 1), max_degree=3, stratum=(1, 1, 2))
+    Ideal of the closure of (1,1,2) in M(3,1,3) to degree 3: 45 quadrics, 10 cubics
     """
     from agattn.engines.run import DEFAULT_MEMORY, Limits
 
     native = engine_name(engine, ("native", *ENGINES)) == "native"
+    if not native and stratum is not None:
+        raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
     if not native:
         limits = Limits(timeout, DEFAULT_MEMORY if memory is None else memory)
         return _eliminated(layer, max_degree, engine, characteristic, limits, force)
     from agattn.algebra.memory import Memory
 
     allowed = Memory(None if memory is None else memory * 2**20, force, progress)
+    if stratum is not None:
+        return _ideal_of_stratum(layer, stratum, max_degree, seed, force, allowed, progress)
     if as_layer(layer) is None:
         return _ideal_of_model(layer, max_degree, seed, force, allowed, progress)
     from agattn.geometry.ideal.ideal import compute_ideal
@@ -427,6 +436,21 @@ def _eliminated(
         architecture, max_degree, locate(engine_named(engine)),
         characteristic=characteristic, limits=limits, force=force,
     )  # fmt: skip
+
+
+def _ideal_of_stratum(
+    given: Architecture, ranks: Sequence[int], max_degree: int, seed: int, force: bool, memory: Memory,
+    progress: Progress,
+) -> Ideal:  # fmt: skip
+    """The equations of the closure of a stratum of a layer."""
+    from agattn.geometry.strata.closures import compute_stratum_ideal
+    from agattn.geometry.strata.strata import stratum_of_ranks
+
+    layer = one_layer(given, "strata", "its kinds of points are ag.singularities(network)")
+    stratum = stratum_of_ranks(ranks)
+    return compute_stratum_ideal(
+        layer, stratum, max_degree, seed=seed, force=force, memory=memory, step=progress
+    )
 
 
 def _ideal_of_model(

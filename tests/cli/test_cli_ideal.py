@@ -61,8 +61,11 @@ def test_engine_methods_fill_the_same_schema():
 @pytest.mark.slow
 @pytest.mark.engine("macaulay2", "singular")
 def test_completeness_is_reported():
-    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    found = document("ideal", "-d", "2", "-o", "1", "--complete", "--engine", "singular")["complete"]
     assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
+    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
+    assert "irreducible hypersurface" in found["theorem"]
     words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
     assert "\ncomplete: they generate a prime ideal" in call(*words).out
     assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
@@ -105,3 +108,30 @@ def test_memory_beyond_the_limit_is_refused_in_a_line():
     assert (status, out) == (2, "")
     line = r"agattn: .*: up to \d+ MiB of memory, and 64 MiB are allowed\. .* use --force\n"
     assert re.fullmatch(line, err)
+
+
+def test_the_closure_of_a_stratum():
+    layer = ("-d", "3", "-o", "2", "-a", "2")
+    found = document("ideal", *layer, "--stratum", "1,1,2")
+    assert (found["stratum"], found["dimension"], found["degree"]) == ([1, 1, 2], 8, 315)
+    assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 288, 40, 0]
+    assert {piece["evidence"] for piece in found["degrees"]} == {"proved"}
+    assert sum(module["dimension"] for module in found["generators"]) == 328
+    assert "rk [V; Aᵀ] ≤ 2" in call("ideal", *layer, "--stratum", "1,1,2").out
+    assert "stratum" not in document("ideal", *layer, "--max-degree", "2")
+
+
+def test_a_stratum_is_three_ranks_of_a_layer():
+    layer = ("-d", "2", "-o", "1")
+    for ranks, said in [
+        ("1,1", "give its three ranks"),
+        ("1,1,3", "there are (0,0,0), (1,1,1), (1,1,2), (1,2,2)"),
+        ("0,0,0", "is the function 0 alone"),
+    ]:
+        ended = call("ideal", *layer, "--stratum", ranks)
+        assert ended.status == 2
+        assert said in ended.err
+    for more in ["--complete"], ["--invariants"], ["--engine", "singular"]:
+        ended = call("ideal", *layer, "--stratum", "1,1,2", *more)
+        assert ended.status == 2
+        assert "leave it out" in ended.err

@@ -14,7 +14,10 @@ from agattn.engines.locate import locate
 from agattn.engines.run import Limits, run
 from agattn.errors import DisagreementError, InputError, TranscriptError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.strata.closures import compute_stratum_ideal
+from agattn.geometry.strata.strata import Stratum
 from agattn.systems.catalogue import build
 
 
@@ -168,3 +171,66 @@ def test_msolve_eliminates_without_a_proof_and_decides_no_primality(msolve_insta
         InputError, match="cannot decide whether an ideal is prime; --complete needs --engine"
     ):
         check_generators(ideal, msolve_installation)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(2, 3, 1), (2, 3, 2), (3, 1, 2), (3, 1, 3)], ids=str)
+def test_a_regular_element_proves_that_ideals_are_whole(engine_installation, sizes):
+    ideal = compute_ideal(SingleLayer(*sizes), 4)
+    found = check_generators(ideal, engine_installation)
+    assert (found.whole, found.regular, found.prime) == (True, True, None)
+    assert found.as_json()["evidence"] == "proved" and "no zero divisor" in found.conclusion
+    # Without the quartics the minor is no zero divisor either, but they do not cut M̄ out.
+    assert (
+        elimination._is_regular(compute_ideal(SingleLayer(*sizes), 3), engine_installation, Limits()) is None
+    )
+
+
+def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_closure():
+    for layer in (SingleLayer(2, 3), SingleLayer(3, 1), SingleLayer(3, 2, 1), SingleLayer(4, 1, 2)):
+        minor = Equation.from_polynomial(elimination._minor(layer), type(layer))
+        assert not minor.vanishes_on(layer)
+        locus = compute_stratum_ideal(layer, Stratum(1, 1, 2), 2).closure
+        # Its multiples of weight vectors are all equations of the closure of this weight.
+        weight = minor.torus_weight
+        assert minor in {equation.primitive() for equation in locus.equations_of_weight(weight)}
+
+
+def test_gradients_outside_rank_one_decide_whether_the_theorem_applies(singular, monkeypatch):
+    layer = SingleLayer(2, 3)
+    assert elimination._smooth_outside_rank_one(layer)
+    monkeypatch.setattr(elimination, "gradient_rank", lambda *_: 8)  # the codimension is 9
+    assert not elimination._smooth_outside_rank_one(layer)
+    monkeypatch.setattr(elimination, "_ask", None)
+    assert elimination._is_regular(compute_ideal(layer, 4), singular, Limits()) is None
+
+
+def test_wrong_values_modulo_the_prime_prove_nothing(singular, monkeypatch):
+    ideal = compute_ideal(SingleLayer(2, 3), 4)
+    told = [1, *map(ideal.hilbert_function, range(1, 5))]
+    monkeypatch.setattr(elimination, "_ask", lambda *_: told)
+    assert elimination._is_regular(ideal, singular, Limits()) is True
+    told[4] += 1
+    assert elimination._is_regular(ideal, singular, Limits()) is None
+    told[4] -= 1
+    told[0] = 0
+    assert elimination._is_regular(ideal, singular, Limits()) is False
+
+
+@pytest.mark.parametrize(
+    ("sizes", "degree", "whole"),
+    [((2, 1, 2), 4, True), ((2, 1, 2), 3, False), ((1, 3, 1), 1, True), ((2, 1, 1), 2, True),
+     ((3, 1, 1), 2, False), ((5, 1, 1), 3, True), ((3, 1, 2), 4, False), ((2, 1, 2, 1), 2, True),
+     ((3, 1, 1, 1), 4, False)],
+)  # fmt: skip
+def test_what_theorems_prove_without_an_engine(sizes, degree, whole):
+    found = elimination.by_theorem(compute_ideal(SingleLayer(*sizes), degree))
+    assert (found is not None) is whole
+    assert found is None or (found.whole, found.evidence) == (True, Evidence.PROVED)
+
+
+def test_the_theorem_on_segre_products_has_the_right_degrees():
+    """For a = d' = 1 no generators beyond cubics, in all degrees that are reached."""
+    for d in (2, 3, 4):
+        generators = compute_ideal(SingleLayer(d, 1, 1), 6).generators_by_degree
+        assert max(generators) == min(3, d)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     epilog="Examples: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
     "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
     "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
+    "agattn ideal -d 3 -o 2 -a 2 --stratum 1,1,2; "
     "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
     "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3"
 )
@@ -57,6 +58,10 @@ if TYPE_CHECKING:
     help="For d' = 1, compare with the invariants that the literature names. At t = 1 and d = 3 give "
     "--max-degree 8.",
 )
+@click.option(
+    "--stratum", metavar="R_V,R_A,R",
+    help="Equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn strata.",
+)  # fmt: skip
 @options.field
 @options.native_limits
 @options.seed
@@ -64,8 +69,8 @@ if TYPE_CHECKING:
 @options.json_flag
 def command(
     architecture: Architecture, max_degree: int, engine_name: str | None, method: str | None, workers: int,
-    output: Path | None, form: str | None, complete: bool, invariants: bool, field_name: str | None,
-    timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
+    output: Path | None, form: str | None, complete: bool, invariants: bool, stratum: str | None,
+    field_name: str | None, timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
@@ -79,7 +84,10 @@ def command(
     layer, chosen = as_layer(architecture), engine_name or method
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
-        options.leave_out(reason, "workers", "complete", "invariants")
+        options.leave_out(reason, "workers", "complete", "invariants", "stratum")
+    if stratum is not None:
+        reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
+        options.leave_out(reason, "workers", "complete", "invariants", "engine_name", "method")
     characteristic = options.characteristic(field_name)
     if chosen not in (None, "native") and not complete:
         reason = f"is for native computation; {chosen} finds the whole ideal itself"
@@ -91,7 +99,8 @@ def command(
     _check_idle(layer, complete, output)
     examined = _native(
         architecture, max_degree, form, characteristic, complete, invariants,
-        lambda: _engine(chosen, timeout, memory), workers=workers, seed=seed, force=force, memory=memory,
+        lambda: _engine(chosen, timeout, memory), named=chosen is not None, workers=workers, seed=seed,
+        force=force, memory=memory, stratum=None if stratum is None else options.whole_numbers(stratum),
     )  # fmt: skip
     if output is not None:
         write_file(output, examined.text)
@@ -126,7 +135,7 @@ class _Examined(NamedTuple):
 
 def _native(
     architecture: Architecture, max_degree: int, form: str | None, characteristic: int, complete: bool,
-    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], **settings: Any,
+    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], *, named: bool, **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
     from agattn.verification.verbs import ideal
@@ -147,12 +156,14 @@ def _native(
             step("building the named invariants")
             compared = compare(found, last_degree(layer, max_degree))
         if complete:
-            from agattn.engines.elimination import check_generators
+            from agattn.engines.elimination import by_theorem, check_generators
 
-            step("asking the engine")
-            installation, limits = engine()
-            complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
-    if layer is not None:
+            complete_by = None if named else by_theorem(found)
+            if complete_by is None:
+                step("asking the engine")
+                own, limits = engine()
+                complete_by = check_generators(found, own, characteristic=characteristic, limits=limits)
+    if layer is not None and settings["stratum"] is None:
         from agattn.engines.elimination import examined
 
         found = examined(found, compared, complete_by)

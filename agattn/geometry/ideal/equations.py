@@ -21,9 +21,9 @@ by r + 1, times the number of indices r + 1 it then has.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations_with_replacement
 from math import gcd, prod
 from typing import Annotated, Any, Literal
@@ -368,10 +368,20 @@ def _equations_of_dominant_weight(layer: SingleLayer, weight: TorusWeight) -> tu
 
 def multiples(layer: SingleLayer, weight: TorusWeight) -> Iterator[Equation]:
     """The products of coordinates and equations of M̄ of one degree less that have one torus weight."""
-    for index, rest in divisors(weight, layer.gl_degrees):
-        for equation in equations_of_weight(layer, rest) if any(rest[0]) else ():
+    return multiples_of(partial(equations_of_weight, layer), weight, type(layer))
+
+
+def multiples_of(
+    equations: Callable[[TorusWeight], Iterable[Equation]], weight: TorusWeight, kind: type[SingleLayer]
+) -> Iterator[Equation]:
+    """The products of one torus weight of coordinates and equations of one degree less.
+
+    ``equations`` gives the latter by their torus weight; ``kind`` is the type of the layer.
+    """
+    for index, rest in divisors(weight, kind.gl_degrees):
+        for equation in equations(rest) if any(rest[0]) else ():
             terms = {tuple(sorted((index, *monomial))): x for monomial, x in equation.terms.items()}
-            yield Equation(terms, type(layer))
+            yield Equation(terms, kind)
 
 
 def gradient_equations(layer: SingleLayer, point: Point, max_degree: int = MAX_DEGREE) -> Iterator[Equation]:

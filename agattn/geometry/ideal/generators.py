@@ -111,7 +111,12 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
 
 def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:
     """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, among the equations of one weight."""
-    generated, highest = map(_highest, ([*multiples(layer, weight)], [*equations_of_weight(layer, weight)]))
+    return new_highest_weight_vectors([*equations_of_weight(layer, weight)], [*multiples(layer, weight)])
+
+
+def new_highest_weight_vectors(equations: list[Equation], lower: list[Equation]) -> list[Equation]:
+    """Highest weight vectors in the span of equations of one weight, modulo those in the span of others."""
+    generated, highest = map(_highest, (lower, equations))
     rows = coefficient_matrix([equation.terms for equation in (*generated, *highest)]).tolist()
     return [highest[place] for place in _modulo(rows[: len(generated)], rows[len(generated) :])]
 

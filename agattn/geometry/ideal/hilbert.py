@@ -30,10 +30,12 @@ from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
-from agattn.geometry.ideal.graded import PRIME, random_points
 from agattn.geometry.ideal.multigrading import products_of_rows
-from agattn.geometry.ideal.torus_weights import letters, relabeling
+from agattn.geometry.ideal.torus_weights import generic_coordinates, letters, relabeling
 from agattn.geometry.variety.coordinates import coordinate_index
+
+#: The prime of all evaluations: products of two residues fit into 64 bits.
+PRIME = 2**31 - 1
 
 
 def double_locus_bound(layer: SingleLayer, n: int) -> int:
@@ -134,3 +136,12 @@ def _bound_at(a: int, n: int, c: int, b: int, i: int) -> int:
     shares = range(max(0, i - n), min(n, i) + 1)
     source = sum(sums(c, n - c, x) * (1 if a == 1 else sums(b, n - b, i - x)) for x in shares)
     return source - sum(1 for p in range(n + 1) if p < i - p <= n)
+
+
+def random_points(layer: SingleLayer, random: np.random.Generator, count: int) -> IntArray:
+    """The coordinates at random points of the parametrization modulo :data:`PRIME`: shape (N, count)."""
+    polynomials = list(generic_coordinates(layer).values())
+    entries = random.integers(PRIME, size=(len(polynomials[0].ring), count))
+    factors = ([[v for v, e in enumerate(key) for _ in range(e)] for key in f.terms] for f in polynomials)
+    terms = (products_of_rows(np.array(places), entries, PRIME) for places in factors)
+    return np.array([term.sum(axis=0) % PRIME for term in terms])

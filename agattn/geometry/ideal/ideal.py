@@ -45,8 +45,8 @@ from agattn.geometry.ideal.equations import (
     modules_table,
     shortened,
 )
+from agattn.geometry.ideal.equivariant import modules_of_image, one_token_image
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
-from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
 from agattn.geometry.ideal.weight_spaces import (
     LARGEST_SPECHT_MODULE,
@@ -123,8 +123,8 @@ class Isotypic(Result):
 class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
-    Natively the evidence is proved for t ≥ 2, all ranks being exact, and modular for t = 1. The modules are
-    those of the polynomial ring, highest weights first.
+    Natively the evidence is proved for t ≥ 2. For t = 1 it is modular where equations could not be lifted to
+    ℤ. The modules are those of the polynomial ring, highest weights first.
     """
 
     degree: Key[Positive, "The degree n."]
@@ -525,10 +525,7 @@ def compute_ideal(
     else:
         if not force:
             _check_size_one_token(layer, max_degree)
-        graded = GradedIdeal(layer, seed)
-        found = ({key: Multiplicities(*numbers) for key, numbers in _characters(graded, n)}
-                 for n in range(1, max_degree + 1))  # fmt: skip
-        pieces = tuple(_piece(layer, n, one, "weight spaces") for n, one in enumerate(found, 1))
+        pieces = tuple(_pieces_one_token(layer, max_degree, seed, force, memory))
     return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
@@ -549,7 +546,7 @@ def _pieces(
     else:
         every = WeightSpaces(layer, seed, force, memory).degrees(needed)
     for n, multiplicities in enumerate(every, 1):
-        found.append(_piece(layer, n, multiplicities, way))
+        found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
     for n in range(needed + 1, last + 1):
         found.append(_multiples(layer, n, found))
     yield from found
@@ -600,10 +597,18 @@ def _component(shape: Shape, alpha: int) -> Multiplicities:
     return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
 
 
-def _characters(graded: GradedIdeal, n: int) -> Iterator[tuple[tuple[Partition, ...], tuple[int, int, int]]]:
-    ring, coordinate, generated = graded.characters(n)
-    for shape, many in ring.items():
-        yield shape, (many, coordinate.get(shape, 0), generated.get(shape, 0))
+def _pieces_one_token(
+    layer: SingleLayer, last: int, seed: int, force: bool, memory: Memory
+) -> Iterator[DegreePiece]:
+    """The degrees of a layer with t = 1."""
+    if layer.expected_dimension == layer.ambient_dimension:
+        for n in range(1, last + 1):
+            every = {key: Multiplicities(many, many, 0) for key, many in ring_of_layer(layer, n).items()}
+            yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
+        return
+    image = one_token_image(layer, last)
+    for n, found, evidence in modules_of_image(layer, image, last, seed=seed, force=force, memory=memory):
+        yield piece_of_modules(layer, n, found, evidence, "weight spaces")
 
 
 def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> DegreePiece:
@@ -620,11 +625,11 @@ def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> Degr
         tuple(_sum_of(part, more) for part, more in zip(shape, top.shapes, strict=True)): many
         for shape, many in factors.items()
     }
-    return _piece(
+    return piece_of_modules(
         layer, n,
         {shape: Multiplicities(many, many - multiples.get(shape, 0), 0)
          for shape, many in ring_of_layer(layer, n).items()},
-        "hypersurface",
+        Evidence.PROVED, "hypersurface",
     )  # fmt: skip
 
 
@@ -649,8 +654,10 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
             )
 
 
-def _piece(layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], way: Way) -> DegreePiece:
-    """One degree from the multiplicities of its modules.
+def piece_of_modules(
+    layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], evidence: Evidence, way: Way
+) -> DegreePiece:
+    """One degree of an ideal in the coordinates of a layer, from the multiplicities of its modules.
 
     None is missing: the dimensions of those of the polynomial ring add up to that of all polynomials.
     """
@@ -664,5 +671,4 @@ def _piece(layer: SingleLayer, n: int, found: Mapping[Any, Multiplicities], way:
         raise ArithmeticError(f"the modules of degree {n} add up to {total}, not to {expected}")
     hilbert_function = sum(m.dimension * m.coordinate_ring for m in modules)
     generators = sum(m.dimension * m.minimal_generators for m in modules)
-    evidence = Evidence.PROVED if layer.has_orbits else Evidence.MODULAR
     return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules, way)

@@ -25,9 +25,9 @@ from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
+from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
     EXACT,
     DegreePiece,
@@ -42,10 +42,6 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
-
-#: The largest number of monomials of one degree, unless forced.
-MOST_MONOMIALS = 20_000_000
-
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
@@ -303,11 +299,7 @@ def compute_model_ideal(
     max_degree = positive_integer("max_degree", max_degree)
     image = Implicitization(source, seed, force, memory or Memory(force=force, step=step))
     labels, N = image.map.labels, image.map.coordinates
-    if not force and (size := comb(N + max_degree - 1, max_degree)) > MOST_MONOMIALS:
-        raise TooLargeError(
-            f"degree {max_degree} in {N} coordinates has {size} monomials; the limit is {MOST_MONOMIALS}. "
-            "Lower --max-degree, or use --force"
-        )
+    check_size(N, max_degree, force)
     everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
     multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]

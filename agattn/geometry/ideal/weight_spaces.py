@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,25 +123,38 @@ class WeightSpaces:
         ]
         source = coefficient_map(_parametrization(layer, outputs, columns, y))
         image = Implicitization(source, self._seed, self._force, self._memory)
-        spaces = _Spaces(layer, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True)))
+        spaces = Spaces(
+            layer.gl_degrees, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True))
+        )
         yield {shape: Multiplicities(ring, ring, 0) for shape, ring in ring_of_layer(layer, 1).items()}
-        for piece in image.pieces(last, spaces.decisive):
-            yield self._modules(piece, spaces)
+        for piece in image.pieces(last, partial(self._decisive, spaces)):
+            found = spaces.modules(layer, piece)
+            self._prove_generators(found)
+            yield found
 
-    def _modules(self, piece: GradedPiece, spaces: _Spaces) -> dict[Shape, Multiplicities]:
-        """One degree from the dimensions of its dominant weight spaces."""
-        n = piece.degree
-        weights = {w: piece.multidegrees[key] for w, key in spaces.keys(n) if key in piece.multidegrees}
-        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
-        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+    def _decisive(self, spaces: Spaces, n: int, standard: Mapping[int, int]) -> set[int]:
+        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
+        coordinate = decompose({weight: standard.get(key, 0) for weight, key in spaces.keys(n)})
+        ring = ring_of_layer(self.layer, n)
         found = {
-            shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
-            for shape, many in ring_of_layer(self.layer, n).items()
+            key
+            for (lam, mu, nu), key in spaces.keys(n)
+            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
         }
+        return found | {spaces.even(n)}
+
+    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
+        """A bound for the multiplicity in the coordinate ring."""
+        n = sum(lam)
+        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
+            return 0
+        return littlewood_richardson(nu, lam, mu)
+
+    def _prove_generators(self, found: Mapping[Shape, Multiplicities]) -> None:
+        """Compute the modules of minimal generators over ℚ."""
         for shape, numbers in found.items():
             if numbers.minimal_generators:
                 self._prove(shape, numbers)
-        return found
 
     def _prove(self, shape: Shape, found: Multiplicities) -> None:
         """Compute a module of minimal generators over ℚ."""
@@ -159,43 +172,52 @@ class WeightSpaces:
             )
 
 
-class _Spaces(NamedTuple):
-    """The weights of E, F and U of some sizes, and the fingerprints of coordinates."""
+class Spaces(NamedTuple):
+    """The weights of spaces on which the groups of a layer act, and the fingerprints of coordinates.
 
-    layer: SingleLayer
-    sizes: tuple[int, int, int]
+    Attributes:
+        degrees: how many letters of each space a coordinate has: the layer's ``gl_degrees``.
+        sizes: the dimensions of the spaces.
+        of: the fingerprint of each coordinate by its letters, counted from 0.
+    """
+
+    degrees: tuple[int, ...]
+    sizes: tuple[int, ...]
     of: dict[tuple[int, ...], int]
 
     def keys(self, n: int) -> Iterator[tuple[tuple[Partition, ...], int]]:
         """The dominant weights of degree n, with their fingerprints."""
-        shares = zip((n, n, 2 * n), self.sizes, strict=True)
-        for weight in product(*(list(partitions(size, k)) for size, k in shares)):
+        for weight in product(*(list(partitions(size, k)) for size, k in self._shares(n))):
             yield weight, self._key(weight)
 
+    def even(self, n: int) -> int:
+        """The fingerprint of the weight that is spread most evenly."""
+        shares = self._shares(n)
+        return self._key(
+            tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in shares)
+        )
+
+    def _shares(self, n: int) -> list[tuple[int, int]]:
+        return [(n * degree, size) for degree, size in zip(self.degrees, self.sizes, strict=True)]
+
     def _key(self, weight: tuple[Partition, ...]) -> int:
-        # Any monomial of the weight has its multidegree.
-        c, b, i = ([letter for letter, many in enumerate(part) for _ in range(many)] for part in weight)
-        return sum(self.of[index] for index in zip(c, b, i[::2], i[1::2], strict=True)) % (1 << 64)
+        # Any monomial of the weight has its multidegree: the letters of each space are dealt out in order.
+        hands = []
+        for part, degree in zip(weight, self.degrees, strict=True):
+            letters = [letter for letter, many in enumerate(part) for _ in range(many)]
+            hands.append([tuple(letters[k : k + degree]) for k in range(0, len(letters), degree)])
+        return sum(self.of[sum(index, ())] for index in zip(*hands, strict=True)) % (1 << 64)
 
-    def decisive(self, n: int, standard: Mapping[int, int]) -> set[int]:
-        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
-        coordinate = decompose({weight: standard.get(key, 0) for weight, key in self.keys(n)})
-        ring = ring_of_layer(self.layer, n)
-        found = {
-            key
-            for (lam, mu, nu), key in self.keys(n)
-            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
+    def modules(self, layer: SingleLayer, piece: GradedPiece) -> dict[Any, Multiplicities]:
+        """The modules of one degree of the polynomial ring of a layer, from dominant weight spaces."""
+        n = piece.degree
+        weights = {w: piece.multidegrees[key] for w, key in self.keys(n) if key in piece.multidegrees}
+        coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
+        generators = decompose({weight: new for weight, (_, new) in weights.items()})
+        return {
+            shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
+            for shape, many in ring_of_layer(layer, n).items()
         }
-        sizes = zip((n, n, 2 * n), self.sizes, strict=True)
-        even = tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in sizes)
-        return found | {self._key(even)}
-
-    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
-        """A bound for the multiplicity in the coordinate ring."""
-        n = sum(lam)
-        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
-            return 0
-        return littlewood_richardson(nu, lam, mu)
 
 
 def smallest_spaces(layer: SingleLayer, last: int) -> tuple[int, int]:
@@ -227,19 +249,26 @@ def _parametrization(
 # --- the polynomial ring ---
 
 
+#: Complete symmetric functions: k!·h_k = Σ c·p_ρ, by the parts of ρ.
+_COMPLETE: dict[int, dict[Partition, int]] = {2: {(1, 1): 1, (2,): 1}, 3: {(1, 1, 1): 1, (2, 1): 3, (3,): 2}}
+
+
 def ring_multiplicities(
-    lams: Sequence[Partition], mus: Sequence[Partition], nus: Sequence[Partition]
+    lams: Sequence[Partition], mus: Sequence[Partition], nus: Sequence[Partition], power: int = 2
 ) -> dict[Shape, int]:
-    r"""The multiplicities of S_λ ⊗ S_μ ⊗ S_ν in Symⁿ(E ⊗ F ⊗ S²U), those that are not 0.
+    r"""The multiplicities of S_λ ⊗ S_μ ⊗ S_ν in Symⁿ(E ⊗ F ⊗ S^k U), those that are not 0; k = 2 or 3.
 
     With p_ρ the power sums and z_ρ the orders of centralizers, the character of Symⁿ is
 
-        Σ_ρ p_ρ(E)·p_ρ(F)·p_ρ[h_2](U) / z_ρ,     p_r[h_2] = (p_r² + p_{2r}) / 2,
+        Σ_ρ p_ρ(E)·p_ρ(F)·p_ρ[h_k](U) / z_ρ,     p_r[h_2] = (p_r² + p_{2r}) / 2,
+                                                 p_r[h_3] = (p_r³ + 3 p_r p_{2r} + 2 p_{3r}) / 6,
 
     and the coefficient of s_λ in p_ρ is the character of the symmetric group.
 
     >>> ring_multiplicities([(2,)], [(2,), (1, 1)], [(4,), (3, 1), (2, 2)])
     {((2,), (2,), (4,)): 1, ((2,), (2,), (2, 2)): 1, ((2,), (1, 1), (3, 1)): 1}
+    >>> ring_multiplicities([(2,)], [(2,)], [(6,), (5, 1), (4, 2)], power=3)
+    {((2,), (2,), (6,)): 1, ((2,), (2,), (4, 2)): 1}
     """
     n = sum(lams[0])
     classes = list(partitions(n))
@@ -248,39 +277,45 @@ def ring_multiplicities(
         np.array([[symmetric_character(shape, rho) for rho in classes] for shape in table], dtype=object)
         for table in (lams, mus)
     )
-    third = np.array([[_doubled_character(nu, rho) for rho in classes] for nu in nus], dtype=object)
+    grown = [_plethysm(rho, power) for rho in classes]
+    third = np.array(
+        [[sum(c * symmetric_character(nu, one) for one, c in f.items()) for f in grown] for nu in nus], object
+    )
+    scale = factorial(power)
     sizes = np.array(
-        [factorial(n) // centralizer_order(rho) << n - len(rho) for rho in classes], dtype=object
+        [factorial(n) // centralizer_order(rho) * scale ** (n - len(rho)) for rho in classes], dtype=object
     )
     pairs = (first[:, None, :] * second[None, :, :] * sizes).reshape(-1, len(classes))
     totals = (pairs @ third.T).ravel().tolist()
     return {
-        shape: total // (factorial(n) << n)
+        shape: total // (factorial(n) * scale**n)
         for shape, total in zip(product(lams, mus, nus), totals, strict=True)
         if total
     }
 
 
-def _doubled_character(nu: Partition, rho: Partition) -> int:
-    """The coefficient of s_ν in Π_r (p_r² + p_{2r}) over the parts r of ρ."""
+def _plethysm(rho: Partition, power: int) -> Counter[Partition]:
+    """Π_r k!·p_r[h_k] over the parts r of ρ, as power sums."""
     found: Counter[Partition] = Counter({(): 1})
-    for length, many in Counter(rho).items():
+    for length in rho:
         grown: Counter[Partition] = Counter()
-        for doubled in range(many + 1):
-            more = (2 * length,) * doubled + (length,) * (2 * (many - doubled))
-            for cycles, times in found.items():
-                grown[cycles + more] += times * comb(many, doubled)
+        for cycles, times in found.items():
+            for parts, coefficient in _COMPLETE[power].items():
+                more = (*cycles, *(length * part for part in parts))
+                grown[tuple(sorted(more, reverse=True))] += times * coefficient
         found = grown
-    return sum(
-        times * symmetric_character(nu, tuple(sorted(cycles, reverse=True)))
-        for cycles, times in found.items()
-    )
+    return found
 
 
-def ring_of_layer(layer: SingleLayer, n: int) -> dict[Shape, int]:
+def ring_of_layer(layer: SingleLayer, n: int) -> dict[Any, int]:
     """The modules of degree n of the polynomial ring of a layer."""
-    sizes = zip((n, n, 2 * n), layer.gl_sizes, strict=True)
-    return ring_multiplicities(*(list(partitions(size, min(k, size))) for size, k in sizes))
+    shares = zip(layer.gl_degrees, layer.gl_sizes, strict=True)
+    tables = [list(partitions(n * degree, min(k, n * degree))) for degree, k in shares]
+    lams, *mus, nus = tables
+    if mus:
+        return dict(ring_multiplicities(lams, mus[0], nus))
+    found = ring_multiplicities(lams, [(n,)], nus, power=3)
+    return {(lam, nu): many for (lam, _, nu), many in found.items()}
 
 
 # --- what each way costs ---

@@ -24,7 +24,7 @@ rational representative of each stratum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -33,6 +33,7 @@ from msgspec import Meta
 
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
+from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
@@ -118,6 +119,25 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     return (ZERO, *nonzero)
 
 
+def stratum_of_ranks(given: Stratum | Sequence[int]) -> Stratum:
+    """The stratum with the ranks (r_V, r_A, r); whether a layer has it, :func:`require_stratum` says.
+
+    Raises:
+        InputError: if these are not three whole numbers.
+
+    >>> stratum_of_ranks((0, 0, 0)).is_zero
+    True
+    """
+    ranks = given.as_json() if isinstance(given, Stratum) else given
+    try:
+        r_v, r_a, r = (int(rank) for rank in ranks)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the stratum is {shown(given)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
+        ) from None
+    return Stratum(r_v, r_a, r)
+
+
 def open_stratum(layer: SingleLayer) -> Stratum:
     """The stratum that is dense in M̄.
 
@@ -128,12 +148,17 @@ def open_stratum(layer: SingleLayer) -> Stratum:
     return Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
 
 
+def is_stratum(layer: SingleLayer, stratum: Stratum) -> bool:
+    """Whether these are the ranks of a pair (A, V) of the layer; A or V may be 0."""
+    r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
+    sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
+    return sizes and r in ranks_together(layer, r_v, r_a)
+
+
 def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     """Raise an InputError unless these are the ranks of a pair (A, V) of the layer, and t ≥ 2."""
     require_two_tokens(layer)
-    r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
-    sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
-    if not (sizes and r in ranks_together(layer, r_v, r_a)):
+    if not is_stratum(layer, stratum):
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 

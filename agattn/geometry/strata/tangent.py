@@ -35,7 +35,6 @@ import flint
 
 from agattn.algebra.echelon import PRIME, Matrix, echelon
 from agattn.architectures import SingleLayer, one_layer
-from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
@@ -49,6 +48,7 @@ from agattn.geometry.strata.strata import (
     require_stratum,
     stratum_fiber,
     stratum_of,
+    stratum_of_ranks,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table
@@ -246,14 +246,7 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
         if not w.is_exact:
             raise InputError("the weights are in floating point, where ranks are a choice; give the ranks")
         return tangent_bounds(one, stratum_of(w.A.tolist(), w.V.tolist()))
-    ranks = (stratum.r_v, stratum.r_a, stratum.r) if isinstance(stratum, Stratum) else stratum
-    try:
-        r_v, r_a, r = (int(rank) for rank in ranks)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"the stratum is {shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
-        ) from None
-    return tangent_bounds(one, Stratum(r_v, r_a, r))
+    return tangent_bounds(one, stratum_of_ranks(stratum))
 
 
 def is_singular(dimension: int, lower: int, upper: int) -> bool | None:

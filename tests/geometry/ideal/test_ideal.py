@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from weight_spaces_at_points import GradedIdeal
 
 from agattn.algebra.characters import littlewood_richardson
 from agattn.algebra.polynomial import Variable
@@ -19,7 +20,6 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal import ideal as ideal_module
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.generators import NAMES, highest_weight_generators
-from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.hilbert import (
     double_locus_bound,
     double_locus_bound_is_sharp,
@@ -99,6 +99,25 @@ def test_specht_modules_and_weight_spaces_give_the_same_modules(layer):
         assert ideal.modules(degree, of="ring") == ring
         assert ideal.modules(degree, of="coordinate_ring") == coordinate
         assert ideal.modules(degree, of="minimal_generators") == generators
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        SingleLayer(*sizes, t=1)
+        for sizes in [(1, 2, 1), (2, 2, 2), (2, 5, 1), (3, 1, 1), (3, 2, 2), (4, 1, 1)]
+    ],
+    ids=str,
+)
+def test_one_token_has_the_modules_found_at_random_points(layer):
+    """In small spaces, with proofs; and in all coordinates, at points of another parametrization."""
+    points, ideal = GradedIdeal(layer), compute_ideal(layer, 4)
+    for piece in ideal.degrees:
+        ring, coordinate, generators = points.characters(piece.degree)
+        assert ideal.modules(piece.degree, of="ring") == ring
+        assert ideal.modules(piece.degree, of="coordinate_ring") == coordinate
+        assert ideal.modules(piece.degree, of="minimal_generators") == generators
+        assert piece.evidence is Evidence.PROVED
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
@@ -311,10 +330,10 @@ def test_membership():
         ideal.contains([0])
 
 
-def test_one_token_is_modular_and_finds_products_of_a_line_and_a_conic():
+def test_one_token_is_proved_and_finds_products_of_a_line_and_a_conic():
     ideal = compute_ideal(SingleLayer(3, 1, 1, 1), 4)
     assert [piece.minimal_generators for piece in ideal.degrees] == [0, 0, 0, 35]
-    assert ideal.degrees[3].evidence is Evidence.MODULAR
+    assert ideal.degrees[3].evidence is Evidence.PROVED
     [module] = ideal
     assert module.highest.vanishes_on(SingleLayer(3, 1, 1, 1))
     # With a = 2 every cubic V(x)·q(x) has a conic of any rank: nothing new in the line times conic.
@@ -365,8 +384,8 @@ def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
     def start(*given):
         raise StartedError
 
-    monkeypatch.setattr(ideal_module, "_piece", start)
-    monkeypatch.setattr(ideal_module, "GradedIdeal", start)
+    monkeypatch.setattr(ideal_module, "piece_of_modules", start)
+    monkeypatch.setattr(ideal_module, "_pieces_one_token", start)
     counted = []
     whole = ideal_module.specht_dimension
     monkeypatch.setattr(

@@ -14,7 +14,7 @@ import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal import implicitization, model_ideal
+from agattn.geometry.ideal import equivariant, implicitization
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
@@ -345,7 +345,7 @@ def test_limits_and_refusals(monkeypatch):
         ag.ideal(minors(4), 0)
     with pytest.raises(InputError, match="is no polynomial"):
         ag.ideal(ag.DeepNetwork((2, 2), (1,), 2, normalization="softmax"), 2)
-    monkeypatch.setattr(model_ideal, "MOST_MONOMIALS", 100)
+    monkeypatch.setattr(equivariant, "MOST_MONOMIALS", 100)
     with pytest.raises(TooLargeError, match="126 monomials; the limit is 100"):
         ag.ideal(minors(4), 4)
     assert ag.ideal(minors(4), 4, force=True).hilbert_function(4) == 105

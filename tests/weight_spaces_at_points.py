@@ -1,17 +1,8 @@
-"""The ideal weight space by weight space, at random points of the parametrization modulo a prime.
+"""The ideal of a layer weight space by weight space, at random points modulo a prime: an independent check.
 
 In degree n and torus weight w, the coordinate ring has the rank of the matrix (monomials of weight w) ×
 (points), and the ideal is its kernel. Only dominant weights are needed: the symmetric groups inside
 GL(d')×GL(d)×GL(d) permute the others.
-
-This is the method for t = 1, and for t ≥ 2 the independent check of :mod:`agattn.geometry.ideal.isotypic`.
-Its ranks are modular evidence: at random points mod p, a rank can only come out too small, with probability
-at most (degree)·rank/p for each.
-
->>> from agattn.architectures import SingleLayer
->>> graded = GradedIdeal(SingleLayer(2, 1))
->>> graded.characters(4)[2]                              # the resultant is the only minimal generator
-{((4,), (2, 2), (4, 4)): 1}
 """
 
 from __future__ import annotations
@@ -23,22 +14,18 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition, decompose, partitions
-from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
+from agattn.geometry.ideal.hilbert import PRIME, random_points
 from agattn.geometry.ideal.multigrading import products_of_rows
 from agattn.geometry.ideal.torus_weights import (
     Monomial,
     TorusWeight,
     divisors,
-    generic_coordinates,
     list_coordinates,
     monomials_of_weight,
     relabeling,
     sort_weight,
 )
-
-#: The prime of all evaluations: products of two residues fit into 64 bits.
-PRIME = 2**31 - 1
 
 Character = dict[tuple[Partition, ...], int]
 
@@ -105,12 +92,3 @@ class GradedIdeal:
             block[:, [columns[tuple(sorted([*monomial, index]))] for monomial in moved]] = kernel
             rows += block.tolist()
         return rows
-
-
-def random_points(layer: SingleLayer, random: np.random.Generator, count: int) -> IntArray:
-    """The coordinates at random points of the parametrization modulo :data:`PRIME`: shape (N, count)."""
-    polynomials = list(generic_coordinates(layer).values())
-    entries = random.integers(PRIME, size=(len(polynomials[0].ring), count))
-    factors = ([[v for v, e in enumerate(key) for _ in range(e)] for key in f.terms] for f in polynomials)
-    terms = (products_of_rows(np.array(places), entries, PRIME) for places in factors)
-    return np.array([term.sum(axis=0) % PRIME for term in terms])
