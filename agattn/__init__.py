@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Perceptron,
         PolynomialMap,
         Power,
+        Recurrence,
         SingleLayer,
         Skip,
         Sum,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "agattn.architectures": (
         "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "PolynomialMap",
-        "Power", "SingleLayer", "Skip", "Sum",
+        "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
@@ -76,12 +77,12 @@ _HOMES = {
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
-    "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
-    "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
-    "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",
-    "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants", "learning_coefficient",
-    "rank", "report", "rlct", "run", "schema", "script", "singularities", "strata", "study",
-    "symmetries", "tangent_space", "train", "verify", "weights",
+    "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Status",
+    "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check",
+    "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
+    "equivalent", "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants",
+    "learning_coefficient", "rank", "report", "rlct", "run", "schema", "script", "singularities",
+    "strata", "study", "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 
 

@@ -254,7 +254,7 @@ def parts(architecture: Architecture) -> Parts | None:
         if isinstance(layer, Attention):
             if layer.heads > _MOST_PLACES // found.d:
                 return None
-            plain = layer.normalization == "none" and not layer.rotary
+            plain = layer.normalization == "none" and not layer.rotary and layer.is_plain
             found.ranks += [layer.rank] * layer.heads
             found.value_ranks += [layer.value_rank or found.d] * layer.heads
         elif isinstance(layer, Perceptron):

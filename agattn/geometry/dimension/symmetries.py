@@ -35,7 +35,8 @@ Parameters = Mapping[str, Residues]
 def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
     """For each of the known symmetries the n² matrices B by which E_{r,s} in gl(n) acts: θ ↦ Bθ.
 
-    Rows and columns are counted over the entries of all parameters.
+    Of a group O(n) there are n(n − 1)/2 matrices, by which E_{r,s} − E_{s,r} acts, r < s. Rows and columns
+    are counted over the entries of all parameters.
 
     >>> from agattn.architectures import SingleLayer
     >>> symmetry_matrices(SingleLayer(1, 1, 1))  # K → K/c, Q → cQ; K → cK, V → V/c
@@ -53,8 +54,15 @@ def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
                 to, of = (s, r) if acted.dual and acted.axis is not None else (r, s)
                 for place in zip(rows[to].ravel().tolist(), rows[of].ravel().tolist(), strict=True):
                     B[place] = B.get(place, 0) + value
+        if symmetry.is_orthogonal:
+            above = itertools.combinations(n, 2)
+            matrices = [_difference(matrices[r * len(n) + s], matrices[s * len(n) + r]) for r, s in above]
         result.append([{place: x for place, x in B.items() if x} for B in matrices])
     return result
+
+
+def _difference(one: Sparse, other: Sparse) -> Sparse:
+    return {place: one.get(place, 0) - other.get(place, 0) for place in one | other}
 
 
 def symmetry_bound(
