@@ -100,7 +100,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "these heads with disjoint supports",
         r"\dim\mathcal{M} = r(d-r) + \rho(d-\rho) + H(b(d'+r-b) + a(r+\rho-a) - 1)",
         "agattn",
-        (SEES, _proved("no positions; one head a group and disjoint supports, or a softmax")),
+        (SEES, _proved("one head a group and disjoint supports, or a softmax without positions")),
         (EXTENT,),
         _predicted,
         _judge,

@@ -19,11 +19,12 @@ True
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 
 from agattn.architectures import Architecture, Attention, Network, Recurrence
 from agattn.geometry.dimension.capacity import in_place, reduced
-from agattn.geometry.dimension.supports import layers_of, see_another, supports
+from agattn.geometry.dimension.supports import by_supports, layers_of, see_another, supports
 from agattn.geometry.dimension.theorems import Theorem
 
 GROUPED, LATENT, RECURRENT = (f"agattn.{kind}-dimension" for kind in ("grouped", "latent", "recurrent"))
@@ -56,12 +57,28 @@ def by_layer(architecture: Architecture) -> Theorem | None:
     name = LATENT if has_latents(layer) else GROUPED
     if layer.normalization != "none":
         dimension, why = softmax_dimension(layer, d, network.t), "a softmax"
+    elif layer.rotary:
+        return _with_positions(network, layer)
     elif has_latents(layer):
         dimension = latent_dimension(layer, d) if _heads_are_independent(layer, d) else None
         why = "weights of the heads behind the latents with disjoint supports were found"
     else:
-        dimension, why = _grouped(layer, d, network.t), "g(a + b) ≤ d"
+        dimension, why = grouped_dimension(layer, d) if _fit(layer, d) else None, "g(a + b) ≤ d"
     return None if dimension is None else Theorem(name, dimension, ("one layer", "t ≥ 2", why, *used))
+
+
+def _with_positions(network: Network, layer: Attention) -> Theorem | None:
+    """The theorem without rotary positions, and a² − a more for each K, where two distances are seen."""
+    d, a = network.dim, layer.rank
+    if isinstance(layer.mask, tuple) or (layer.mask == "causal" and network.t == 2):
+        return None  # positions enter by R alone, which is taken up by Q
+    if a > (layer.kv_latent or d) or a > (layer.q_latent or d) * (layer.heads // layer.groups):
+        return None
+    alone = Network((replace(layer, rotary=False),), *network.input_shape)
+    if (found := by_supports(alone) or by_layer(alone)) is None:
+        return None
+    more = layer.groups * (a * a - a)
+    return Theorem(found.id, found.dimension + more, (*found.checked, "positions at two distances"))
 
 
 def has_latents(layer: Attention) -> bool:
@@ -77,23 +94,18 @@ def sizes(layer: Attention, d: int) -> tuple[int, int, int, int, int, int]:
 
 
 def grouped_dimension(layer: Attention, d: int) -> int:
-    """Σ over the groups: a(d − a) + b(d − b) + s(ad + bd' − s), and a² − a more with rotary positions.
+    """Σ over the groups: a(d − a) + b(d − b) + s(ad + bd' − s); the layer is reduced, and has no positions.
 
-    It is the number of parameters less GL(a), GL(b) and GL(s) of each group. The layer is reduced.
+    It is the number of parameters less GL(a), GL(b) and GL(s) of each group.
     """
     g, s, a, b, _, _ = sizes(layer, d)
-    turned = a * a - a if layer.rotary else 0
-    return g * (a * (d - a) + b * (d - b) + s * (a * d + b * layer.out - s) + turned)
+    return g * (a * (d - a) + b * (d - b) + s * (a * d + b * layer.out - s))
 
 
-def _grouped(layer: Attention, d: int, t: int) -> int | None:
-    """The formula, where the groups have coordinates of their own."""
+def _fit(layer: Attention, d: int) -> bool:
+    """Whether the groups have coordinates of their own."""
     g, _, a, b, _, _ = sizes(layer, d)
-    if g * (a + b) > d:
-        return None
-    if layer.rotary and (isinstance(layer.mask, tuple) or (layer.mask == "causal" and t == 2)):
-        return None  # positions enter by R alone, which is taken up by Q
-    return grouped_dimension(layer, d)
+    return g * (a + b) <= d
 
 
 def softmax_dimension(layer: Attention, d: int, t: int) -> int | None:
@@ -121,7 +133,7 @@ def latent_dimension(layer: Attention, d: int) -> int:
 def _heads_are_independent(layer: Attention, d: int) -> bool:
     """Whether the heads behind the latents are known to have the dimension that counting gives."""
     heads, s, a, b, r, rho = sizes(layer, d)
-    if s > 1 or layer.rotary:
+    if s > 1:
         return False
     return heads == 1 or supports(r, layer.out, [a] * heads, [b] * heads, rho) is not None
 

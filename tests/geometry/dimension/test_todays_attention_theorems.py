@@ -58,6 +58,21 @@ def test_groups_with_positions(mask, t, known):
         assert compared(ag.Network([layer], d, t)) == known
 
 
+@pytest.mark.parametrize(
+    ("mask", "t", "known"), [("none", 2, True), ("causal", 2, False), ("causal", 3, True)]
+)
+def test_heads_and_latents_with_positions(mask, t, known):
+    for layer, d in [
+        (ag.Attention(3, 2, heads=2, rotary=True, mask=mask), 4),
+        (ag.Attention(3, 2, heads=2, value_rank=1, rotary=True, mask=mask), 5),
+        (ag.Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4, rotary=True, mask=mask), 7),
+        (ag.Attention(3, 2, heads=1, value_rank=1, kv_latent=3, rotary=True, mask=mask), 4),
+    ]:
+        assert compared(ag.Network([layer], d, t)) == known
+    narrow = ag.Attention(2, 4, value_rank=1, kv_latent=3, rotary=True)
+    assert by_layer(ag.Network([narrow], 4, 2)) is None
+
+
 @settings(max_examples=30, deadline=None)
 @given(sizes, few, few, st.sampled_from([1, 2, None]), few, st.sampled_from([None, 1, 2, 3, 9]), few)
 def test_latents(d, out, a, b, heads, r, rho):
