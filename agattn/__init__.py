@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Skip,
         Sum,
     )  # fmt: skip
+    from agattn.architectures.published import from_config
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.doctor import examine as doctor
@@ -80,7 +81,7 @@ __all__ = [
     "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Status",
     "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check",
     "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
-    "equivalent", "fiber", "figure", "hilbert_function", "ideal", "identify", "invariants",
+    "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identify", "invariants",
     "learning_coefficient", "rank", "report", "rlct", "run", "schema", "script", "singularities",
     "strata", "study", "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip

@@ -346,6 +346,11 @@ class Attention(Layer):
         own += 2 * (self.kv_latent is not None) + (self.q_latent is not None)
         return 3 * weights + own, 3 * inputs
 
+    def as_json(self) -> dict[str, Any]:
+        """The table of a model file that gives this layer; groups and latents only where there are some."""
+        found, ours = super().as_json(), ("kv_heads", "kv_latent", "q_latent")
+        return {key: value for key, value in found.items() if key not in ours or value is not None}
+
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
         """The groups inside of the layer.
 

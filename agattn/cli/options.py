@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
+
+if TYPE_CHECKING:
+    from agattn.architectures.published import Published
 
 Command = Callable[..., Any]
 
@@ -67,6 +70,12 @@ _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
         str,
         "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
     ),
+    "config": (
+        "--config",
+        "FILE",
+        str,
+        "The config.json of a published transformer: one layer of its attention.",
+    ),
 }
 _KNOWN = {**_LAYER, **_NETWORK, **_MODEL}
 
@@ -93,11 +102,13 @@ def layer_or_network(
     described: dict[str, Any] = _KNOWN,
     of_model: Callable[[Architecture], Architecture] = lambda given: given,
     by_place: bool = True,
+    of_config: Callable[[Published], Any] | None = None,
 ) -> Command:
     """Add the options of all kinds of architectures, and pass the command the ``architecture`` given.
 
     ``instead`` tells of all parameters whether one stands in its place; the architecture is then ``None``.
-    ``of_model`` says what the command makes of a model, or refuses it. ``by_place``: take D D' and D D' A
+    ``of_model`` says what the command makes of a model, or refuses it; ``of_config`` what it makes of a
+    published transformer, of which other commands take one layer. ``by_place``: take D D' and D D' A
     without options, too, as commands do that read no other words.
     """
 
@@ -105,7 +116,9 @@ def layer_or_network(
     def wrapped(sizes: tuple[str, ...] = (), **given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
         own |= _by_place(sizes, own)
-        if own["model"] is not None:
+        if own["config"] is not None and of_config is not None:
+            return command(architecture=of_config(_published(own)), **given)
+        if own["model"] is not None or own["config"] is not None:
             return command(architecture=of_model(_architecture(own)), **given)
         return command(architecture=None if instead(own | given) else _architecture(own), **given)
 
@@ -138,7 +151,8 @@ _HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [de
 #: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
 layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS, by_place=False)
 
-_LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank", "model")}
+_POLYNOMIAL = ("t", "dims", "ranks", "heads", "skip", "value_rank", *_MODEL)
+_LIGHTNING = {name: _KNOWN[name] for name in _POLYNOMIAL}
 #: The same for lightning networks, models and checkpoints.
 network_or_checkpoint = partial(
     layer_or_network, described=_LIGHTNING | _HEADS, of_model=_polynomial, by_place=False
@@ -154,6 +168,8 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
     for name, text in options.items():
         _refuse_signs(flag[name], text, several=_KNOWN[name][2] is whole_numbers)
     given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
+    if "config" in given:
+        return as_attention(_published(options).network)
     if "model" in given:
         for name in given:
             if name != "model":
@@ -187,6 +203,16 @@ def _refuse_signs(flag: str, text: Any, several: bool) -> None:
     if several and isinstance(text, str) and re.fullmatch(r"[(\[]?\d+([ ;:x×/-]+\d+)+[)\]]?", text):
         numbers = ",".join(re.findall(r"\d+", text))
         raise InputError(f"{flag} is {text!r}; numbers are joined by commas: type {flag} {numbers}")
+
+
+def _published(options: Mapping[str, Any]) -> Published:
+    """The published transformer of ``--config``; an error if there are other descriptions."""
+    from agattn.architectures.published import from_config
+
+    others = [_KNOWN[name][0].split()[0] for name, text in options.items() if text and name != "config"]
+    if others:
+        raise click.UsageError(f"--config describes everything by itself; leave out {others[0]}")
+    return from_config(options["config"])
 
 
 def _model(name: str) -> Architecture:
