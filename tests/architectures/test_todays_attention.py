@@ -16,6 +16,8 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.identifiability.connecting import connecting
+from agattn.geometry.identifiability.families import ExactWeights
 
 P = 1_000_003
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
@@ -284,3 +286,32 @@ def test_a_network_has_the_groups_between_such_layers():
     assert [str(one) for one in wires] == ["GL(d) on O_1, C_2, D_2", "GL(d) on O_2, K_3, Q_3, V_3"]
     found = dimension(model)
     assert found.lower_bound <= found.upper_bound < model.parameters
+
+
+def test_only_rotations_connect_the_weights_of_a_delta_rule():
+    """O(a) leaves the function as it is, and GL(a) does not."""
+    model = state(3, 2, 2, "delta")
+    generator = np.random.default_rng(0)
+    weights = draw_parameters(model, lambda shape: generator.integers(1, 9, shape).astype(object))
+
+    def moved(g):
+        back = np.linalg.inv(g.astype(float)).round().astype(int).astype(object)
+        return weights | {"K_1": back.T @ weights["K_1"], "Q_1": g @ weights["Q_1"]}
+
+    turned, sheared = (moved(np.array(g, dtype=object)) for g in ([[0, 1], [-1, 0]], [[1, 1], [0, 1]]))
+    steps = connecting(ExactWeights(model, weights), ExactWeights(model, turned))
+    assert [step.name for step in steps] == ["O(a)"]
+    assert connecting(ExactWeights(model, weights), ExactWeights(model, sheared)) is None
+
+
+def test_weights_whose_heads_are_mixed_are_connected():
+    model = grouped(3, 2, 2, 2, 2)
+    generator = np.random.default_rng(0)
+    weights = draw_parameters(model, lambda shape: generator.integers(1, 9, shape).astype(object))
+    Q, O = weights["Q_1"], weights["O_1"]
+    mixed = {
+        "Q_1": np.stack([Q[:, 0] + Q[:, 1], Q[:, 1]], 1),
+        "O_1": np.stack([O[:, 0], O[:, 1] - O[:, 0]], 1),
+    }
+    steps = connecting(ExactWeights(model, weights), ExactWeights(model, weights | mixed))
+    assert "GL(s)" in [step.name for step in steps]
