@@ -419,7 +419,7 @@ class Attention(Layer):
 
         C has at most d rows, and g(a + β) are read; D has at most d, and ha are read. The outputs of a group,
         one below the other, are sd' × β, its queries side by side a × sρ, and its tensor Σ O_i ⊗ Q_i is
-        d'β × aρ, of rank at most s.
+        d'β × aρ, of rank at most s. Without softmax the forms in C X are d'·r(r + 1)/2 functions of D x.
         """
         if self.is_plain:
             return self
@@ -429,6 +429,8 @@ class Attention(Layer):
         while True:
             before = a, b, r, rho, s
             r, rho = min(r, d, g * (a + b) if latents[0] else d), min(rho, d, g * s * a if latents[1] else d)
+            if latents[1] and self.normalization == "none" and not self.rotary:
+                rho = min(rho, self.out * r * (r + 1) // 2)
             a, b = a if self.rotary else min(a, r, s * rho), min(b, r, s * self.out)
             s = s if self.normalization != "none" else min(s, b * self.out, a * rho)
             if before == (a, b, r, rho, s):

@@ -170,7 +170,12 @@ def test_declared_groups_are_those_of_the_contractions(model):
         (grouped(5, 1, 2, 3, 2), 32),  # P is b × d, and sd' < b of its rows are used
         (grouped(5, 3, 2, 2, 3, mask="causal"), 51),
         (grouped(5, 3, 2, 2, 3, rotary=True), 53),  # of GL(2) the complex numbers are left
+        (grouped(4, 2, 3, 3, 5), 70),  # 71 by the groups: a + b > d, near the bound
+        (grouped(2, 2, 1, 1, 2, groups=2), 10),  # 12: two products span the forms
+        (grouped(3, 1, 1, 2, 2, groups=2), 17),  # 20: the forms vanish where both keys do
         (latent(7, 3, 2, 1, 2, 4, 4), 58),
+        (latent(3, 3, 1, 1, 2, 1, None), 10),  # 11: a sum of two products of vectors
+        (latent(3, 1, 1, 1, 2, 1, 3), 5),  # one form in C X, so one query
         (latent(6, 4, 2, 2, 3, 4, 3), 80),
         (latent(6, 3, 1, 2, 4, 3, 4), 69),
         *zip((state(4, 2, 2, rule) for rule in RULES), (19, 20, 23, 29, 22, 25), strict=True),

@@ -41,12 +41,13 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
+    Attention,
     Network,
     PolynomialMap,
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
-from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound
+from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.symmetries import symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
@@ -77,6 +78,7 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         _pieces(network),
         layers_bound(network, seed),
         network_bound(known) if known else None,
+        _shared_forms(network),
     )
     return min((bound for bound in found if bound), key=lambda bound: bound.value)
 
@@ -105,6 +107,20 @@ def in_place(network: Network, smaller: Network) -> str:
         if (now := getattr(layer, key.name)) != (before := getattr(given, key.name)) and now is not None
     ]
     return ", ".join(said)
+
+
+def _shared_forms(network: Network) -> Bound | None:
+    """The forms of one lightning layer with groups or latents, after the choice of the latents."""
+    layer, d = network.layers[0], network.dim
+    if len(network.layers) > 1 or not isinstance(layer, Attention) or layer.is_plain:
+        return None
+    if layer.rotary or layer.normalization != "none":
+        return None
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b = min(layer.rank, r), min(layer.value_rank or layer.out, r)
+    value, reason = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
+    latents = r * (d - r) + rho * (d - rho)
+    return Bound(value + latents, f"{reason}{', and the choice of the latents' * bool(latents)}")
 
 
 def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:

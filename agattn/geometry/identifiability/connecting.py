@@ -183,7 +183,7 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
 def _matrix(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> Array | None:
     """The element of GL(n) that makes a part what it must be, or for some entries of the first part alone.
 
-    Another group may act on the first part, too: on all Q of a group of heads GL(s) beside GL(a), which K tells.
+    Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
     """
     first, found = _first(symmetry), None
     for acted in sorted(symmetry.on, key=lambda acted: acted is not first):
