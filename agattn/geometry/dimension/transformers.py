@@ -6,9 +6,9 @@ positions. What is redundant is the dimension of the groups of the layer, of whi
 *The stack*, the layers one after the other without what stands between them, has bounds. Above: the
 dimensions of the layers less that of GL(d) between them, d·r if r rows of a layer are independent functions.
 Below: where the layers before the last one are a dominant map, at least the functions of the last layer.
-They are dominant where H·b = d and a ≥ b, for a softmax without groups. Without softmax there are weights at
-which the blocks of b rows of the output are G·X_i with G = X_1X_1ᵀ, for each group; with a softmax there are
-weights at which each token sees hardly more than itself.
+They are dominant for heads with keys and values of their own, H·b = d and a ≥ b: each block of b rows can be
+X_h X_hᵀ X_h, plus what earlier tokens add, and with a softmax each token can see hardly more than itself. For
+groups and few tokens they are not: P_γX has at most the rank t, and so have the blocks of a group.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _stack(config: Published, one: LayerExtent) -> StackExtent:
         upper = count * each - (count - 1) * d * rows
     blocks = config.heads * config.value_rank == d and config.rank >= config.value_rank
     compressed = config.kv_latent is not None or config.q_latent is not None
-    dominant = blocks and not compressed and (one.normalization == "none" or config.kv_heads == config.heads)
+    dominant = blocks and not compressed and config.kv_heads == config.heads
     lower = one.dimension if dominant or count == 1 else None
     return StackExtent(one.normalization, one.rotary, count * one.parameters, lower, upper)
 

@@ -27,6 +27,7 @@ SMALL = [
     small(),
     small(kv_heads=4),
     small(heads=2, kv_heads=1, rank=2, value_rank=2, rotary=True),
+    small(dim=6, heads=2, kv_heads=2, rank=3, value_rank=3),
     small(heads=2, kv_heads=2, kv_latent=3, q_latent=2),
     small(heads=2, kv_heads=2, kv_latent=9),
     small(dim=3, heads=2, kv_heads=1, value_rank=2),
@@ -46,15 +47,18 @@ def test_a_layer_is_known_with_its_groups(config):
         assert sum(part.dimension for part in one.redundant) == one.parameters - one.upper_bound
 
 
-@pytest.mark.parametrize("config", SMALL[:4], ids=str)
+@pytest.mark.parametrize("config", SMALL[:5], ids=str)
 def test_the_stack_is_between_its_bounds(config):
     """The rank of two layers, one after the other."""
-    for one in transformer_dimension(config).stack:
+    whole = transformer_dimension(config)
+    for one, alone in zip(whole.stack, whole.layer, strict=True):
         if one.normalization == "softmax":
             continue
         [layer] = config.layer("none", one.rotary).layers
         found = dimension(ag.Network([layer] * config.layers, config.dim, 3), points=1, force=True)
         assert one.parameters == found.parameters
+        own = config.kv_heads == config.heads and config.kv_latent is None
+        assert one.lower_bound == (alone.dimension if own else None)
         assert (one.lower_bound or 0) <= found.lower_bound
         assert one.upper_bound is None or found.upper_bound <= one.upper_bound
         assert one.open is None or one.open == one.upper_bound - one.lower_bound
