@@ -28,10 +28,12 @@ if TYPE_CHECKING:
         Perceptron,
         PolynomialMap,
         Power,
+        Recurrence,
         SingleLayer,
         Skip,
         Sum,
     )  # fmt: skip
+    from agattn.architectures.published import from_config
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.doctor import examine as doctor
@@ -70,7 +72,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "agattn.architectures": (
         "Attention", "Convolution", "DeepNetwork", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap",
-        "Power", "SingleLayer", "Skip", "Sum",
+        "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
@@ -79,12 +81,13 @@ _HOMES = {
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Jet", "Linear",
-    "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
-    "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check", "classify",
-    "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit", "equivalent",
-    "fiber", "figure", "hilbert_function", "ideal", "identifiability", "identify", "invariants",
-    "learning_coefficient", "rank", "report", "rlct", "run", "schema", "script", "singularities",
-    "spectrum", "strata", "study", "symmetries", "tangent_space", "train", "verify", "weights",
+    "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Status",
+    "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check",
+    "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
+    "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
+    "identify", "invariants", "learning_coefficient", "rank", "report", "rlct", "run", "schema",
+    "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",
+    "verify", "weights",
 ]  # fmt: skip
 
 

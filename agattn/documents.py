@@ -22,7 +22,10 @@ from agattn.sheet import result
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "rank": ("agattn.algebra.rank:RankResult",),
-    "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
+    "dimension": (
+        "agattn.claims.network_dimension:DimensionByPaper",
+        "agattn.geometry.dimension.transformers:TransformerDimension",
+    ),
     "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
     "identifiability": ("agattn.geometry.identifiability.determined:Identifiability",),
     "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),

@@ -48,6 +48,7 @@ VERBS: Mapping[str, str] = {
     "equivalent": "agattn.geometry.identifiability.equivalence:equivalent",
     "fiber": "agattn.geometry.identifiability.network_fibers:fiber",
     "figure": "agattn.reports.verbs:figure",
+    "from_config": "agattn.architectures.published:from_config",
     "hilbert_function": "agattn.verification.verbs:hilbert_function",
     "ideal": "agattn.verification.verbs:ideal",
     "identifiability": "agattn.geometry.identifiability.identifiability:identifiability",
@@ -166,6 +167,7 @@ _WRITTEN = {
     "grid": "'grid.toml'",
     "number": "1",
     "name": "'verify'",
+    "path": "'config.json'",
 }
 
 
@@ -271,6 +273,7 @@ def _is_model_file(path: str | Path) -> bool:
 _INSTEAD: Mapping[str, Callable[[Any], bool]] = {
     "Mapping[str, Any]": lambda value: isinstance(value, Mapping),
     "Weights": lambda value: type(value).__name__ == "Weights",
+    "Published": lambda value: type(value).__name__ == "Published",
     "Path": lambda value: isinstance(value, (str, Path)) and not _is_model_file(value),
     "Sequence[Line]": lambda value: (
         isinstance(value, Sequence)

@@ -55,6 +55,11 @@ def test_dimensions():
     assert "proved" in benchmark("dimension.py", "--quick")
 
 
+def test_shapes_of_todays_attention():
+    said = benchmark("todays_attention.py", "--quick")
+    assert said.count("| one group | ") == said.count("| latents | ") == 1
+
+
 @pytest.mark.slow
 def test_training():
     said = benchmark("training.py", "--seeds", "2", "--cases", "2", "--time", "100", "--no-diffrax")

@@ -64,6 +64,7 @@ def results():
     weights = {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]}
     return {
         "dimension": ag.dimension(NETWORK),
+        "from_config": ag.from_config("examples/heads-config.json"),
         "strata": ag.strata(LAYER),
         "tangent_space": ag.tangent_space(LAYER, (2, 1, 2)),
         "ideal": ag.ideal(SMALL),

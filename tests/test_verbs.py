@@ -33,6 +33,7 @@ BELOW = {"study": "agattn.cli.jobs", "train": "agattn.experiments.training.train
 WITHOUT_A_COMMAND = {
     "critical_points_near": "agattn critical-points --weights",
     "degree": "agattn ideal",
+    "from_config": "agattn dimension --config",
     "hilbert_function": "agattn ideal",
     "invariants": "agattn ideal --invariants",
     "learning_coefficient": "agattn rlct, whose second name in Python this is",

@@ -12,11 +12,20 @@ from agattn.calls import positive_integer
 if TYPE_CHECKING:
     from agattn.architectures.composition import Network
     from agattn.architectures.jet import Jet
-    from agattn.architectures.layers import Attention, Convolution, Linear, Perceptron, Power, Skip, Sum
+    from agattn.architectures.layers import (
+        Attention,
+        Convolution,
+        Linear,
+        Perceptron,
+        Power,
+        Recurrence,
+        Skip,
+        Sum,
+    )
     from agattn.architectures.polynomial_map import PolynomialMap
 
 _LATER = {"Jet": "jet", "Network": "composition", "PolynomialMap": "polynomial_map"} | dict.fromkeys(
-    ("Attention", "Convolution", "Linear", "Perceptron", "Power", "Skip", "Sum"), "layers"
+    ("Attention", "Convolution", "Linear", "Perceptron", "Power", "Recurrence", "Skip", "Sum"), "layers"
 )
 
 __all__ = [
@@ -32,6 +41,7 @@ __all__ = [
     "Perceptron",
     "PolynomialMap",
     "Power",
+    "Recurrence",
     "SingleLayer",
     "Skip",
     "Sum",

@@ -62,7 +62,7 @@ class Place(Step):
         return (
             len(names) == 1
             and layer.mixes == "nothing"
-            and layer.degrees(0, 1) == (1, 1)
+            and layer.degrees_in(self.shape, 0) == (1, (1,))
             and (layer.rows(self.shape), layer.columns(self.shape)) == ({names[0]: -2}, {names[0]: -1})
         )
 
@@ -197,11 +197,11 @@ class Network(Result):
                 before, degrees = kept.pop()
                 weights, inputs = max(weights, before), _limited(inputs, degrees)
             elif isinstance(place, Place):
-                found = place.layer.degrees(weights, 1)
+                found = place.layer.degrees_in(place.shape, weights)
                 if found is None:
                     return None
-                weights, factor = found
-                inputs = _sums(inputs, factor)
+                weights, factors = found
+                inputs = _limited(*(_sums(inputs, factor) for factor in factors))
                 inputs = _limited(inputs, {0}) if "b" in place.names else inputs
         return weights, inputs if isinstance(inputs, range) else tuple(sorted(inputs))
 
@@ -293,10 +293,13 @@ class Network(Result):
     def as_network(self) -> DeepNetwork | None:
         """The same network by its widths and ranks, if its layers are attention of one kind.
 
-        ``None`` with masks or rotary positions, except for one token, where both are without effect.
+        ``None`` with groups or latents; also with masks or rotary positions, except for one token, where
+        both are without effect.
         """
         layers = [one for one in self.layers if isinstance(one, Attention)]
         kinds = {(one.skip, one.normalization, one.value_rank) for one in layers}
+        if not all(one.is_plain for one in layers):
+            return None
         plain = all(one.mask == "none" and not one.rotary for one in layers)
         alone = self.t == 1 and all(one.mask in ("none", "causal") for one in layers)
         if len(layers) < len(self.layers) or len(kinds) > 1 or not (plain or alone):

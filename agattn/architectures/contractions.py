@@ -257,7 +257,8 @@ class Shadow:
             if isinstance(k, slice):
                 chosen, label = range(axis.size)[k], next(self.record.labels)
                 labels[axis.label] = Spot(label, chosen.start, chosen.step)
-                axes.append(replace(axis, size=len(chosen)))
+                fixed = axis.is_fixed and len(chosen) > 1  # one number is a factor of all entries
+                axes.append(replace(axis, size=len(chosen), is_fixed=fixed))
             else:
                 labels[axis.label] = Spot(None, range(axis.size)[k])
         return replace(self, axes=tuple(axes)).moved(labels)

@@ -13,13 +13,13 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
 
 from msgspec import Meta
 
@@ -81,8 +81,19 @@ class Layer(Result):
         return {}
 
     def degrees(self, weights: int, inputs: int) -> Degrees | None:
-        """The degrees of the output, for an input of these degrees."""
+        """The degrees of the output, for an input of these degrees.
+
+        A layer whose degrees depend on the number of tokens defines :meth:`degrees_in` instead.
+        """
         raise NotImplementedError
+
+    def degrees_in(self, shape: Shape, weights: int) -> tuple[int, Collection[int]] | None:
+        """The degree of the output in all weights, and the degrees of its monomials in the input.
+
+        The input has this shape and is of degree ``weights`` in the weights. Both may be more than occur.
+        """
+        found = self.degrees(weights, 1)
+        return found and (found[0], (found[1],))
 
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
         """The known groups that act on the parameters of this layer alone."""
@@ -108,6 +119,10 @@ class Layer(Result):
     def residual(self) -> tuple[Layer, ...]:
         """The layers f where this layer is X ↦ X + f(X); none for every other layer."""
         return ()
+
+    def reduced(self, shape: Shape) -> Layer:
+        """A layer with the same functions, up to their limits, and sizes not larger than needed."""
+        return self
 
     def passes(self) -> int:
         """r, if a factor c of a row of the input becomes a factor c^r of that row of the output; else 0."""
@@ -212,11 +227,29 @@ class Attention(Layer):
     turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
     own (:func:`rotations`). A softmax is one over all tokens, without a mask.
 
+    *Groups.* With ``kv_heads`` = g below ``heads`` = h, heads share keys and values in g groups of h/g heads
+    (grouped queries; g = 1 is multi-query). Each group has one K and one P, each head has its own Q and O:
+    K is (g, a, d), P is (g, β, d), Q is (g, h/g, a, d) and O is (g, h/g, d', β).
+
+    *Latents.* With ``kv_latent`` = r keys and values are read from C X, C: r × d, by UK_h: a × r and
+    UV_h: β × r, or d' × r without a ``value_rank``. With ``q_latent`` = ρ queries are read from D X,
+    D: ρ × d, by UQ_h: a × ρ (multi-head latent attention). A latent that is larger than what the heads can
+    read adds no functions: r acts as min(r, d, h(a + β)), and ρ as min(ρ, d, ha).
+
     Raises:
-        InputError: if a number is out of range, or the rank is odd with rotary positions.
+        InputError: if a number is out of range, the rank is odd with rotary positions, ``heads`` is no
+            multiple of ``kv_heads``, or groups have no ``value_rank``.
 
     >>> print(Attention(out=2, rank=4, heads=3, mask="causal", rotary=True))
     attention 2 (rank 4, heads 3, causal, rotary)
+    >>> Attention(4, 2, heads=4, kv_heads=2, value_rank=3).shapes((5, 2))
+    {'K': (2, 2, 5), 'Q': (2, 2, 2, 5), 'O': (2, 2, 4, 3), 'P': (2, 3, 5)}
+    >>> Attention(4, 2, heads=2, value_rank=1, kv_latent=3).shapes((5, 2))
+    {'C': (3, 5), 'UK': (2, 2, 3), 'Q': (2, 2, 5), 'O': (2, 4, 1), 'UV': (2, 1, 3)}
+    >>> Attention(4, 2, heads=3, kv_heads=2, value_rank=1)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: heads is 3 and kv_heads is 2; heads must be a multiple of kv_heads
     """
 
     out: Key[Positive, "The output dimension d'."]
@@ -227,6 +260,15 @@ class Attention(Layer):
     rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
     skip: Key[bool, "Whether the input is added to the output."] = False
     normalization: Key[Literal["none", "softmax"], "`none` is lightning attention."] = "none"
+    kv_heads: Key[
+        Positive | None, "The number of groups of heads that share keys and values; null for one a head."
+    ] = field(default=None, kw_only=True)
+    kv_latent: Key[
+        Positive | None, "The rows of C, if keys and values are read from C X; null if they are not."
+    ] = field(default=None, kw_only=True)
+    q_latent: Key[Positive | None, "The rows of D, if queries are read from D X; null if they are not."] = (
+        field(default=None, kw_only=True)
+    )
 
     type: ClassVar[str] = "attention"
 
@@ -234,6 +276,7 @@ class Attention(Layer):
         _check(
             self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
             mask=_mask, rotary=_boolean, skip=_boolean, normalization=_one_of("none", "softmax"),
+            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none,
         )  # fmt: skip
         if self.rotary and self.rank % 2:
             raise InputError(
@@ -241,6 +284,36 @@ class Attention(Layer):
             )
         if self.normalization == "softmax" and self.mask != "none":
             raise InputError("normalization is 'softmax', which is known here without a mask only")
+        if self.heads % self.groups:
+            raise InputError(
+                f"heads is {self.heads} and kv_heads is {self.kv_heads}; heads must be a multiple of kv_heads"
+            )
+        if self.is_grouped and self.value_rank is None:
+            raise InputError(
+                f"kv_heads is {self.kv_heads}, below heads, {self.heads}, so groups share the values P; give"
+                " value_rank, the number of rows of P"
+            )
+
+    @property
+    def groups(self) -> int:
+        """The number of keys and values, one for each group of heads."""
+        return self.kv_heads or self.heads
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether heads share keys and values."""
+        return self.groups < self.heads
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every head has K, Q and V of its own, or O and P, which read the input itself."""
+        return not self.is_grouped and self.kv_latent is None and self.q_latent is None
+
+    @property
+    def _names(self) -> tuple[str, str, str]:
+        """The letters of what reads the keys, the queries and the values."""
+        values = "UV" if self.kv_latent else "V" if self.value_rank is None else "P"
+        return "UK" if self.kv_latent else "K", "UQ" if self.q_latent else "Q", values
 
     def steps(self, label: str) -> Steps:
         """Itself, with its input kept if there is a skip connection."""
@@ -253,54 +326,84 @@ class Attention(Layer):
         return self.out, shape[1]
 
     def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
-        """K, Q, and V or O and P, each with an axis more for the heads."""
-        h, a, d, b = self.heads, self.rank, shape[0], self.value_rank
-        values = {"V": (h, self.out, d)} if b is None else {"O": (h, self.out, b), "P": (h, b, d)}
-        return {"K": (h, a, d), "Q": (h, a, d), **values}
+        """C and D of latents, then K, Q, and V or O and P, each with axes more for groups and heads."""
+        g, a, d, b = self.groups, self.rank, shape[0], self.value_rank
+        own = (g, self.heads // g) if self.is_grouped else (g,)
+        r, rho = self.kv_latent or d, self.q_latent or d
+        keys, queries, values = self._names
+        found: dict[str, tuple[int, ...]] = {"C": (r, d)} if self.kv_latent else {}
+        found |= {"D": (rho, d)} if self.q_latent else {}
+        found |= {keys: (g, a, r), queries: (*own, a, rho)}
+        return found | (
+            {values: (g, self.out, r)} if b is None else {"O": (*own, self.out, b), values: (g, b, r)}
+        )
 
     def degrees(self, weights: int, inputs: int) -> Degrees | None:
         """Three times those of the input, and one for each matrix."""
         if self.normalization != "none":
             return None
-        return 3 * weights + (3 if self.value_rank is None else 4), 3 * inputs
+        own = 3 if self.value_rank is None else 4
+        own += 2 * (self.kv_latent is not None) + (self.q_latent is not None)
+        return 3 * weights + own, 3 * inputs
+
+    def as_json(self) -> dict[str, Any]:
+        """The table of a model file that gives this layer; groups and latents only where there are some."""
+        found, ours = super().as_json(), ("kv_heads", "kv_latent", "q_latent")
+        return {key: value for key, value in found.items() if key not in ours or value is not None}
 
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
-        """Of each head GL(a), or factors of the pairs if they are turned; GL(β); and A against V.
+        """The groups inside of the layer.
 
-        With rotary positions also :meth:`rotations` leave the function.
+        For each K there is GL(a), or factors of the pairs of rows if they are turned; for each P there is
+        GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V of a head of its own;
+        a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions also :meth:`rotations`
+        leave the function.
         """
         result: list[Symmetry] = []
-        for head in range(self.heads):
-            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
+        K, Q, values = self._names
+        for group in range(self.groups):
+            keys, queries = Acted(K, -2, True, (group,)), Acted(Q, -2, False, (group,))
             if not self.rotary:
                 result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
             else:
                 result += [
                     Symmetry("scaling", 1, (keys, replace(queries, weight=-1)))
-                    for keys, queries in self._pairs(head)
+                    for keys, queries in self._pairs(group)
                 ]
             if self.value_rank is not None:
-                factors = Acted("O", -1, True, (head,)), Acted("P", -2, False, (head,))
+                factors = Acted("O", -1, True, (group,)), Acted(values, -2, False, (group,))
                 result.append(Symmetry("GL(β)", self.value_rank, factors))
-            if self.normalization == "none":
-                (values,) = self.rows(shape)
-                scaled = Acted("K", index=(head,)), Acted(values, index=(head,), weight=-1)
+            if self.normalization == "none" and self.is_grouped:
+                mixed = Acted(Q, -3, False, (group,)), Acted("O", -3, True, (group,))
+                result.append(Symmetry("GL(s)", self.heads // self.groups, mixed))
+            elif self.normalization == "none":
+                (last,) = self.rows(shape)
+                scaled = Acted(K, index=(group,)), Acted(last, index=(group,), weight=-1)
                 result.append(Symmetry("scaling", 1, scaled))
+        if self.kv_latent is not None:
+            read = Acted("C", -2), Acted(K, -1, True), Acted(values, -1, True)
+            result.append(Symmetry("GL(r)", self.kv_latent, read))
+        if self.q_latent is not None:
+            result.append(Symmetry("GL(ρ)", self.q_latent, (Acted("D", -2), Acted(Q, -1, True))))
         return tuple(result)
 
-    def _pairs(self, head: int) -> Iterator[tuple[Acted, Acted]]:
-        """The pairs of rows of K and Q of a head that are turned together."""
+    def _pairs(self, group: int) -> Iterator[tuple[Acted, Acted]]:
+        """The pairs of rows of K and of the queries of a group that are turned together."""
+        K, Q, _ = self._names
         for k in range(0, self.rank, 2):
-            pair = (..., head, slice(k, k + 2), slice(None))
-            yield Acted("K", index=pair), Acted("Q", index=pair)
+            rows = slice(k, k + 2), slice(None)
+            heads = (slice(None),) if self.is_grouped else ()
+            yield Acted(K, index=(..., group, *rows)), Acted(Q, index=(..., group, *heads, *rows))
 
     def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
         """Of each pair of rows of K and Q that positions turn, as they commute with these."""
-        return tuple(pair for head in range(self.heads) for pair in self._pairs(head)) if self.rotary else ()
+        return (
+            tuple(pair for group in range(self.groups) for pair in self._pairs(group)) if self.rotary else ()
+        )
 
     def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads."""
-        return ("K", "Q") if self.heads > 1 else ()
+        """K and Q, if there are several heads, or several groups of them."""
+        return self._names[:2] if self.groups > 1 else ()
 
     @property
     def mixes(self) -> Literal["tokens", "order"]:
@@ -311,13 +414,42 @@ class Attention(Layer):
         """The heads without the skip connection."""
         return (replace(self, skip=False),) if self.skip else ()
 
+    def reduced(self, shape: Shape) -> Layer:
+        """The layer with the sizes that its heads can use, if it has groups or latents.
+
+        C has at most d rows, and g(a + β) are read; D has at most d, and ha are read. The outputs of a group,
+        one below the other, are sd' × β, its queries side by side a × sρ, and its tensor Σ O_i ⊗ Q_i is
+        d'β × aρ, of rank at most s. Without softmax the forms in C X are d'·r(r + 1)/2 functions of D x.
+        """
+        if self.is_plain:
+            return self
+        d, g, latents = shape[0], self.groups, (self.kv_latent is not None, self.q_latent is not None)
+        a, b, s = self.rank, self.value_rank or self.out, self.heads // self.groups
+        r, rho = self.kv_latent or d, self.q_latent or d
+        while True:
+            before = a, b, r, rho, s
+            r, rho = min(r, d, g * (a + b) if latents[0] else d), min(rho, d, g * s * a if latents[1] else d)
+            if latents[1] and self.normalization == "none" and not self.rotary:
+                rho = min(rho, self.out * r * (r + 1) // 2)
+            a, b = a if self.rotary else min(a, r, s * rho), min(b, r, s * self.out)
+            s = s if self.normalization != "none" else min(s, b * self.out, a * rho)
+            if before == (a, b, r, rho, s):
+                break
+        return replace(
+            self, rank=a, heads=g * s, kv_heads=g if s > 1 else None,
+            value_rank=None if self.value_rank is None else b,
+            kv_latent=r if latents[0] else None, q_latent=rho if latents[1] else None,
+        )  # fmt: skip
+
     def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of V, or of O."""
-        return {"V" if self.value_rank is None else "O": -2}
+        return {self._names[2] if self.value_rank is None else "O": -2}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The columns of K, Q, and V or P."""
-        return dict.fromkeys(("K", "Q", "V" if self.value_rank is None else "P"), -1)
+        """The columns of what reads the input: K, Q, and V or P; C and D in place of those behind latents."""
+        keys, queries, values = self._names
+        first = "D" if self.q_latent else queries
+        return dict.fromkeys(("C", first) if self.kv_latent else (keys, first, values), -1)
 
     def _seen(self, t: int) -> Array:
         """The mask as a matrix of ints."""
@@ -329,9 +461,17 @@ class Attention(Layer):
         return np.array(rows, dtype=object)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """The heads added up."""
-        mul, stacked = arithmetic.matmul, X[:, None]
-        keys, queries = mul(parameters["K"], stacked), mul(parameters["Q"], stacked)
+        """The heads added up, those of a group before the groups."""
+        mul, clean, (K, Q, values) = arithmetic.matmul, arithmetic.clean, self._names
+        heads = (slice(None), *[None] * (1 + self.is_grouped))  # axes of groups, and of heads of a group
+
+        def shared(array: Array) -> Array:
+            """An array of each group, for all heads of the group."""
+            return array[..., None, :, :] if self.is_grouped else array
+
+        seen = mul(parameters["C"], X)[heads] if self.kv_latent else X[heads]
+        asking = mul(parameters["D"], X)[heads] if self.q_latent else X[heads]
+        keys, queries = mul(shared(parameters[K]), seen), mul(parameters[Q], asking)
         if self.rotary:
             W = _turned(arithmetic, keys, queries, self.rank // 2, X.shape[-1])
         else:
@@ -340,10 +480,12 @@ class Attention(Layer):
             W = arithmetic.softmax(W)
         if self.mask != "none":
             W = arithmetic.times(W, arithmetic.constant(self._seen(X.shape[-1])))
-        Y = mul(stacked, W)
-        for letter in ("V",) if self.value_rank is None else ("P", "O"):
-            Y = mul(parameters[letter], Y)
-        return arithmetic.clean(Y.sum(axis=-3))
+        Y = mul(shared(parameters[values]), mul(seen, W))
+        if self.value_rank is not None:
+            Y = mul(parameters["O"], Y)
+        if self.is_grouped:  # here Q and O alone are contracted, so that GL(s) is seen
+            Y = clean(Y.sum(axis=-3))
+        return clean(Y.sum(axis=-3))
 
 
 def _kept(skip: bool, *steps: Step | str) -> Steps:
@@ -396,6 +538,178 @@ def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tok
         )
     (k0, k1), (q0, q1) = sides
     return clean(mul(k0.swapaxes(-1, -2), q0) + mul(k1.swapaxes(-1, -2), q1))
+
+
+#: How a state S takes up a token with k = K x, v = V x, and what the rule multiplies S by.
+Rule = Literal["sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta"]
+_NOT_POLYNOMIAL = ("sigmoid", "exp", "soft", "silu", "swish")
+
+
+def _rule(name: str, value: object) -> Rule:
+    if isinstance(value, str) and any(word in value.lower() for word in _NOT_POLYNOMIAL):
+        raise InputError(
+            f"{name} is {shown(value)}; a gate through such a function is not polynomial, and gates are"
+            " linear in x here; take 'scalar-gate', 'diagonal-gate' or 'gated-delta'"
+        )
+    read: Rule = _one_of(*get_args(Rule))(name, value)
+    return read
+
+
+@constructed
+@dataclass(frozen=True)
+class Recurrence(Layer):
+    """Causal linear attention with a state: token by token y = Σ_h S_h Q_h x, after S_h has taken up x.
+
+    With k = K x and v = V x, and S = 0 before the first token, the rules are
+
+    - ``sum``: S + v kᵀ, linear attention;
+    - ``decay``: γ S + v kᵀ with a learned number γ, as in RetNet without rotations;
+    - ``scalar-gate``: (wᵀx) S + v kᵀ, as in Mamba-2 with a linear gate;
+    - ``diagonal-gate``: S diag(G x) + v kᵀ with G: a × d, as in gated linear attention;
+    - ``delta``: S + (v − S k) kᵀ, as in DeltaNet;
+    - ``gated-delta``: S + β (v − S k) kᵀ with β = wᵀx.
+
+    K_h and Q_h are a × d and V_h is d' × d. Gates are linear in x, as a sigmoid is not polynomial.
+
+    Raises:
+        InputError: if a number is out of range, or there is no such rule.
+
+    >>> Recurrence(2, 3, "gated-delta").shapes((4, 2))
+    {'K': (1, 3, 4), 'Q': (1, 3, 4), 'V': (1, 2, 4), 'w': (1, 4)}
+    >>> Recurrence(2, 3, "dleta")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: rule is 'dleta'; did you mean 'delta'?
+    """
+
+    out: Key[Positive, "The output dimension d'."]
+    rank: Key[Positive, "The dimension a of keys and queries."]
+    rule: Key[Rule, "How the state takes up a token."] = "sum"
+    heads: Key[Positive, "The number of heads, each with a state of its own."] = 1
+    skip: Key[bool, "Whether the input is added to the output."] = False
+
+    type: ClassVar[str] = "recurrence"
+
+    def __post_init__(self) -> None:
+        _check(
+            self, out=positive_integer, rank=positive_integer, rule=_rule, heads=positive_integer,
+            skip=_boolean,
+        )  # fmt: skip
+
+    def steps(self, label: str) -> Steps:
+        """Itself, with its input kept if there is a skip connection."""
+        yield from _kept(self.skip, Step(self, label))
+
+    def residual(self) -> tuple[Layer, ...]:
+        """The heads without the skip connection."""
+        return (replace(self, skip=False),) if self.skip else ()
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(d', t)."""
+        return self.out, shape[1]
+
+    @property
+    def is_delta(self) -> bool:
+        """Whether what the state knows of a key is taken off before the value is added."""
+        return self.rule in ("delta", "gated-delta")
+
+    @property
+    def _gate(self) -> str:
+        """The letter of what decides how much of the state is kept, or of the token is taken."""
+        gates = {"decay": "gamma", "scalar-gate": "w", "diagonal-gate": "G", "gated-delta": "w"}
+        return gates.get(self.rule, "")
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """K, Q and V, and γ, w or G, with a first axis for the heads."""
+        h, a, d = self.heads, self.rank, shape[0]
+        gates = {"gamma": (h,), "w": (h, d), "G": (h, a, d)}
+        found: dict[str, tuple[int, ...]] = {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
+        return found | ({self._gate: gates[self._gate]} if self._gate else {})
+
+    def degrees_in(self, shape: Shape, weights: int) -> tuple[int, Collection[int]]:
+        """From the first token, with V, K and Q, to the last one: every rule multiplies the state."""
+        first = 4 if self.rule == "gated-delta" else 3
+        steps = {"sum": (0, 0), "decay": (1, 0), "delta": (2, 2), "gated-delta": (3, 3)}
+        own, step = steps.get(self.rule, (1, 1))
+        last = first + step * (shape[1] - 1)
+        found = range(first, last + 1, step) if step else (first,)
+        return last * weights + first + own * (shape[1] - 1), found
+
+    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
+        """Of the state of each head GL(a), a torus beside a diagonal gate, or O(a) with a delta rule.
+
+        A factor is moved from V to Q; with a gated delta rule another one from K to w and Q.
+        """
+        result: list[Symmetry] = []
+        for head in range(self.heads):
+            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
+            if self.is_delta and self.rank == 1:
+                pass  # O(1) is finite
+            elif self.is_delta:
+                result.append(Symmetry("O(a)", self.rank, (keys, queries), is_orthogonal=True))
+            elif self.rule == "diagonal-gate":
+                for k in range(self.rank):
+                    moved = Acted("K", index=(head, k)), Acted("Q", index=(head, k), weight=-1)
+                    result.append(Symmetry("scaling", 1, moved))
+            else:
+                result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
+            queries, values = Acted("Q", index=(head,)), Acted("V", index=(head,), weight=-1)
+            result.append(Symmetry("scaling", 1, (queries, values)))
+            if self.rule == "gated-delta":
+                scaled = Acted("K", index=(head,)), queries, Acted("w", index=(head,), weight=-2)
+                result.append(Symmetry("scaling", 1, scaled))
+        return tuple(result)
+
+    def reduced(self, shape: Shape) -> Layer:
+        """With the rank at most d, but for a diagonal gate, which has an entry for each row of K and Q."""
+        return self if self.rule == "diagonal-gate" else replace(self, rank=min(self.rank, shape[0]))
+
+    def alike(self) -> tuple[str, ...]:
+        """K and Q, if there are several heads."""
+        return ("K", "Q") if self.heads > 1 else ()
+
+    def rows(self, shape: Shape) -> dict[str, int | None]:
+        """The rows of V."""
+        return {"V": -2}
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The columns of K, Q, V, and of w or G."""
+        return dict.fromkeys([name for name in self.shapes(shape) if name != "gamma"], -1)
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The states of all heads, token after token."""
+        import numpy as np
+
+        mul, times, clean, tokens = arithmetic.matmul, arithmetic.times, arithmetic.clean, X.shape[-1]
+        stacked = X[:, None]
+        read = {name: mul(parameters[name], stacked) for name in ("K", "Q", "V")}
+        if self._gate == "w":
+            read["w"] = mul(parameters["w"][..., None, :], stacked)
+        elif self._gate == "G":
+            read["G"] = mul(parameters["G"], stacked)
+        state, total = None, None
+        for j in range(tokens):
+            at = {name: array[..., j : j + 1] for name, array in read.items()}
+            written, keys = at["V"], at["K"].swapaxes(-1, -2)
+            if self.is_delta and state is not None:
+                written = clean(written - mul(state, at["K"]))
+            if self.rule == "gated-delta":
+                written = times(written, at["w"])
+            if state is None:
+                state = mul(written, keys)
+            else:
+                if self.rule == "decay":
+                    state = times(state, parameters["gamma"][..., None, None])
+                elif self.rule == "scalar-gate":
+                    state = times(state, at["w"])
+                elif self.rule == "diagonal-gate":
+                    state = times(state, at["G"].swapaxes(-1, -2))
+                state = clean(state + mul(written, keys))
+            place = arithmetic.constant(np.array([[int(i == j) for i in range(tokens)]], dtype=object))
+            output = times(mul(state, at["Q"]), place)
+            total = output if total is None else clean(total + output)
+        assert total is not None  # there is at least one token
+        return clean(total.sum(axis=-3))
 
 
 @constructed
@@ -686,7 +1000,7 @@ def listed(layers: Any) -> tuple[Layer, ...]:
 
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
-    kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Skip)
+    kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, Skip)
 }
 #: How layers are written: as the tables of a model file.
 TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

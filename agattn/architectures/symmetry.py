@@ -41,5 +41,10 @@ class Symmetry:
     on: tuple[Acted, ...]
     is_orthogonal: bool = False
 
+    @property
+    def dimension(self) -> int:
+        """n² of GL(n), n(n − 1)/2 of O(n)."""
+        return self.size * (self.size - 1) // 2 if self.is_orthogonal else self.size**2
+
     def __str__(self) -> str:
         return f"{self.name} on {', '.join(dict.fromkeys(acted.parameter for acted in self.on))}"

@@ -81,7 +81,7 @@ def __getattr__(name: str) -> dict[str, Claim[Any]]:
 
 
 def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[Claim[Any]]:
-    """The claims of these ids, or all claims about architectures of this kind.
+    """The claims of these ids, or all claims that speak of this architecture.
 
     >>> from agattn import Linear, Network
     >>> [claim.id for claim in claims_about(Network([Linear(2)], dim=2))]
@@ -96,6 +96,8 @@ def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[
     if ids and all(written.values()):
         return [claim for claim in written.values() if claim is not None]
     mine = _table(about)
+    if not ids:
+        return [claim for claim in mine.values() if claim.subject(architecture)]
     elsewhere = {}
     if not all(meant(identifier, mine) for identifier in ids):
         kinds = {name: claim.about for name, claim in _table().items() if name not in mine}

@@ -102,6 +102,8 @@ class Claim(Generic[A]):
         certificate: what a certificate holds that proves the claim, or the reason why there is none.
         beyond: whether the tasks find a fact about the architecture also where the hypotheses fail, such as
             the dimension; the fact is then shown. What is found at random weights is not shown.
+        subject: whether an architecture is what the claim speaks of. The claim is left out for any other,
+            unless it is asked for.
     """
 
     id: str
@@ -114,6 +116,7 @@ class Claim(Generic[A]):
     judge: Callable[[A, Findings], Outcome]
     certificate: Proof[A] | str
     beyond: bool = True
+    subject: Callable[[A], bool] = lambda architecture: True
 
     @property
     def name(self) -> str:

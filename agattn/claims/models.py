@@ -65,7 +65,7 @@ EXTENT = Task[Architecture](
 )  # fmt: skip
 
 
-def _computed(found: Dimension) -> object:
+def computed_dimension(found: Dimension) -> object:
     """The dimension, or the rank observed and the proved interval."""
     low, high = found.lower_bound, found.upper_bound
     if low == high:
@@ -81,7 +81,7 @@ def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
         best = f"The largest rank found is {found.dimension} ({found.evidence})"
         witness += f". {best}, which proves no upper bound"
     holds = False if low > high else True if low == high else None
-    return Outcome(holds, _computed(found), witness, predicted=high)
+    return Outcome(holds, computed_dimension(found), witness, predicted=high)
 
 
 def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
@@ -94,7 +94,9 @@ def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
     witness = f"a Jacobian has rank {low}; the bound {bound} is {attained}"
     scope = f"that no Jacobian computed has a larger rank; that none has, is proved by {reason}"
     details = {"bound": bound, "scope": scope}
-    return Outcome(low <= bound, _computed(found), witness, details=details, predicted={"at_most": bound})
+    return Outcome(
+        low <= bound, computed_dimension(found), witness, details=details, predicted={"at_most": bound}
+    )
 
 
 def _found_by_judging(model: Architecture) -> None:

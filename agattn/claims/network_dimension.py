@@ -13,12 +13,14 @@ from itertools import pairwise
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures.published import Published
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.dimension.transformers import TransformerDimension, transformer_dimension
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
@@ -134,17 +136,18 @@ def with_paper(found: Dimension) -> DimensionByPaper:
 
 
 def dimension(
-    architecture: Architecture,
+    architecture: Architecture | Published,
     *,
     seed: int = 0,
     force: bool = False,
     progress: Progress = silent,
-) -> DimensionByPaper:
+) -> DimensionByPaper | TransformerDimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
-            members of :class:`agattn.architectures.protocol.Architecture`.
+            members of :class:`agattn.architectures.protocol.Architecture`; or a published transformer of
+            :func:`agattn.from_config`, whose layer is known at full size, and whose stack has bounds.
         seed: of all random choices.
         force: take the rank of a Jacobian of any size, also where a theorem knows it.
         progress: called with what is done next.
@@ -163,6 +166,8 @@ def dimension(
     >>> layer.dimension, layer.theorem
     (143359, 'theorem-3.2')
     """
+    if isinstance(architecture, Published):
+        return transformer_dimension(architecture)
     known = as_attention(architecture)
     return with_paper(room.dimension(known, seed, force=force, progress=progress))
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
 from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
+
+if TYPE_CHECKING:
+    from agattn.architectures.published import Published
 
 Command = Callable[..., Any]
 
@@ -73,6 +76,12 @@ _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
         str,
         "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
     ),
+    "config": (
+        "--config",
+        "FILE",
+        str,
+        "The config.json of a published transformer: one layer of its attention.",
+    ),
 }
 _KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_JET}
 
@@ -99,11 +108,13 @@ def layer_or_network(
     described: dict[str, Any] = _KNOWN,
     of_model: Callable[[Architecture], Architecture] = lambda given: given,
     by_place: bool = True,
+    of_config: Callable[[Published], Any] | None = None,
 ) -> Command:
     """Add the options of all kinds of architectures, and pass the command the ``architecture`` given.
 
     ``instead`` tells of all parameters whether one stands in its place; the architecture is then ``None``.
-    ``of_model`` says what the command makes of a model, or refuses it. ``by_place``: take D D' and D D' A
+    ``of_model`` says what the command makes of a model, or refuses it; ``of_config`` what it makes of a
+    published transformer, of which other commands take one layer. ``by_place``: take D D' and D D' A
     without options, too, as commands do that read no other words.
     """
 
@@ -111,7 +122,9 @@ def layer_or_network(
     def wrapped(sizes: tuple[str, ...] = (), **given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
         own |= _by_place(sizes, own)
-        if own["model"] is not None:
+        if own["config"] is not None and of_config is not None:
+            return command(architecture=of_config(_published(own)), **given)
+        if own["model"] is not None or own["config"] is not None:
             return command(architecture=of_model(_architecture(own)), **given)
         return command(architecture=None if instead(own | given) else _architecture(own), **given)
 
@@ -165,6 +178,8 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
 
         order = positive_integer("--jet", given["jet"])
         return Jet(_architecture({**options, "jet": None}), order)
+    if "config" in given:
+        return as_attention(_published(options).network)
     if "model" in given:
         for name in given:
             if name != "model":
@@ -200,6 +215,16 @@ def _refuse_signs(flag: str, text: Any, several: bool) -> None:
     if several and isinstance(text, str) and re.fullmatch(r"[(\[]?\d+([ ;:x×/-]+\d+)+[)\]]?", text):
         numbers = ",".join(re.findall(r"\d+", text))
         raise InputError(f"{flag} is {text!r}; numbers are joined by commas: type {flag} {numbers}")
+
+
+def _published(options: Mapping[str, Any]) -> Published:
+    """The published transformer of ``--config``; an error if there are other descriptions."""
+    from agattn.architectures.published import from_config
+
+    others = [_KNOWN[name][0].split()[0] for name, text in options.items() if text and name != "config"]
+    if others:
+        raise click.UsageError(f"--config describes everything by itself; leave out {others[0]}")
+    return from_config(options["config"])
 
 
 def _model(name: str) -> Architecture:

@@ -55,7 +55,8 @@ def test_files_say_which_kind_of_architecture_they_are_about():
 def test_a_claim_is_found_by_its_id_as_in_the_table():
     for _, claims in titled():
         architecture = ARCHITECTURES[next(iter(claims.values())).about.__name__]
-        assert [claim.id for claim in claims_about(architecture)] == [*claims]
+        spoken_of = [name for name, claim in claims.items() if claim.subject(architecture)]
+        assert [claim.id for claim in claims_about(architecture)] == spoken_of != []
         for name, claim in claims.items():
             assert claims_about(architecture, (name,)) == [claim]
             assert claims_about(architecture, (name.upper(),)) == [claim]

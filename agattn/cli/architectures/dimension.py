@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
@@ -10,9 +12,10 @@ from agattn.cli.output import console, print_json, progress
 
 @click.command(
     epilog="Examples: agattn dimension -d 3 -o 2 -a 2; "
-    "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax"
+    "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax; "
+    "agattn dimension --config config.json"
 )
-@layer_or_network
+@partial(layer_or_network, of_config=lambda published: published)
 @seed
 @click.option("--force", is_flag=True, help="Take the rank of a Jacobian of any size.")
 @json_flag
@@ -21,12 +24,15 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
 
     A layer counts as a network of one layer. Where the rank of a Jacobian would take long, agattn uses a
     theorem, if a theorem is known, and prints its name and its hypotheses, which were checked.
+
+    Of a published transformer (--config) the table has one layer of its attention, with and without
+    softmax and positions, what is redundant by which symmetry, and bounds for all layers together.
     """
     one_blas_thread()
     from agattn.claims.network_dimension import dimension
     from agattn.sheet.terminal import show
 
-    with progress(f"{architecture.name[:60]}: dimension") as update:
+    with progress(f"{str(architecture)[:60]}: dimension") as update:
         result = dimension(architecture, seed=seed, force=force, progress=update)
     if as_json:
         print_json(result.as_json())

@@ -66,7 +66,7 @@ def conserved(architecture: Architecture) -> Conserved:
     forms: list[Array] = []
     size = architecture.parameters
     for symmetry, matrices in zip(architecture.symmetries, symmetry_matrices(architecture), strict=True):
-        n = symmetry.size
+        n = 0 if symmetry.is_orthogonal else symmetry.size  # θᵀBθ = 0 for the skew B of O(n)
         for r, s in product(range(n), repeat=2):
             if r > s:
                 continue

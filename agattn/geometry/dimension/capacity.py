@@ -31,6 +31,7 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from math import comb, prod
 
@@ -40,12 +41,13 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
+    Attention,
     Network,
     PolynomialMap,
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
-from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound
+from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.symmetries import symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
@@ -66,6 +68,9 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         return symmetry_bound(network, seed)
     if len(network.layers) == 1 and (inner := network.layers[0].residual()):  # a translation of these
         return capacity_bound(Network(inner, *network.input_shape), seed)
+    if (smaller := reduced(network)) != network:
+        value, reason = capacity_bound(smaller, seed)
+        return Bound(value, f"{reason}, with the sizes that heads can use: {in_place(network, smaller)}")
     known = network.as_network()
     found = (
         symmetry_bound(network, seed, partial(_rotations, network)),
@@ -73,8 +78,49 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         _pieces(network),
         layers_bound(network, seed),
         network_bound(known) if known else None,
+        _shared_forms(network),
     )
     return min((bound for bound in found if bound), key=lambda bound: bound.value)
+
+
+def reduced(network: Network) -> Network:
+    """A network with the same functions, up to limits, and no latent, rank or group larger than needed.
+
+    >>> from agattn import Attention
+    >>> given = Network([Attention(3, 2, heads=2, value_rank=1, kv_latent=9)], dim=8, tokens=2)
+    >>> in_place(given, reduced(given))
+    'kv_latent 6 in place of 9'
+    """
+    shape, found = network.input_shape, []
+    for layer in network.layers:
+        found.append(layer.reduced(shape))
+        shape = Network((layer,), *shape).output_shape
+    return Network(tuple(found), *network.input_shape)
+
+
+def in_place(network: Network, smaller: Network) -> str:
+    """The sizes that are smaller, in words."""
+    said = [
+        f"{key.name} {now} in place of {before}"
+        for given, layer in zip(network.layers, smaller.layers, strict=True)
+        for key in fields(given)
+        if (now := getattr(layer, key.name)) != (before := getattr(given, key.name)) and now is not None
+    ]
+    return ", ".join(said)
+
+
+def _shared_forms(network: Network) -> Bound | None:
+    """The forms of one lightning layer with groups or latents, after the choice of the latents."""
+    layer, d = network.layers[0], network.dim
+    if len(network.layers) > 1 or not isinstance(layer, Attention) or layer.is_plain:
+        return None
+    if layer.rotary or layer.normalization != "none":
+        return None
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b = min(layer.rank, r), min(layer.value_rank or layer.out, r)
+    value, reason = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
+    latents = r * (d - r) + rho * (d - rho)
+    return Bound(value + latents, f"{reason}{', and the choice of the latents' * bool(latents)}")
 
 
 def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:
@@ -83,8 +129,8 @@ def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> 
     for turned in network.rotations:
         moved = {name: np.zeros(shape) for name, shape in network.shapes.items()}
         for acted in turned:
-            one, two = parameters[acted.parameter][acted.index]
-            moved[acted.parameter][acted.index] = -two, one
+            one, two = parameters[acted.parameter][acted.index].swapaxes(0, -2)
+            moved[acted.parameter][acted.index].swapaxes(0, -2)[...] = -two, one
         tangents.append(np.concatenate([array.ravel() for array in moved.values()]) % p)
     return np.array(tangents).reshape(-1, network.parameters)
 
@@ -156,8 +202,8 @@ def _monomials(network: Network) -> Bound | None:
         return None
     rows, tokens = network.output_shape
     alone, ordered, pooled = True, False, False
-    for layer in (place.layer for place in network.places):
-        linear = layer.degrees(0, 1) in ((0, 1), (1, 1))  # else there are products of tokens after their sum
+    for layer, found in ((place.layer, place.layer.degrees_in(place.shape, 0)) for place in network.places):
+        linear = found in ((0, (1,)), (1, (1,)))  # else there are products of tokens after their sum
         alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
         ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)

@@ -71,6 +71,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
+from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Named, Result, Written, key
 
@@ -213,6 +214,7 @@ def dimension(
     network, given = architecture.as_network(), architecture
     architecture = network or architecture
     theorem = (by_theorem(network) if network else None) or by_supports(architecture)
+    theorem = theorem or by_layer(architecture)
     if theorem and not force and _takes_long(architecture, theorem):
         found = _known(architecture, theorem)
         return replace(found, architecture=given, seconds=time.perf_counter() - start)

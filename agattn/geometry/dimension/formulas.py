@@ -162,6 +162,41 @@ def single_layer_bounds(
     return bounds
 
 
+def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int, heads: int) -> list[Bound]:
+    """Upper bounds on the dimension of Σ_γ pᵀ_γ T_γ k_γ: d'·ρ quadratic forms in r variables.
+
+    Each of the pairs of keys k = K z and values p = P z has a and b rows, and T_γ is a b × a matrix for each
+    form: a lightning layer whose heads share keys and values, or the heads behind latents.
+
+    >>> [bound.value for bound in shared_forms_bounds(2, 2, 2, 1, 1, pairs=2, heads=4)]
+    [12, 10, 12, 12]
+    >>> shared_forms_bounds(4, 4, 2, 3, 3, pairs=1, heads=5)[-1].value  # 71 by GL(a), GL(b) and GL(s)
+    70
+    """
+    forms = d_out * rho
+    squares = comb(r + 1, 2)
+
+    def vanishing(n: int) -> int:
+        """Coefficients of forms that vanish on some common subspace of codimension n, with its choice."""
+        return n * (r - n) + forms * (squares - comb(r - n + 1, 2))
+
+    spanned = min(pairs * a * b, squares, forms)
+    found = [
+        Bound(forms * squares, "the dimension of the ambient space"),
+        Bound(spanned * (forms + squares - spanned), "the products of a value and a key span all forms"),
+        Bound(vanishing(min(pairs * b, r)), "everything vanishes where all values do"),
+        Bound(vanishing(min(pairs * a, r)), "everything vanishes where all keys do"),
+    ]
+    if pairs == heads:
+        n = min(heads, d_out * r, r * rho)
+        found.append(Bound(n * (d_out * r + r * rho - n), "Σ V_h ⊗ A_h has rank at most the number of heads"))
+    if pairs == 1 and a + b > r:
+        seen = forms * (a * b - comb(a + b - r, 2))
+        reason = "the antisymmetric part of T on the common rows of P and K is not seen"
+        found.append(Bound(a * (r - a) + b * (r - b) + seen, reason))
+    return found
+
+
 def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
     """Widths e_0, ..., e_l through which every function of the network factors (skip connections: the d_i).
 

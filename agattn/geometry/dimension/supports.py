@@ -131,7 +131,7 @@ def are_independent(queries: Side, values: Side) -> bool:
 
 
 def supports(
-    d: int, d_out: int, ranks: Sequence[int], value_ranks: Sequence[int]
+    d: int, d_out: int, ranks: Sequence[int], value_ranks: Sequence[int], columns: int | None = None
 ) -> tuple[Side, Side] | None:
     """Weights of heads with the rank known, or ``None`` where none are found.
 
@@ -139,12 +139,14 @@ def supports(
         d, d_out: the widths of the input and the output.
         ranks: the rank of each A; from d on, any matrix.
         value_ranks: the rank of each V; from min(d, d') on, any matrix.
+        columns: how many each A has, d by default; A is any matrix from a rank of min(d, columns) on.
     """
     if len(ranks) * (d + d_out + max(ranks) + max(value_ranks)) > _MOST_PLACES:
         return None
-    most = min(d, d_out)
-    keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, d), (value_ranks, most)))
-    free = [r >= d for r in ranks], [r >= most for r in value_ranks]
+    columns = d if columns is None else columns
+    whole, most = min(d, columns), min(d, d_out)
+    keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, whole), (value_ranks, most)))
+    free = [r >= whole for r in ranks], [r >= most for r in value_ranks]
     for attempt in range(_TRIES):
         generator = np.random.default_rng(attempt)
         # Variables for the keys, the others for the values: in proportion, or as few as may be for one side.
@@ -153,12 +155,12 @@ def supports(
         if low > high:
             return None
         first = round(low + share * (high - low))
-        one = _places(keys, d, range(first), generator)
+        one = _places(keys, columns, range(first), generator)
         other = _places(outputs, d_out, range(first, d), generator)
         if one is None or other is None:
             continue
         sides = (
-            Side(d, one, tuple(not any_matrix for any_matrix in free[0])),
+            Side(columns, one, tuple(not any_matrix for any_matrix in free[0])),
             Side(d_out, other, tuple(not any_matrix for any_matrix in free[1])),
         )
         if are_independent(*sides):
@@ -246,15 +248,15 @@ def parts(architecture: Architecture) -> Parts | None:
     >>> found.ranks, found.neurons, found.dimension
     ([1, 1], Counter({3: 6}), 86)
     """
-    layers = _layers(architecture)
-    if layers is None or not _see_another(layers, architecture.t):
+    layers = layers_of(architecture)
+    if layers is None or not see_another(layers, architecture.t):
         return None
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
         if isinstance(layer, Attention):
             if layer.heads > _MOST_PLACES // found.d:
                 return None
-            plain = layer.normalization == "none" and not layer.rotary
+            plain = layer.normalization == "none" and not layer.rotary and layer.is_plain
             found.ranks += [layer.rank] * layer.heads
             found.value_ranks += [layer.value_rank or found.d] * layer.heads
         elif isinstance(layer, Perceptron):
@@ -268,7 +270,7 @@ def parts(architecture: Architecture) -> Parts | None:
     return found
 
 
-def _see_another(layers: Sequence[object], t: int) -> bool:
+def see_another(layers: Sequence[object], t: int) -> bool:
     """Whether there are tokens i ≠ j such that j sees i in every layer of attention."""
     masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
     given = [np.array(mask, dtype=bool) for mask in masks if isinstance(mask, tuple)]
@@ -280,7 +282,7 @@ def _see_another(layers: Sequence[object], t: int) -> bool:
     return bool((seen & ~np.eye(t, dtype=bool)).any())
 
 
-def _layers(architecture: Architecture) -> Sequence[object] | None:
+def layers_of(architecture: Architecture) -> Sequence[object] | None:
     """The layers of a model or of a network of attention."""
     if isinstance(architecture, Network):
         return architecture.layers

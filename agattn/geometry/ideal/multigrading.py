@@ -170,7 +170,7 @@ class MapArrays:
         numbers = as_parameters(self.architecture, np.arange(self._parameters))
         for symmetry in self.architecture.symmetries:
             for acted in symmetry.on:
-                if acted.axis is not None:
+                if acted.axis is not None and not symmetry.is_orthogonal:
                     part = np.moveaxis(numbers[acted.parameter][acted.index], acted.axis, 0)
                     columns = part.reshape(len(part), -1).T[: len(part)]
                     if len(columns) == len(part):

@@ -180,6 +180,22 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
     return s if s and (of * s == to).all() else None
 
 
+def _matrix(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> Array | None:
+    """The element of GL(n) that makes a part what it must be, or for some entries of the first part alone.
+
+    Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
+    """
+    first, found = _first(symmetry), None
+    for acted in sorted(symmetry.on, key=lambda acted: acted is not first):
+        parts = (given[acted.parameter][acted.index] for given in (arrays, target))
+        rows, to = (np.moveaxis(part, acted.axis or 0, 0).reshape(symmetry.size, -1) for part in parts)
+        g = change_of_basis(rows, to)
+        if g is not None and (g @ rows == to).all():
+            return g if not acted.dual else None if (back := inverse(g)) is None else back.T
+        found = g if acted is first else found
+    return found
+
+
 def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
     """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
     acted = _first(symmetry)
@@ -188,11 +204,12 @@ def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[Symmetr
         s = _ratio(part.ravel(), wanted.ravel())
         g = None if s is None else np.array([[s if acted.weight > 0 else 1 / s]])
     else:
-        rows, to = (np.moveaxis(x, acted.axis, 0).reshape(symmetry.size, -1) for x in (part, wanted))
-        g = change_of_basis(rows, to)
+        g = _matrix(symmetry, arrays, target)
     back = inverse(g)
     if g is None or back is None or (g == np.eye(symmetry.size, dtype=int)).all():
         return []
+    if symmetry.is_orthogonal and (back != g.T).any():
+        return []  # in GL(n), and not in the group
     act(arrays, symmetry, g, back)
     names = tuple(dict.fromkeys(acted.parameter for acted in symmetry.on))
     return [SymmetryStep(symmetry.name, names, (), tuple(tuple(map(Fraction, row)) for row in g.tolist()))]

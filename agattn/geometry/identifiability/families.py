@@ -210,7 +210,7 @@ class ExactWeights:
         generator = np.random.default_rng(seed)
         p = self.prime(generator)
         rows = self.tangents(p)
-        sizes = [(symmetry.name, symmetry.size**2) for symmetry in self.architecture.symmetries]
+        sizes = [(symmetry.name, symmetry.dimension) for symmetry in self.architecture.symmetries]
         names = [name for name, size in sizes for _ in range(size)] + ["new"] * len(self.further)
         counts = Counter(names[row] for row in nonzero_minor(rows, p).rows)
         return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])

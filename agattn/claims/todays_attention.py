@@ -1,0 +1,125 @@
+"""What this project states about one layer with groups of heads, latents, or a state.
+
+The proofs are in docs/networks/todays-attention.md.
+
+>>> from agattn import Attention, Network
+>>> from agattn.verification.verify import Settings, verify
+>>> layer = Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
+>>> for d in (5, 3):
+...     [verdict] = verify(Network([layer], d, 2), ["agattn.grouped-dimension"], Settings("native")).verdicts
+...     print(verdict.status, verdict.known, verdict.short)
+confirmed proved 51
+inapplicable proved 31
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agattn.architectures import Architecture, Attention, Recurrence
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.models import EXTENT, NO_MODELS, computed_dimension
+from agattn.geometry.dimension.capacity import in_place, reduced
+from agattn.geometry.dimension.supports import see_another
+from agattn.geometry.dimension.todays_attention import (
+    GROUPED,
+    LATENT,
+    RECURRENT,
+    by_layer,
+    has_latents,
+    one_layer,
+)
+
+
+def _predicted(architecture: Architecture) -> int | None:
+    theorem = by_layer(architecture)
+    return theorem.dimension if theorem else None
+
+
+def _judge(architecture: Architecture, findings: Findings) -> Outcome:
+    """Both bounds are found without the theorem."""
+    found, predicted = findings.need(EXTENT).dimension, _predicted(architecture)
+    low, high = found.lower_bound, found.upper_bound
+    witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}"
+    network = one_layer(architecture)
+    if network is not None and (said := in_place(network, reduced(network))):
+        witness += f". The heads use {said}"
+    holds = None if low < high else low == predicted
+    if predicted is not None and not low <= predicted <= high:
+        holds = False
+    return Outcome(holds, computed_dimension(found), witness)
+
+
+def _is(fits: Callable[[Attention], bool]) -> Callable[[Architecture], bool]:
+    def subject(architecture: Architecture) -> bool:
+        network = one_layer(architecture)
+        return network is not None and isinstance(layer := network.layers[0], Attention) and fits(layer)
+
+    return subject
+
+
+def _is_recurrence(architecture: Architecture) -> bool:
+    network = one_layer(architecture)
+    return network is not None and isinstance(network.layers[0], Recurrence)
+
+
+def _sees(architecture: Architecture) -> bool:
+    network = one_layer(architecture)
+    return network is not None and network.t >= 2 and see_another(network.layers, network.t)
+
+
+SEES = Hypothesis[Architecture]("t ≥ 2, and some token sees another one", _sees)
+
+
+def _proved(text: str) -> Hypothesis[Architecture]:
+    """What the proof needs beyond :data:`SEES`, and where that fails nothing else."""
+    return Hypothesis(
+        text, lambda architecture: not _sees(architecture) or by_layer(architecture) is not None
+    )
+
+
+CLAIMS: tuple[Claim[Architecture], ...] = (
+    Claim[Architecture](
+        "agattn.grouped-dimension",
+        "A layer of g groups of s heads with common keys and values, g(a + b) ≤ d, has the dimension of its "
+        "parameters less that of GL(a), GL(b) and GL(s) for each group; with a softmax less that of GL(a) "
+        "and GL(b), for all a, b ≤ d",
+        r"\dim\mathcal{M} = g\,(a(d-a) + b(d-b) + s(ad + bd' - s))",
+        "agattn",
+        (SEES, _proved("g(a + b) ≤ d or a softmax; positions at two distances, with a softmax t = 2")),
+        (EXTENT,),
+        _predicted,
+        _judge,
+        certificate=NO_MODELS,
+        subject=_is(lambda layer: layer.is_grouped and not has_latents(layer)),
+    ),
+    Claim[Architecture](
+        "agattn.latent-dimension",
+        "A layer of H heads that read keys and values from r dimensions and queries from ρ dimensions has "
+        "the dimension r(d − r) + ρ(d − ρ) and that of the heads behind the latents, if there are weights of "
+        "these heads with disjoint supports",
+        r"\dim\mathcal{M} = r(d-r) + \rho(d-\rho) + H(b(d'+r-b) + a(r+\rho-a) - 1)",
+        "agattn",
+        (SEES, _proved("one head a group and disjoint supports, or a softmax without positions")),
+        (EXTENT,),
+        _predicted,
+        _judge,
+        certificate=NO_MODELS,
+        subject=_is(has_latents),
+    ),
+    Claim[Architecture](
+        "agattn.recurrent-dimension",
+        "Causal linear attention with a state has the dimension of its parameters less that of the group of "
+        "the state, which is GL(a), a torus with a diagonal gate, and O(a) with a delta rule, and less the "
+        "factors that the function does not see",
+        r"\dim\mathcal{M} = n - \dim G - \#\text{factors}",
+        "agattn",
+        (SEES, _proved("one head; with a diagonal gate a ≤ d, and not a = d = 2 at t = 2")),
+        (EXTENT,),
+        _predicted,
+        _judge,
+        certificate=NO_MODELS,
+        subject=_is_recurrence,
+    ),
+)
+assert [claim.id for claim in CLAIMS] == [GROUPED, LATENT, RECURRENT]

@@ -1,0 +1,102 @@
+"""The attention of transformers: small ones against exact ranks, real sizes by theorem."""
+
+import json
+from time import process_time
+
+import pytest
+from command_line import call, document
+
+import agattn as ag
+from agattn.architectures.published import Published
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.transformers import transformer_dimension
+
+ROOM = {"left_out": (), "kv_latent": None, "q_latent": None}
+
+
+def small(**changed):
+    """Four heads of rank 1 in two groups, at d = 4."""
+    table = {
+        "model": "own", "dim": 4, "layers": 2, "heads": 4, "kv_heads": 2, "rank": 1, "value_rank": 1,
+        "rotary": False,
+    }  # fmt: skip
+    return Published(**ROOM | table | changed)
+
+
+SMALL = [
+    small(),
+    small(kv_heads=4),
+    small(heads=2, kv_heads=1, rank=2, value_rank=2, rotary=True),
+    small(dim=6, heads=2, kv_heads=2, rank=3, value_rank=3),
+    small(heads=2, kv_heads=2, kv_latent=3, q_latent=2),
+    small(heads=2, kv_heads=2, kv_latent=9),
+    small(dim=3, heads=2, kv_heads=1, value_rank=2),
+]
+
+
+@pytest.mark.parametrize("config", SMALL, ids=str)
+def test_a_layer_is_known_with_its_groups(config):
+    for one in transformer_dimension(config).layer:
+        network = config.layer(one.normalization, one.rotary)
+        found = dimension(network, force=True, points=1)
+        if one.dimension is None:
+            assert found.upper_bound <= one.upper_bound
+        else:
+            assert found.lower_bound == found.upper_bound == one.dimension == one.upper_bound
+        assert one.parameters == network.parameters
+        assert sum(part.dimension for part in one.redundant) == one.parameters - one.upper_bound
+
+
+@pytest.mark.parametrize("config", SMALL[:5], ids=str)
+def test_the_stack_is_between_its_bounds(config):
+    """The rank of two layers, one after the other."""
+    whole = transformer_dimension(config)
+    for one, alone in zip(whole.stack, whole.layer, strict=True):
+        if one.normalization == "softmax":
+            continue
+        [layer] = config.layer("none", one.rotary).layers
+        found = dimension(ag.Network([layer] * config.layers, config.dim, 3), points=1, force=True)
+        assert one.parameters == found.parameters
+        own = config.kv_heads == config.heads and config.kv_latent is None
+        assert one.lower_bound == (alone.dimension if own else None)
+        assert (one.lower_bound or 0) <= found.lower_bound
+        assert one.upper_bound is None or found.upper_bound <= one.upper_bound
+        assert one.open is None or one.open == one.upper_bound - one.lower_bound
+
+
+@pytest.mark.parametrize(
+    ("name", "redundant", "theorem"),
+    [
+        ("heads", [98_316, 98_304], "agattn.disjoint-supports"),
+        ("grouped", [262_272, 132_224, 262_144, 132_096], "agattn.grouped-dimension"),
+        ("latent", [6_815_872, 6_815_744], "agattn.latent-dimension"),
+    ],
+)
+def test_real_sizes(name, redundant, theorem):
+    start = process_time()
+    found = document("dimension", "--config", f"examples/{name}-config.json")
+    assert process_time() - start < 10  # about a second
+    layers = found["layer"]
+    assert [one["parameters"] - one["dimension"] for one in layers] == redundant
+    assert [sum(part["dimension"] for part in one["redundant"]) for one in layers] == redundant
+    assert {one["evidence"] for one in layers} == {"proved"} and layers[0]["theorem"] == theorem
+    assert (
+        found["config"]["left_out"][0] == "skip connections, perceptrons, normalization layers and embeddings"
+    )
+    for one in found["stack"]:
+        assert one["upper_bound"] < one["parameters"]
+
+
+def test_a_config_stands_where_an_architecture_does(tmp_path):
+    sizes = {"model_type": "gpt2", "n_embd": 2, "n_head": 2, "n_layer": 1}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(sizes))
+    found = document("symmetries", "--config", path)
+    assert found["architecture"]["layer"][0]["heads"] == 2
+    both = call("dimension", "--config", path, "-d", "3")
+    assert both.status == 2 and "--config describes everything by itself; leave out -d" in both.err
+    path.write_text("{}")
+    refused = call("dimension", "--config", path)
+    assert (
+        refused.status == 2 and "lacks hidden_size or n_embd" in refused.err and refused.err.count("\n") == 1
+    )
