@@ -26,6 +26,7 @@ symmetries, which contractions do not show.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -514,6 +515,16 @@ class Exponents:
             place = place * size + i
         return self.first[array] + place
 
+    def place(self, unknown: int) -> tuple[str, tuple[int, ...]]:
+        """The array, and the index of its split axes, of an unknown: the inverse of :meth:`unknown`."""
+        arrays = list(self.shapes)
+        array = arrays[bisect_right([self.first[name] for name in arrays], unknown) - 1]
+        rest, index = unknown - self.first[array], list[int]()
+        for size in reversed(self.sizes(array)):
+            rest, i = divmod(rest, size)
+            index.insert(0, i)
+        return array, tuple(index)
+
     def rows(self, one: Factors, other: Factors, sizes: Mapping[int, int]) -> Iterator[Row]:
         """The equations that the factors of two values are equal, one for each index of the labels."""
         terms = Counter(one)
@@ -636,11 +647,8 @@ def _center(group: Symmetry, exponents: Exponents) -> Row:
 def _scaling(solution: Row, exponents: Exponents) -> Symmetry:
     """A solution as a group of factors, with whole exponents."""
     whole, on = lcm(*(x.denominator for x in solution.values())), []
-    for array in exponents.shapes:
-        axes = exponents.axes(array)
-        for index in product(*map(range, exponents.sizes(array))):
-            if x := solution.get(exponents.unknown(array, index)):
-                at = dict(zip(axes, index, strict=True))
-                part = _part(exponents.shapes[array], at)
-                on.append(Acted(array, index=part, weight=int(x * whole)))
+    for unknown in sorted(solution):
+        array, index = exponents.place(unknown)
+        part = _part(exponents.shapes[array], dict(zip(exponents.axes(array), index, strict=True)))
+        on.append(Acted(array, index=part, weight=int(solution[unknown] * whole)))
     return Symmetry("scaling", 1, tuple(on))

@@ -60,7 +60,7 @@ def _too_large_for_balls(model: Architecture) -> str:
 
 EXTENT = Task[Architecture](
     "model-dimension", "the dimension", cast("type[Any]", Architecture), _extent,
-    evidence=lambda found: found.dimension.evidence,
+    evidence=lambda found: found.dimension.known,
     infeasible=_too_large_for_balls,
 )  # fmt: skip
 

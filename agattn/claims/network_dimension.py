@@ -76,7 +76,7 @@ class ByPaper(Result):
     equation: str
     value: Key[int, "Its value."]
     failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
-    defect: Key[int, "How far the dimension lies below it."]
+    defect: Key[int | None, "How far the dimension lies below it; null where only bounds are known."]
 
     @property
     @key
@@ -109,7 +109,7 @@ class DimensionByPaper(Dimension, name="dimension"):
         if (paper := self.paper) is not None:
             name = "equation 14" if self.architecture.degree else "equation 16"
             failing = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
-            agreement = f"would give {paper.value}" if paper.defect else "agrees"
+            agreement = "agrees" if paper.defect == 0 else f"would give {paper.value}"
             lines.append(f"the paper's {name} {failing}; it {agreement}")
         return [*lines, last]
 
@@ -127,7 +127,8 @@ def by_paper(found: Dimension) -> ByPaper | None:
     number = 16 if not network.is_lightning else 14 if network.layers > 1 else 7
     claim, value = COROLLARY_3_8 if network.is_lightning else CONJECTURE_3_10, equation_14(network)
     failing = tuple(claim.failing_hypotheses(network))
-    return ByPaper(f"equation {number}", value, failing, value - found.dimension)
+    defect = None if found.dimension is None else value - found.dimension
+    return ByPaper(f"equation {number}", value, failing, defect)
 
 
 def with_paper(found: Dimension) -> DimensionByPaper:

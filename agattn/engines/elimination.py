@@ -341,7 +341,8 @@ def by_theorem(ideal: Ideal) -> Completeness | None:
 
     >>> from agattn.architectures import SingleLayer
     >>> print(by_theorem(compute_ideal(SingleLayer(2, 1), 4)))
-    complete: the one equation generates the ideal of an irreducible hypersurface: all of I(M̄) (over QQ: proved)
+    complete: the one equation generates the ideal of an irreducible hypersurface: all of I(M̄) (over QQ:
+    proved)
     >>> by_theorem(compute_ideal(SingleLayer(4, 1, 1), 2)) is None
     True
     """

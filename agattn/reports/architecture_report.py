@@ -330,7 +330,9 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
 
 def _dimension_in_words(found: DimensionByPaper) -> str:
     known = f"Dimension {found.dimension}, {found.evidence}"
-    if found.evidence is not Evidence.PROVED:
+    if found.evidence is None:
+        known = f"Dimension between {found.lower_bound} and {found.upper_bound}, proved"
+    elif found.evidence is not Evidence.PROVED:
         known += f"; proved between {found.lower_bound} and {found.upper_bound}"
     if (paper := found.paper) is None:
         return f"{known}."

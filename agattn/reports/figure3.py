@@ -49,13 +49,13 @@ class Figure3Row(Result):
     @key
     def dimension(self) -> Count:
         """The dimension computed."""
-        return self.computed.dimension
+        return self.computed.observed
 
     @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known."""
-        return self.computed.evidence
+        return self.computed.known
 
     @property
     @key
@@ -146,7 +146,7 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
         delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1
     )
     axes.scatter(
-        delta, [row.computed.dimension for row in rows], s=26, color=_INK, zorder=3,
+        delta, [row.computed.observed for row in rows], s=26, color=_INK, zorder=3,
         label=f"computed ({', '.join(evidence)})",
     )  # fmt: skip
     axes.scatter(
@@ -192,7 +192,7 @@ def page_3(rows: Sequence[Figure3Row]) -> str:
         trace("equation 16", "lines", [row.expected for row in rows], none, line={"color": "#3b82c4"}),
         trace("one float32 trial", "markers", [row.float32 for row in rows], none, marker=open_circle),
         trace(
-            "computed", "markers", [row.computed.dimension for row in rows], known,
+            "computed", "markers", [row.computed.observed for row in rows], known,
             marker={"size": 8, "color": "#2f9e57"},
         ),
     ]  # fmt: skip

@@ -175,6 +175,8 @@ def _last_degree(coordinates: CoefficientMap, max_degree: int, force: bool) -> i
 def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singularities | None) -> str:
     size = "" if coordinates is None else f" in {len(coordinates.coordinates)} coordinates"
     said = f"Dimension {known.dimension}{size}, {known.evidence}."
+    if known.evidence is None:
+        said = f"Dimension between {known.lower_bound} and {known.upper_bound}{size}, proved."
     if points is not None:
         kinds = str(points).rpartition(" kinds of points: ")[2]
         said += f" Of {len(points.kinds)} kinds of points: {kinds}."

@@ -58,7 +58,6 @@ def test_a_rank_is_no_theorem():
         ("--dims 3,3 --ranks 2 --normalization softmax --temperature 0", "temperature is 0.0"),
         ("--dims 3,3 --ranks 2 --normalization softmax --temperature -1", "temperature is -1.0"),
         ("--dims 3,2 --ranks 2 --skip", "equal widths"),
-        ("--dims 500,500,500 --ranks 2,2 --heads 2", "--force"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, named):

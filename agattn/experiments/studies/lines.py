@@ -76,7 +76,7 @@ def words(line: Mapping[str, Any]) -> list[str]:
     if ask == "verify":
         return [claim["verdict"] for claim in result["claims"]]
     if ask in ("dimension", "symmetries"):
-        return [result["evidence"]]
+        return [result["evidence"] or "bounds"]
     if ask == "ideal":
         return [weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value]
     return ["proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"]
@@ -98,6 +98,8 @@ def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
         new = ((degree["degree"], degree["minimal_generators"]) for degree in result["degrees"])
         found = ", ".join(f"{number} of degree {degree}" for degree, number in new if number)
         return about, ask, f"equations: {found or 'none'}", known
+    if result["dimension"] is None:
+        return about, ask, f"dimension in {result['lower_bound']}..{result['upper_bound']}", "proved"
     return about, ask, f"dimension {result['dimension']}", known
 
 

@@ -31,7 +31,8 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
 from functools import partial
 from math import comb, prod
 
@@ -42,16 +43,22 @@ from agattn.algebra.residues import Residues, RowSpace, random_prime, random_res
 from agattn.architectures import (
     Architecture,
     Attention,
+    Convolution,
     Network,
     PolynomialMap,
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
+from agattn.architectures.contractions import gauge_groups
+from agattn.architectures.symmetry import Symmetry
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
+from agattn.geometry.dimension.orbits import orbit_dimension
 from agattn.geometry.dimension.symmetries import symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
 _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
+# With more groups that are known, the contractions are not gone through.
+_MOST_GROUPS = 5000
 
 
 def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
@@ -121,6 +128,28 @@ def _shared_forms(network: Network) -> Bound | None:
     value, reason = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
     latents = r * (d - r) + rho * (d - rho)
     return Bound(value + latents, f"{reason}{', and the choice of the latents' * bool(latents)}")
+
+
+def bound_at_any_size(network: Network) -> Bound:
+    """The least of the bounds that need no matrices of the size of a Jacobian.
+
+    The groups are those that contractions show; with very many neurons, or with filters, those that the
+    layers name, which are found sooner; with rotary positions those that the layers name, and the rotations.
+    """
+    turned = [
+        Symmetry("O(2)", 2, tuple(replace(acted, axis=-2) for acted in on), is_orthogonal=True)
+        for on in network.rotations
+    ]
+    known, groups = (*network.symmetries, *turned), None
+    filters = any(isinstance(place.layer, Convolution) for place in network.places)
+    if len(known) <= _MOST_GROUPS and not filters and not turned:
+        with suppress(NotImplementedError):  # a layer that does what has no rule
+            groups = gauge_groups(network)
+    orbit = orbit_dimension(known if groups is None else groups, network.shapes)
+    left = f", but for {', '.join(dict.fromkeys(map(str, orbit.left_out)))}" if orbit.left_out else ""
+    reason = f"the parameters, minus the dimension of the symmetries' orbits{left}"
+    found = Bound(network.parameters - orbit.dimension, reason), _monomials(network), _pieces(network)
+    return min((bound for bound in found if bound), key=lambda bound: bound.value)
 
 
 def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:

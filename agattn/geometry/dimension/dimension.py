@@ -14,7 +14,13 @@ the orbits of those that are proved take the place of the known ones'.
 
 *By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension
 (:mod:`agattn.geometry.dimension.theorems`), or the rank at special weights, at which the Jacobian falls apart
-(:mod:`agattn.geometry.dimension.supports`). Where both are at hand they are compared.
+(:mod:`agattn.geometry.dimension.supports`), or both bounds of a network that is cut between its layers
+(:mod:`agattn.geometry.dimension.stacks`). Where both are at hand they are compared.
+
+*At any size.* Where no Jacobian can be taken and no theorem knows the dimension, the interval of two proved
+bounds is found: from below a network inside whose dimension is known
+(:mod:`agattn.geometry.dimension.smaller`), from above the symmetries' orbits without matrices
+(:mod:`agattn.geometry.dimension.orbits`).
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -65,7 +71,7 @@ from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import supports
+from agattn.geometry.dimension import smaller, stacks, supports
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import by_supports
@@ -81,6 +87,8 @@ MAX_PARAMETERS = 20_000
 MAX_BALL_RANK = 800
 #: Where a theorem knows the dimension, larger ranks modulo p are computed only with ``force``: seconds.
 MAX_COMPARED = 3000
+#: The most parameters of a smaller network inside, whose rank bounds a dimension; the second in balls.
+MOST_INSIDE, MOST_INSIDE_BALLS = 2000, 200
 #: The most parameters for which a bound alone, or a fiber, is worth a search for unknown linear symmetries.
 MAX_SEARCHED = 80
 
@@ -95,8 +103,11 @@ class Dimension(Result):
     """
 
     architecture: Key[Studied, STUDIED]
-    dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
-    evidence: Key[Evidence, "How the result is known."]
+    dimension: Key[
+        Count | None,
+        "The dimension; where it is not proved, the rank observed; null if only bounds are known.",
+    ]
+    evidence: Key[Evidence | None, "How the result is known; null if only bounds are known."]
     lower_bound: Key[Count, "The dimension is at least this: proved."]
     upper_bound: Key[Count, "The dimension is at most this: proved."]
     upper_bound_reason: Key[str, "The argument behind the upper bound."]
@@ -120,12 +131,13 @@ class Dimension(Result):
     ]
     seconds: Key[float, "Wall-clock time.", Meta(ge=0), Written(float, lambda seconds: round(seconds, 3))]
     lower_bound_reason: Key[
-        Literal["rank", "theorem", "specialization"],
-        "The argument behind the lower bound: the rank of a Jacobian, a theorem, or the rank at special"
-        " weights that were found.",
+        Literal["rank", "theorem", "specialization", "smaller"],
+        "The argument behind the lower bound: the rank of a Jacobian, a theorem, the rank at special"
+        " weights that were found, or the dimension of a smaller model inside.",
     ] = "rank"
     theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."] = None
     checked: Key[tuple[str, ...], "The hypotheses of that theorem, which hold."] = ()
+    smaller: Key[str | None, "The smaller model inside whose dimension is the lower bound."] = None
 
     @property
     @key
@@ -136,9 +148,41 @@ class Dimension(Result):
     @property
     def lower_bound_argument(self) -> str:
         """The argument behind the lower bound, in words."""
-        if self.jacobian_shape is None:
-            return f"{self.theorem}, as its hypotheses hold: {', '.join(self.checked)}"
-        return f"rank of a Jacobian of shape {self.jacobian_shape}"
+        known = f"rank of a Jacobian of shape {self.jacobian_shape}"
+        if self.jacobian_shape is None and self.theorem is None:
+            return "as every dimension"
+        if self.theorem is not None:
+            known = f"{self.theorem}, as its hypotheses hold: {', '.join(self.checked)}"
+        return known if self.smaller is None else f"{self.smaller} is inside: {known}"
+
+    @property
+    def observed(self) -> int:
+        """The dimension; where it is not proved, the rank observed.
+
+        Raises:
+            TooLargeError: if no rank was taken, as the architecture is too large, and bounds alone are known.
+        """
+        if self.dimension is None:
+            raise TooLargeError(
+                f"the dimension is between {self.lower_bound} and {self.upper_bound}; --force takes the rank"
+            )
+        return self.dimension
+
+    @property
+    def known(self) -> Evidence:
+        """How the dimension is known.
+
+        Raises:
+            TooLargeError: as for :attr:`observed`.
+        """
+        if self.evidence is None:
+            raise TooLargeError("only bounds of the dimension are known; --force takes the rank")
+        return self.evidence
+
+    @property
+    def open_by(self) -> int:
+        """How far the bounds are apart."""
+        return self.upper_bound - self.lower_bound
 
     @property
     def computed_of(self) -> Architecture:
@@ -147,6 +191,10 @@ class Dimension(Result):
 
     def summary(self) -> str:
         """The dimension, how it is known, and the general formula."""
+        if self.evidence is None:
+            expected = "" if self.predicted is None else f", expected {self.predicted}"
+            interval = f"{self.lower_bound}..{self.upper_bound}"
+            return f"{self.computed_of}: dimension in {interval} (proved), open by {self.open_by}{expected}"
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
@@ -155,8 +203,9 @@ class Dimension(Result):
 
     def sheet(self) -> Sheet:
         """The dimension with both bounds, what formulas say, and the ranks at the points tried."""
+        value: Cell = f"{self.lower_bound}..{self.upper_bound}" if self.dimension is None else self.dimension
         bounds: list[tuple[Cell, ...]] = [
-            ("dimension", self.dimension, Word(str(self.evidence)), "the bounds below, where they meet"),
+            ("dimension", value, Word(str(self.evidence or "proved")), "the bounds below, where they meet"),
             ("at least", self.lower_bound, Word("proved"), self.lower_bound_argument),
             ("at most", self.upper_bound, Word("proved"), self.upper_bound_reason),
             *self._formulas(),
@@ -177,6 +226,9 @@ class Dimension(Result):
             f"at least {self.lower_bound}: {self.lower_bound_argument}",
             f"at most  {self.upper_bound}: {self.upper_bound_reason}",
         ]
+        if self.evidence is None:
+            open_by = f"open by {self.open_by}: no Jacobian of this size is taken without --force"
+            lines.append(open_by)
         if self.evidence is Evidence.MODULAR:
             chance = f"wrong with probability below {self.error:.1e} (for the rank over F_p)"
             lines.append(f"observed: {', '.join(map(str, self.ranks))}; {chance}")
@@ -206,8 +258,8 @@ def dimension(
         progress: called with what is done next.
 
     Raises:
-        TooLargeError: if no theorem knows the dimension, and the architecture is beyond
-            :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`, or its tokens or arrays would fill the memory.
+        TooLargeError: if a polynomial map is beyond :data:`MAX_PARAMETERS`, or its arrays would fill the
+            memory. Networks beyond it, or of ranks above :data:`MAX_BALL_RANK`, get bounds.
         DisagreementError: if a bound contradicts another, or a theorem.
     """
     start = time.perf_counter()
@@ -218,14 +270,11 @@ def dimension(
     if theorem and not force and _takes_long(architecture, theorem):
         found = _known(architecture, theorem)
         return replace(found, architecture=given, seconds=time.perf_counter() - start)
+    if theorem is None and not force and (bounds := _by_bounds(architecture, seed, progress)):
+        return replace(bounds, architecture=given, seconds=time.perf_counter() - start)
     if not force:
         check_size(architecture)
     counted = _counted(architecture, seed)
-    if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
-        raise TooLargeError(
-            f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
-            " balls; --force tries anyway"
-        )
     memory = Memory(force=force, step=progress, instead="--force tries anyway")
     memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
     found = _by_rank(architecture, counted, seed, points, progress)
@@ -292,6 +341,98 @@ def bytes_needed(architecture: Architecture, bound: Bound) -> float:
     # A basis of k rows without its k pivot columns has k(n − k) ≤ n²/4 entries, for k up to r.
     basis, block = r * (n - r) if 2 * r < n else n * n / 4, min(ROWS_AT_A_TIME, r + 10) * n
     return 8.0 * (6 * basis + 12 * block)
+
+
+def _by_bounds(architecture: Architecture, seed: int, progress: Progress) -> Dimension | None:
+    """Both bounds of a network whose Jacobian is refused, or of which a theorem spares a long rank.
+
+    ``None`` where a rank is to be taken, or the architecture is no network.
+    """
+    if not isinstance(architecture, (DeepNetwork, Network)):
+        return None
+    known = stacks.bounds(architecture)
+    spares = known is not None and known.lower == known.upper > MAX_COMPARED
+    if not spares and not _is_refused(architecture):
+        return None
+    network = architecture.as_network()
+    counted = network_bound(network) if network else None
+    lower = Dimension(
+        architecture=architecture, dimension=None, evidence=None, lower_bound=0, upper_bound=0,
+        upper_bound_reason="", predicted=counted and counted.value, jacobian_shape=None, ranks=(),
+        precision_bits=0, error=0.0, seconds=0.0,
+    )  # fmt: skip
+    if known is not None:
+        lower = replace(
+            lower, lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
+            checked=known.checked,
+        )  # fmt: skip
+    upper = _counted_at_any_size(architecture, counted, known)
+    if lower.lower_bound < upper.value:
+        inside = _inside(architecture, seed, progress)
+        lower = max(lower, replace(lower, **inside), key=lambda found: found.lower_bound)
+    if lower.lower_bound > upper.value:
+        raise DisagreementError(
+            f"{architecture} has at least the dimension {lower.lower_bound}: {lower.lower_bound_argument};"
+            f" and at most {upper.value}: {upper.reason}; one of the two is wrong, please report it"
+        )
+    met = lower.lower_bound == upper.value
+    return replace(
+        lower,
+        dimension=upper.value if met else None,
+        evidence=Evidence.PROVED if met else None,
+        upper_bound=upper.value,
+        upper_bound_reason=upper.reason,
+    )
+
+
+def _is_refused(architecture: DeepNetwork | Network) -> bool:
+    """Whether no Jacobian is taken without ``force``."""
+    try:
+        check_size(architecture)
+    except TooLargeError:
+        return True
+    if architecture.degree is not None:
+        return False
+    return _counted(architecture, 0).value > MAX_BALL_RANK
+
+
+def _counted_at_any_size(
+    architecture: DeepNetwork | Network, counted: Bound | None, known: stacks.Bounds | None
+) -> Bound:
+    """The least upper bound that needs no matrix of the size of a Jacobian."""
+    from agattn.geometry.dimension import capacity
+
+    found = [counted] if counted else []
+    if known is not None:
+        reason = "the dimensions of the layers, minus those of the groups between them"
+        found.append(Bound(known.upper, reason))
+    if isinstance(architecture, Network) and not (known and known.lower == known.upper):
+        found.append(capacity.bound_at_any_size(architecture))
+    return min(found, key=itemgetter(0))
+
+
+def _inside(architecture: DeepNetwork | Network, seed: int, progress: Progress) -> dict[str, Any]:
+    """The largest lower bound by networks inside: one head in each layer, or a rank that takes seconds."""
+    found: list[tuple[int, Architecture, str | None, tuple[str, ...], tuple[int, int] | None]] = []
+    network = architecture.as_network()
+    if network is not None:
+        single = replace(network, heads=1)
+        if theorem := by_theorem(single) or by_supports(single):
+            found.append((theorem.dimension, single, theorem.id, theorem.checked, None))
+    progress("the rank of a smaller network inside")
+    most = MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE
+    if inside := smaller.smaller(architecture, most):
+        rows = jacobian_rows(inside, Bound(inside.parameters, "the parameters"))
+        # The sizes of coefficients bound a chance of error, and a lower bound has none.
+        ranked = rank(replace(rows, size=lambda: 0.0), seed=seed, points=1)
+        found.append((ranked.lower_bound, inside, None, (), ranked.shape))
+    if not found:
+        return {}
+    value, of, theorem_id, checked, shape = max(found, key=itemgetter(0))
+    return {
+        "lower_bound": value, "lower_bound_reason": "smaller", "theorem": theorem_id, "checked": checked,
+        "jacobian_shape": shape, "smaller": str(of),
+    }  # fmt: skip
 
 
 def _known(architecture: Architecture, theorem: Theorem) -> Dimension:

@@ -298,9 +298,11 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     With one head e_i ≤ e_{i−1} and V_i is surjective, so all are. With softmax all are, too: for t ≥ 2 the
     output at (x, z, ..., z) is Σ_h V_h z + σ_h V_h (x − z) up to constants inside σ_h, the logistic
     function of (x − z)ᵀA_h z/T; for generic A_h no two of these share a pole, and at each pole the
-    coefficient v·V_h (x − z) would have to vanish. With several lightning heads a random layer is evaluated
-    modulo p: independent values prove independent functions. A symmetric layer is evaluated at parallel
-    tokens, that is at one: of two variables it has four cubic forms to choose from, not six functions.
+    coefficient v·V_h (x − z) would have to vanish. With several lightning heads and e_i ≤ e_{i−1}, e_i ≤ hβ
+    all are: take A_h = ℓℓᵀ for all heads, and V_h that copy different rows, e_i in all; at one token row c is
+    x_c ℓ(x)². Else a random layer is evaluated modulo p: independent values prove independent functions. Two
+    tokens are enough, as they determine the layer. A symmetric layer is evaluated at parallel tokens, that
+    is at one: of two variables it has four cubic forms to choose from, not six functions.
 
     >>> _independent_coordinates(DeepNetwork((2, 2, 6, 2), (1, 1, 2), t=3, heads=(1, 3, 1)), (2, 2, 6, 2))
     [2, 4]
@@ -308,8 +310,8 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     result = []
     for i, symmetric in zip(range(1, network.layers), symmetric_layers(network, widths), strict=False):
         d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
-        t = 1 if symmetric else network.t
-        if h == 1 or not network.is_lightning:
+        t = 1 if symmetric else min(network.t, 2)
+        if h == 1 or not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):
             result.append(e)
             continue
         layer = DeepNetwork((d, e), (network.ranks[i - 1],), t, heads=h, value_rank=network.value_rank)

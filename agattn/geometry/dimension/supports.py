@@ -48,6 +48,7 @@ from itertools import chain
 import numpy as np
 
 from agattn.architectures import Architecture, Attention, Network, Perceptron
+from agattn.architectures.layers import Layer, Mask
 from agattn.geometry.dimension.theorems import Theorem
 
 Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0
@@ -230,13 +231,57 @@ class Parts:
         return total + self.neurons.total() * (d + d_out - 1)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there are neither heads nor neurons."""
+        return not self.ranks and not self.neurons
+
+    def room(self, degree: int) -> int:
+        """The number of neurons of a degree for which there are weights.
+
+        >>> Parts(4, 4).room(3), Parts(4, 4).room(2), Parts(4, 1).room(2)
+        (6, 4, 0)
+        """
+        if degree == 2:
+            return self.d if self.d_out >= 2 else 0
+        matchings = self.d - 1 + self.d % 2  # of d // 2 pairs each, all pairs of variables together
+        return min(self.d_out, matchings) * (self.d // 2)
+
+    @property
     def fit(self) -> bool:
         """Whether weights are found at which the differential has this rank."""
-        matchings = self.d - 1 + self.d % 2  # of d // 2 pairs each, all pairs of variables together
-        room = min(self.d_out, matchings) * (self.d // 2)
-        if any(number > room for number in self.neurons.values()):
+        if any(number > self.room(degree) for degree, number in self.neurons.items()):
             return False
         return not self.ranks or supports(self.d, self.d_out, self.ranks, self.value_ranks) is not None
+
+    def take(self, layer: object) -> bool:
+        """Take up the heads or neurons of a layer; whether the layer is of a kind that is known."""
+        if isinstance(layer, Attention):
+            if layer.heads > _MOST_PLACES // self.d:
+                return False
+            self.ranks += [layer.rank] * layer.heads
+            self.value_ranks += [layer.value_rank or self.d] * layer.heads
+            return layer.normalization == "none" and not layer.rotary and layer.is_plain
+        if isinstance(layer, Perceptron):
+            self.neurons[layer.degree] += layer.widths[0]
+            return len(layer.widths) == 2 and not layer.bias and layer.degree >= 2
+        return False
+
+    def at(self, width: int) -> Parts:
+        """The same heads and neurons at smaller widths of the input and the output."""
+        return Parts(width, width, self.ranks, self.value_ranks, self.neurons, self.layers)
+
+    def least(self) -> Counter[int]:
+        """Of each degree the dimension of as many heads and neurons as weights are found for."""
+        found = Counter[int]()
+        low, high = 0, len(self.ranks) + 1
+        while low + 1 < high:
+            middle = (low + high) // 2 if high <= len(self.ranks) else high - 1
+            heads = Parts(self.d, self.d_out, self.ranks[:middle], self.value_ranks[:middle])
+            low, high = (middle, high) if heads.fit else (low, middle)
+        found[3] = Parts(self.d, self.d_out, self.ranks[:low], self.value_ranks[:low]).dimension
+        for degree, number in self.neurons.items():
+            found[degree] += min(number, self.room(degree)) * (self.d + self.d_out - 1)
+        return +found
 
 
 def parts(architecture: Architecture) -> Parts | None:
@@ -253,37 +298,36 @@ def parts(architecture: Architecture) -> Parts | None:
         return None
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
-        if isinstance(layer, Attention):
-            if layer.heads > _MOST_PLACES // found.d:
-                return None
-            plain = layer.normalization == "none" and not layer.rotary and layer.is_plain
-            found.ranks += [layer.rank] * layer.heads
-            found.value_ranks += [layer.value_rank or found.d] * layer.heads
-        elif isinstance(layer, Perceptron):
-            plain = len(layer.widths) == 2 and not layer.bias and layer.degree >= 3
-            found.neurons[layer.degree] += layer.widths[0]
-        else:
-            return None
-        if not plain or not (layer.skip or alone):
+        if not found.take(layer) or not (alone or getattr(layer, "skip", False)):
             return None
     found.layers = len(layers)
     return found
 
 
-def see_another(layers: Sequence[object], t: int) -> bool:
+def see_another(layers: Sequence[Layer], t: int) -> bool:
     """Whether there are tokens i ≠ j such that j sees i in every layer of attention."""
     masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
-    given = [np.array(mask, dtype=bool) for mask in masks if isinstance(mask, tuple)]
+    given = [mask for mask in masks if isinstance(mask, tuple)]
     if not given:
         return not masks or t >= 2
-    seen = np.logical_and.reduce(given)
-    if "causal" in masks:
-        seen = np.triu(seen)
-    return bool((seen & ~np.eye(t, dtype=bool)).any())
+    together = np.logical_and.reduce([seen(mask, len(given[0])) for mask in masks])
+    return bool((together & ~np.eye(t, dtype=bool)).any())
 
 
-def layers_of(architecture: Architecture) -> Sequence[object] | None:
-    """The layers of a model or of a network of attention."""
+def seen(mask: Mask, t: int) -> np.ndarray:
+    """A mask for t tokens as a matrix of booleans: rows i, columns j, whether j sees i.
+
+    >>> seen("causal", 2).tolist()
+    [[True, True], [False, True]]
+    """
+    if isinstance(mask, tuple):
+        return np.array(mask, dtype=bool)
+    everything = np.ones((t, t), dtype=bool)
+    return np.triu(everything) if mask == "causal" else everything
+
+
+def layers_of(architecture: Architecture) -> Sequence[Layer] | None:
+    """The layers of a model or of a network of attention; ``None`` of what has none."""
     if isinstance(architecture, Network):
         return architecture.layers
     if (network := architecture.as_network()) is None:

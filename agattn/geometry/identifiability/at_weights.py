@@ -144,7 +144,7 @@ class StudyAt:
         #: Whether the family is all of the fiber near the weights.
         self.is_all = is_near or (self.whole is not None and not widest.vectors)
         #: Whether the rank of the differential is the largest there is.
-        self.is_largest = self.point.rank >= study.rank.dimension
+        self.is_largest = self.point.rank >= (study.rank.dimension or study.rank.lower_bound)
 
     def _whole(self) -> str | None:
         """Of one layer the reason, if the whole fiber is one orbit of connected groups."""

@@ -219,7 +219,7 @@ class GeneralStudy:
                 )
             found.append(point)
             best = [one for one in found if one.rank == max(other.rank for other in found)]
-            if len(best) == _POINTS and best[0].rank >= self.rank.dimension:
+            if len(best) == _POINTS and best[0].rank >= (self.rank.dimension or self.rank.lower_bound):
                 break
         return best
 

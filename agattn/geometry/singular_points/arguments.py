@@ -114,7 +114,7 @@ class Closure:
     @property
     def dimension(self) -> int:
         """The dimension of M̄; where it is not proved, the rank observed."""
-        return self.known.dimension
+        return self.known.observed
 
     @cached_property
     def tangents(self) -> Tangents:

@@ -213,7 +213,7 @@ class Singularities(Result, name="singularities"):
         Named("architecture"),
     ]
     dimension: Key[
-        Dimension, "The dimension of its neuromanifold.", Written(Count, lambda known: known.dimension)
+        Dimension, "The dimension of its neuromanifold.", Written(Count, lambda known: known.observed)
     ]
     kinds: Key[tuple[PointFacts, ...], "One entry for each kind of points.", Meta(min_length=1)]
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where no theorem says."]
@@ -224,7 +224,7 @@ class Singularities(Result, name="singularities"):
     @key
     def dimension_evidence(self) -> Evidence:
         """How the dimension is known."""
-        return self.dimension.evidence
+        return self.dimension.known
 
     @property
     @key(name="limits")
@@ -284,7 +284,7 @@ class Singularities(Result, name="singularities"):
         headings = (
             Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence"
         )  # fmt: skip
-        generic = self.network.parameters - self.dimension.dimension
+        generic = self.network.parameters - self.dimension.observed
         rows = tuple(point.cells(generic) for point in self.kinds)
         table = Table(self.summary(), headings, rows)
         return Sheet(self.summary(), (table, Note(legend, folded=True), Note(self.closedness, folded=True)))

@@ -181,9 +181,12 @@ def test_a_rank_above_the_bound_is_never_hidden():
 
 def test_limits():
     with pytest.raises(TooLargeError, match="parameters"):
-        dimension(DeepNetwork((100, 100, 100), (2, 2), heads=2))
-    with pytest.raises(TooLargeError, match="balls"):
-        dimension(DeepNetwork((40, 40, 40), (20, 20), normalization="softmax"))
+        dimension(PolynomialMap(lambda a: a[:3] * a[3:6], {"a": (20_001,)}))
+    found = dimension(DeepNetwork((40, 40, 40), (20, 20), normalization="softmax"))
+    assert (found.dimension, found.evidence, found.predicted) == (None, None, 4000)
+    assert 0 < found.lower_bound < found.upper_bound == 4000
+    assert found.lower_bound_reason == "smaller" and "is inside" in found.lower_bound_argument
+    assert f"open by {4000 - found.lower_bound}" in str(found)
 
 
 def test_symmetries_are_searched_for_wherever_the_bounds_do_not_meet():

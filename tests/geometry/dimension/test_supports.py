@@ -87,10 +87,24 @@ def test_what_the_theorem_does_not_cover():
     assert by_supports(DeepNetwork((4, 4), (1,), 1)) is None
     assert by_supports(DeepNetwork((4, 4, 4), (1, 1), 2)) is None  # no skip connections
     assert by_supports(Network([Attention(4, rank=2, rotary=True)], dim=4, tokens=2)) is None
-    assert by_supports(Network([Perceptron([2, 4], degree=2)], dim=4)) is None
+    assert by_supports(Network([Perceptron([2, 1], degree=2)], dim=4)) is None  # O(2) acts on the neurons
+    assert by_supports(Network([Perceptron([5, 4], degree=2)], dim=4)) is None  # more neurons than variables
     assert by_supports(Network([Perceptron([2, 4], degree=3, bias=True)], dim=4)) is None
     assert by_supports(Network([Perceptron([7, 4], degree=3)], dim=4)) is None  # more neurons than pairs
     assert by_supports(Network([Perceptron([4, 3], degree=3)], dim=3)) is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 5), st.integers(2, 4), st.integers(1, 5), st.booleans())
+def test_neurons_of_degree_2_have_the_rank_that_is_claimed(d, d_out, neurons, stacked):
+    layers = [Perceptron([neurons, d if stacked else d_out], degree=2, skip=stacked)]
+    if stacked:
+        layers.append(Perceptron([2, d], degree=3, skip=True))
+    network = Network(layers, dim=d)
+    theorem = by_supports(network)
+    assert (theorem is None) == (neurons > d or (stacked and d < 3))
+    assume(theorem is not None)
+    assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
 
 
 @pytest.mark.parametrize("d, degree", [(2, 3), (3, 3), (4, 5), (5, 3)])

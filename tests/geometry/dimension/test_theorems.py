@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, Evidence, SingleLayer
 from agattn.claims.network_dimension import COROLLARY_3_8, equation_14
-from agattn.errors import DisagreementError, TooLargeError
+from agattn.errors import DisagreementError
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
@@ -99,10 +99,17 @@ def test_a_theorem_that_a_bound_contradicts_is_an_error(monkeypatch, force, valu
         dimension(SingleLayer(4, 3, 2), force=force)
 
 
-def test_sizes_without_a_theorem_are_refused():
-    for network in (DeepNetwork((100, 100, 100), (2, 2), heads=2), DeepNetwork((2, 2), (2,), 10**6, heads=2)):
-        with pytest.raises(TooLargeError, match="force"):
-            dimension(network)
+def test_sizes_without_a_theorem_are_bounded():
+    by_stack = dimension(DeepNetwork((100, 100, 100), (2, 2), heads=2))
+    # four heads of 2·(2·100 − 2) + 100² − 1, less GL(100)
+    assert (by_stack.dimension, by_stack.theorem) == (4 * (396 + 10_000 - 1) - 10_000, "agattn.stacks")
+    by_rank = dimension(DeepNetwork((2, 2), (2,), 10**6, heads=2))
+    assert (by_rank.dimension, by_rank.evidence, by_rank.lower_bound_reason) == (
+        12,
+        Evidence.PROVED,
+        "smaller",
+    )
+    assert by_rank.smaller == "M(2,2; 2), heads 2, t = 3" and by_rank.jacobian_shape is not None
 
 
 def test_every_id_is_one_place_in_the_documentation():

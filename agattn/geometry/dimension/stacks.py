@@ -1,0 +1,405 @@
+r"""Large networks whose layers have no skip connections: both bounds, layer by layer, without a Jacobian.
+
+A network f_l∘...∘f_1 of lightning attention, perceptrons and matrices is cut between its layers. Let n_i be
+the dimension of layer i alone. The matrices in GL(e_i) act on layers i and i + 1 and change no function, and
+the theorem on the page on dimensions says that nothing else is lost: if every layer contains a map to e_i
+rows whose image is dense, and every later layer a map that is injective near a general point, then
+
+.. math:: \dim = \sum_i n_i - \sum_{0<i<l} e_i^2 .
+
+Layers with skip connections between these layers add their dimensions. Where a later layer has fewer rows
+than its input, only a part of what the layers before know is proved to be seen, and an interval remains:
+for m = ⌈e_i / rows⌉ the first i + 1 layers have at least the dimension n_{i+1} + (N_i − e_i²)/m, where N_i is
+that of the first i layers. Networks of perceptrons alone lose nothing there.
+
+>>> from agattn.architectures import DeepNetwork
+>>> large = bounds(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12))
+>>> large.lower, large.upper, large.checked[1:]
+(92012400, 92012400, ('12 layers without skip connections', 'two tokens of which one sees the other'))
+>>> narrow = bounds(DeepNetwork((768, 768, 10), (64, 64), t=2, heads=12))
+>>> narrow.lower, narrow.upper
+(1312479, 8841192)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations, pairwise
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from agattn.architectures import Architecture, Attention, Linear, Perceptron, Power
+from agattn.architectures.layers import Layer, Mask
+from agattn.geometry.dimension.capacity import sums_of_powers
+from agattn.geometry.dimension.formulas import single_layer_bounds
+from agattn.geometry.dimension.supports import Parts, layers_of, seen
+
+#: The name of the theorem, and of the place in the documentation where its proof is.
+ID = "agattn.stacks"
+# The largest degree of a perceptron for which monomials are counted.
+_MOST_DEGREE = 1000
+
+
+class Bounds(NamedTuple):
+    """Proved bounds on a dimension.
+
+    Attributes:
+        lower, upper: the bounds.
+        checked: the hypotheses of the lower bound, which hold.
+    """
+
+    lower: int
+    upper: int
+    checked: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlainLayer:
+    """A layer without a skip connection; a matrix if there are neither heads nor neurons.
+
+    Attributes:
+        rows: of its output.
+        heads, rank, value_rank: of attention, with the largest ranks of A and V.
+        mask: of attention.
+        neurons, degree: of a perceptron with two matrices.
+    """
+
+    rows: int
+    heads: int = 0
+    rank: int = 0
+    value_rank: int = 0
+    mask: Mask = "none"
+    neurons: int = 0
+    degree: int = 1
+
+    @property
+    def maps_tokens(self) -> bool:
+        """Whether each token is mapped by itself."""
+        return not self.heads
+
+    def powers(self, d: int) -> int:
+        """The monomials of the degree of a perceptron in d variables, or the neurons if these are fewer."""
+        if min(d, self.degree) > _MOST_DEGREE:
+            return self.neurons
+        return min(self.neurons, comb(d + self.degree - 1, self.degree))
+
+    def image(self, d: int) -> int:
+        """How many dimensions the outputs span at most, for d rows of the input."""
+        if self.heads:
+            return min(self.heads * min(self.value_rank, d), d * comb(d + 1, 2))
+        return self.powers(d) if self.neurons else d
+
+    def seen(self, d_out: int) -> int:
+        """How many linear functions of the input matter, for so many rows of the output."""
+        if self.heads:
+            return self.heads * (2 * self.rank + min(self.value_rank, d_out))
+        return self.neurons or d_out
+
+    def independent(self, d: int, d_out: int) -> int:
+        """How many rows of the output are linearly independent functions, or fewer."""
+        return min(d_out, self.powers(d)) if self.neurons else min(d_out, self.image(d), d)
+
+    def dominated(self, d: int, d_out: int, sees_back: bool) -> int:
+        """How many rows, at most min(d, d'), a map with a dense image may have; ``sees_back``: both tokens
+
+        see both. Heads whose A has rank 1 are taken in pairs then.
+        """
+        most = min(d, d_out)
+        if not self.heads:
+            return min(most, self.neurons or most)
+        pairs = self.heads // 2 if sees_back and min(self.rank, d) == 1 else self.heads
+        return min(most, pairs * min(self.value_rank, d, d_out))
+
+    def least(self, d: int, d_out: int) -> int:
+        """The dimension of this layer alone at these widths, or less."""
+        if self.heads:
+            return _heads(d, d_out, min(self.rank, d), min(self.value_rank, d, d_out), self.heads)
+        return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
+
+    def most(self, d: int, d_out: int) -> int:
+        """The dimension of this layer alone at these widths, or more."""
+        if self.heads:
+            return min(single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank)).value
+        if not self.neurons:
+            return d * d_out
+        if d_out == 1:
+            return sums_of_powers(d, self.neurons, self.degree)
+        counted = self.neurons * (d + d_out - 1)
+        return counted if min(d, self.degree) > _MOST_DEGREE else min(
+            counted, d_out * comb(d + self.degree - 1, self.degree)
+        )  # fmt: skip
+
+
+@cache
+def _heads(d: int, d_out: int, a: int, b: int, heads: int) -> int:
+    """The dimension of a sum of heads at t ≥ 2, or of as many of the heads as weights are found for.
+
+    >>> _heads(4, 4, 1, 4, 2), _heads(2, 2, 2, 2, 2)  # of the second layer, of one head
+    (44, 7)
+    """
+    found = a * (2 * d - a) + b * (d + d_out - b) - 1
+    for alpha, beta in {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}:
+        low, high = 1, heads + 1  # so many heads fit, and so many do not
+        if Parts(d, d_out, [alpha] * heads, [beta] * heads).fit:
+            low = heads
+        while low + 1 < high and low < heads:
+            middle = (low + high) // 2
+            fits = Parts(d, d_out, [alpha] * middle, [beta] * middle).fit
+            low, high = (middle, high) if fits else (low, middle)
+        if low > 1:
+            found = max(found, Parts(d, d_out, [alpha] * low, [beta] * low).dimension)
+    return found
+
+
+@cache
+def _neurons(d: int, d_out: int, neurons: int, degree: int) -> int:
+    """The dimension of a perceptron with two matrices, or less.
+
+    Neurons with disjoint supports; or neurons shared among the outputs, each a sum of powers.
+
+    >>> _neurons(4, 4, 6, 3), _neurons(3, 1, 5, 4)
+    (42, 14)
+    """
+    fitting = min(neurons, Parts(d, d_out, [], [], Counter({degree: neurons})).room(degree))
+    each, more = divmod(neurons, d_out)
+    shared = [each + 1] * more + [each] * (d_out - more)
+    alone = sum(sums_of_powers(d, number, degree) for number in shared if number)
+    return max(fitting * (d + d_out - 1), alone)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Layers without skip connections, and the layers with skip connections before, between and after these.
+
+    Attributes:
+        d: the rows of the input.
+        t: the number of tokens.
+        blocks: the layers without skip connections.
+        residual: of each place before, between and after them the layers with skip connections there.
+    """
+
+    d: int
+    t: int
+    blocks: tuple[PlainLayer, ...]
+    residual: tuple[Parts, ...]
+    masks: frozenset[Mask] = field(default_factory=frozenset)
+
+    @property
+    def widths(self) -> list[int]:
+        """The rows of the input, and of the outputs of the blocks."""
+        return [self.d, *(block.rows for block in self.blocks)]
+
+    def upper(self) -> int:
+        """The dimensions of all layers, less the orbits of the groups between them."""
+        widths, inner = self.widths, range(1, len(self.blocks))
+        while True:
+            before = list(widths)
+            for i in (*inner, *reversed(inner)):
+                if self.residual[i].is_empty:
+                    image = self.blocks[i - 1].image(widths[i - 1])
+                    widths[i] = min(widths[i], image, self.blocks[i].seen(widths[i + 1]))
+            if widths == before:
+                break
+        total = sum(part.dimension for part in self.residual)
+        for block, (d, d_out) in zip(self.blocks, pairwise(widths), strict=True):
+            total += block.most(d, d_out)
+        return total - sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+
+    def lower(self) -> int | None:
+        """The largest dimension that the theorem proves; ``None`` if it says nothing."""
+        sees_back = self._tokens()
+        if sees_back is None:
+            return None
+        widths = self._dense_widths(sees_back)
+        if min(widths) < 1:
+            return None
+        return self._without_skip(widths, sees_back) + self._residual(widths, sees_back)
+
+    def _dense_widths(self, sees_back: Sequence[bool]) -> list[int]:
+        """Widths e_0 ≥ e_1 ≥ ... of maps with dense images, and of all that the next layer sees."""
+        widths, last = self.widths, len(self.blocks)
+        while True:
+            before = list(widths)
+            for i, block in enumerate(self.blocks, 1):
+                if i < last or not self.residual[last].is_empty:
+                    widths[i] = block.dominated(widths[i - 1], widths[i], sees_back[i - 1])
+            for i in range(last - 1, 0, -1):
+                if self.blocks[i].maps_tokens:
+                    widths[i] = min(widths[i], self.blocks[i].seen(widths[i + 1]))
+            if widths == before:
+                return widths
+
+    def _without_skip(self, widths: Sequence[int], sees_back: Sequence[bool]) -> int:
+        """The blocks alone: N_{i+1} ≥ n_{i+1} + (N_i − e_i²)/m."""
+        if not self.blocks:
+            return 0
+        total, finite = self.blocks[0].least(*widths[:2]), True
+        for i in range(1, len(self.blocks)):
+            finite = finite and self.blocks[i - 1].maps_tokens
+            block, e = self.blocks[i], widths[i]
+            rows = block.dominated(e, widths[i + 1], sees_back[i])
+            alone = block.least(e, widths[i + 1])
+            if finite and block.maps_tokens:
+                total = alone + total - e * e
+            elif rows and e >= (2 if not self.masks else 3):
+                parts = -(-e // rows)
+                total = alone + max(0, -((e * e - total) // parts))
+            else:
+                total = max(alone, total if rows == e else 0)
+        return total
+
+    def _residual(self, widths: Sequence[int], sees_back: Sequence[bool]) -> int:
+        """What the layers with skip connections add, with one summand for each degree of the coefficients."""
+        found, degree, last = Counter[int](), 1, len(self.blocks)
+        for i, part in enumerate(self.residual):
+            if i:
+                degree *= 3 if self.blocks[i - 1].heads else self.blocks[i - 1].degree
+            injective = all(
+                self.blocks[k].dominated(widths[k], widths[k + 1], sees_back[k]) == widths[i]
+                for k in range(i, last)
+            )
+            if injective and widths[i] > 0:
+                for r, dimension in part.at(widths[i]).least().items():
+                    offset = degree * (r - 1)
+                    found[offset] = max(found[offset], dimension)
+        return found.total()
+
+    def _tokens(self) -> list[bool] | None:
+        """For two tokens i ≠ j such that j sees i in all layers, whether both see both, by the block.
+
+        ``None`` if there are no such tokens, or if a layer maps some of these two to 0.
+        """
+        if not self.masks:
+            return [False] * len(self.blocks)
+        if self.t < 2:
+            return None
+        sizes = {len(mask) for mask in self.masks if isinstance(mask, tuple)}
+        t = sizes.pop() if sizes else 2
+        matrices = {mask: seen(mask, t) for mask in self.masks}
+        together = np.logical_and.reduce(list(matrices.values()))
+        for i, j in _pairs(together):
+            both = {mask: bool(M[np.ix_([i, j], [i, j])].all()) for mask, M in matrices.items()}
+            regular = all(
+                both[mask] or _is_regular(matrices[mask][np.ix_([i, j], [i, j])])
+                for mask in {block.mask for block in self.blocks if block.heads}
+            )
+            if regular:
+                return [bool(block.heads) and both[block.mask] for block in self.blocks]
+        return None
+
+
+def _pairs(together: np.ndarray) -> Iterator[tuple[int, int]]:
+    """All i ≠ j such that j sees i."""
+    for i, j in combinations(range(len(together)), 2):
+        if together[i, j]:
+            yield i, j
+        if together[j, i]:
+            yield j, i
+
+
+def _is_regular(M: np.ndarray) -> bool:
+    """Whether a 2 × 2 matrix is invertible."""
+    return bool(int(M[0, 0]) * int(M[1, 1]) != int(M[0, 1]) * int(M[1, 0]))
+
+
+def stack(architecture: Architecture) -> Stack | None:
+    """The blocks of a network of lightning attention, perceptrons and matrices; ``None`` of anything else.
+
+    >>> from agattn.architectures import Network
+    >>> layers = [Linear(4), Attention(4, rank=2, skip=True), Perceptron([6, 5, 2], degree=3)]
+    >>> found = stack(Network(layers, dim=3, tokens=2))
+    >>> [(block.rows, block.neurons) for block in found.blocks], [part.ranks for part in found.residual]
+    ([(4, 0), (5, 6), (2, 5)], [[], [2], [], []])
+    """
+    layers = layers_of(architecture)
+    if layers is None:
+        return None
+    d, t = architecture.input_shape
+    blocks, residual, masks = list[PlainLayer](), [Parts(d, d)], set[Mask]()
+    pieces = _joined(layers)
+    for piece in pieces if pieces is not None else [None]:
+        if piece is None:
+            return None
+        if isinstance(piece, PlainLayer):
+            blocks.append(piece)
+            residual.append(Parts(piece.rows, piece.rows))
+            masks |= {piece.mask} if piece.heads else set()
+        elif not residual[-1].take(piece):
+            return None
+        elif isinstance(piece, Attention):
+            masks.add(piece.mask)
+    return Stack(d, t, tuple(blocks), tuple(residual), frozenset(masks))
+
+
+def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
+    """Matrices and powers joined to perceptrons of two matrices; layers with skip connections as they are."""
+    found: list[PlainLayer | Layer] = []
+    steps: list[int | Power] = []  # rows of matrices, and the powers between them
+    for layer in layers:
+        if isinstance(layer, Linear) and not layer.bias:
+            steps.append(layer.out)
+        elif isinstance(layer, Power):
+            steps.append(layer)
+        elif isinstance(layer, Perceptron) and not layer.bias and not layer.skip:
+            for i, width in enumerate(layer.widths):
+                steps += [Power(layer.degree), width] if i else [width]
+        else:
+            if (closed := _perceptrons(steps)) is None:
+                return None
+            found, steps = [*found, *closed], []
+            if isinstance(layer, Attention):
+                if not layer.is_plain or layer.normalization != "none" or layer.rotary:
+                    return None
+                beta = layer.value_rank or layer.out
+                plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask)
+                found.append(layer if layer.skip else plain)
+            elif isinstance(layer, Perceptron):
+                found.append(layer)
+            else:
+                return None
+    closed = _perceptrons(steps)
+    return None if closed is None else [*found, *closed]
+
+
+def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
+    """Pieces of matrices with powers between them; ``None`` if a power is at an end, or follows another.
+
+    A matrix between two powers is a product of two, through the smaller of the numbers of neurons.
+    """
+    found = list[PlainLayer]()
+    for k, step in enumerate(steps):
+        before, after = steps[k - 1 : k], steps[k + 1 : k + 2]
+        if isinstance(step, Power):
+            if not before or not after or isinstance(after[0], Power) or step.degree < 2:
+                return None
+            neurons, rows = before[0], after[0]
+            if isinstance(neurons, Power):
+                return None
+            if any(isinstance(following, Power) for following in steps[k + 2 : k + 3]):
+                rows = min(rows, neurons)
+            found.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
+        elif not (before and isinstance(before[0], Power)) and not (after and isinstance(after[0], Power)):
+            found.append(PlainLayer(step))
+    return found
+
+
+def bounds(architecture: Architecture) -> Bounds | None:
+    """Both bounds; ``None`` where the theorem says nothing."""
+    found = stack(architecture)
+    if found is None or (lower := found.lower()) is None:
+        return None
+    upper = found.upper()
+    checked = ["no normalization"]
+    if found.blocks:
+        number = len(found.blocks)
+        checked.append(f"{number} layer{'s' * (number > 1)} without skip connections")
+    if any(not part.is_empty for part in found.residual):
+        checked.append("layers with skip connections between or beside them")
+    if found.masks:
+        checked.append("two tokens of which one sees the other")
+    return Bounds(lower, upper, tuple(checked))
