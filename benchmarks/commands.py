@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from rivals import header
+
 ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
 COMMANDS = (
@@ -114,6 +116,14 @@ def compare(other: str, line: str, runs: int, folder: Path) -> tuple[list[Times]
     return list(mine), list(others)
 
 
+def version_of(python: str) -> str:
+    """What the other version says of itself."""
+    said = subprocess.run(
+        [python, "-P", "-m", "agattn", "--version"], capture_output=True, text=True, check=True
+    )
+    return said.stdout.strip()
+
+
 def lines(options: argparse.Namespace) -> list[str]:
     """The command lines to time, each after what its command needs to start."""
     asked = options.command or COMMANDS
@@ -142,6 +152,7 @@ def main() -> None:
     parser.add_argument("--command", action="append", help="a command instead of the usual ones")
     parser.add_argument("--no-starts", action="store_true", help="leave out what the commands need to start")
     options = parser.parse_args()
+    print(f"{header().splitlines()[0]}\nother: {version_of(options.against)}")
     print(f"processor seconds, median of {options.runs}; in brackets the fastest run on the clock")
     print(f"{'this':>17} {'other':>17} {'ratio':>6}  command")
     total = [0.0, 0.0]
