@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 #: The indices of the axes before rows and columns, from the left.
 LETTERS = "ijklmnopqrstuvwxyz"
-#: Texts that are longer are not read.
-LONGEST = 10_000
+#: Texts with more characters, more arrays, or numbers of more digits are not read.
+LONGEST, MOST_ARRAYS, MOST_DIGITS = 10_000, 100, 9
 #: Parentheses inside each other beyond this are refused.
 DEEPEST = 50
 
@@ -519,6 +519,10 @@ class _Reader:
     def __init__(self, text: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.source, self.shapes = text, shapes
         self.tokens = list(self._tokens())
+        if (arrays := sum(kind == "name" for kind, _ in self.tokens)) > MOST_ARRAYS:
+            raise InputError(
+                f"the function names {arrays} arrays and indices; at most {MOST_ARRAYS} are read"
+            )
         self.at, self.depth = 0, 0
 
     def _tokens(self) -> Iterator[tuple[str, str]]:
@@ -528,6 +532,8 @@ class _Reader:
             if match is None:
                 raise self._error(f"{text[at:].strip()[:1]!r} is not read here")
             kind, word = match.lastgroup or "", match[match.lastgroup or 0]
+            if kind == "number" and len(word) > MOST_DIGITS:
+                raise self._error(f"a number has {len(word)} digits, more than {MOST_DIGITS}")
             if kind == "sum" and word in self.shapes:
                 kind = "name"
             yield kind, word

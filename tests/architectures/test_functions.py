@@ -71,6 +71,8 @@ def test_functions_are_what_they_say(text, expected):
         ("K^T Q)", "')' is not read here"),
         ("(" * 60 + "K" + ")" * 60, "more than 50 parentheses"),
         ("K " * 6000, "12000 characters"),
+        ("K K^T " * 200 + "K", "names 401 arrays and indices; at most 100 are read"),
+        ("9" * 5000 + " K", "a number has 5000 digits, more than 9"),
         ("__import__('os')", "is not read here"),
     ],
 )

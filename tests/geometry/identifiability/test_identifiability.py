@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic
+from agattn.algebra.residues import random_residues
 from agattn.architectures.functions import read_function
 from agattn.architectures.protocol import as_parameters
 from agattn.documents import check
@@ -16,6 +17,8 @@ from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.identifiability.at_weights import moved_at_random
+from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
 
 
 def group(K, P, Q, O, X):
@@ -268,6 +271,26 @@ def test_a_dead_neuron_is_not_determined_and_its_weight_is():
     into, out = found["W_1_1"], found["W_1_2"]
     assert (into.status.value, into.free) == ("not", 5)  # two factors, and a row that may be anything
     assert (out.status.value, out.free, out.determined) == ("partly", 2, 1)
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        ag.DeepNetwork((3, 2, 2), (2, 1), t=2, heads=2, value_rank=1),
+        ag.DeepNetwork((3, 1, 2), (2, 2), t=2),  # with further symmetries, which are not named
+        ag.Network([ag.Perceptron([3, 2], degree=3)], dim=2),
+    ],
+)
+def test_a_random_move_stays_in_the_fiber(architecture):
+    generator = np.random.default_rng(4)
+    weights = {name: generator.integers(1, 5, shape) for name, shape in architecture.shapes.items()}
+    at = with_all_symmetries(ExactWeights(architecture, weights))
+    p = at.prime(generator)
+    theta, _ = at.residues(p)
+    (moved,) = moved_at_random(at, theta[None], p, generator)
+    X = random_residues(generator, (3, *architecture.input_shape), p)
+    values = [architecture.evaluate(ModularArithmetic(p), at.arrays(one), X) % p for one in (theta, moved)]
+    assert (values[0] == values[1]).all() and (theta != moved).mean() > 0.9
 
 
 def test_what_is_seen_to_move_by_factors_alone_is_not_called_free():
