@@ -186,6 +186,17 @@ def test_a_regular_element_proves_that_ideals_are_whole(engine_installation, siz
     )
 
 
+def test_many_outputs_are_decided_with_few(singular, monkeypatch):
+    asked = []
+    monkeypatch.setattr(elimination, "_is_regular", lambda ideal, *_: asked.append(ideal.name) or True)
+    found = check_generators(compute_ideal(SingleLayer(2, 6, 1), 4), singular)
+    assert asked == ["M(2,3,1)"] and found.asked_of == "M(2,3,1)"
+    assert found.conclusion.endswith("shown for M(2,3,1), which has the same modules")
+    assert (found.dimension, found.whole) == (SingleLayer(2, 6, 1).expected_dimension, True)
+    found = check_generators(compute_ideal(SingleLayer(2, 3, 1), 4), singular)
+    assert asked[1:] == ["M(2,3,1)"] and found.asked_of is None and "shown for" not in found.conclusion
+
+
 def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_closure():
     for layer in (SingleLayer(2, 3), SingleLayer(3, 1), SingleLayer(3, 2, 1), SingleLayer(4, 1, 2)):
         minor = Equation.from_polynomial(elimination._minor(layer), type(layer))

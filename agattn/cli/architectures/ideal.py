@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     help="Format of FILE, or without -O of all generators on stdout.  [default: by the ending of FILE]",
 )  # fmt: skip
 @click.option(
-    "--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal, in all degrees."
+    "--complete",
+    is_flag=True,
+    help="Whether these generate the whole ideal, in all degrees: by a theorem, else by an engine.",
 )
 @click.option(
     "--invariants",

@@ -154,6 +154,12 @@ NAMES: dict[tuple[Partition, ...], str] = {
     ),
     ((4,), (2, 2), (4, 4)): "resultants of two forms of one row, on any two-dimensional subspace",
     ((2, 2), (4,), (4, 4)): "resultants of two forms of one column, on any two-dimensional subspace",
+    ((4,), (2, 2), (3, 3, 1, 1)): (
+        "4×4 minors: the partial derivatives of two forms of one row span at most three dimensions"
+    ),
+    ((2, 2), (4,), (3, 3, 1, 1)): (
+        "4×4 minors: the partial derivatives of two forms of one column span at most three dimensions"
+    ),
 }
 
 

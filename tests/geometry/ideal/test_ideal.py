@@ -259,7 +259,7 @@ def test_lowering_the_wrong_vector_is_noticed():
         list(wrong)
 
 
-RING = coordinate_ring(SingleLayer(3, 3))
+RING = coordinate_ring(SingleLayer(4, 3))
 
 
 def y(c, b, i, k):
@@ -286,6 +286,12 @@ def resultant(first, second):
     return determinant([[*p, zero], [zero, *p], [*q, zero], [zero, *q]])
 
 
+def derivatives(*forms):
+    """The determinant of the derivatives in the first two directions of two forms in four variables."""
+    columns = [(form, k) for form in forms for k in (1, 2)]
+    return determinant([[(1 + (i == k)) * y(*form, i, k) for form, k in columns] for i in (1, 2, 3, 4)])
+
+
 #: The highest weight vector of each named module, from its definition.
 DEFINITIONS = {
     ((1, 1), (1, 1), (4,)): determinant([[y(c, b, 1, 1) for b in (1, 2)] for c in (1, 2)]),
@@ -297,6 +303,8 @@ DEFINITIONS = {
     ((1, 1, 1), (3,), (3, 3)): determinant([binary(1, 1), binary(2, 1), binary(3, 1)]),
     ((4,), (2, 2), (4, 4)): resultant((1, 1), (1, 2)),
     ((2, 2), (4,), (4, 4)): resultant((1, 1), (2, 1)),
+    ((4,), (2, 2), (3, 3, 1, 1)): derivatives((1, 1), (1, 2)),
+    ((2, 2), (4,), (3, 3, 1, 1)): derivatives((1, 1), (2, 1)),
 }
 #: Minors of the matrix with rows b and columns (c, {i, k}), of size α + 1.
 FLATTENING_MINORS = {
@@ -317,6 +325,15 @@ def test_named_equations_are_the_generators_of_their_module(shapes):
     [generator] = highest_weight_generators(shapes, layer)
     named = Equation.from_polynomial((DEFINITIONS | FLATTENING_MINORS)[shapes])
     assert named.terms == generator.primitive().terms
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)])
+def test_partial_derivatives_span_no_more_than_rows_and_columns(rows, columns):
+    """Of V_c·A_b they lie in the span of the V_c and A_b; the bound is sharp at random weights."""
+    d, random = 7, np.random.default_rng(0)
+    V, A = (random.integers(-5, 6, size=(many, d)) for many in (rows, columns))
+    hessians = [np.outer(v, a) + np.outer(a, v) for v in V for a in A]
+    assert flint.fmpz_mat(np.hstack(hessians).tolist()).rank() == rows + columns
 
 
 def test_membership():
