@@ -40,7 +40,7 @@ class Paper:
         self.stream, self.width = stream, width
 
     def print(self, said: str = "") -> None:
-        """Write a line or more; tabs become spaces, and signs that move a printer are left out, as by rich."""
+        """Write a line or more; as by rich, tabs become spaces, and signs that move a printer vanish."""
         self.stream.write(said.expandtabs().translate(_MOVES) + "\n")
 
 
@@ -232,4 +232,3 @@ _COLOURS = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inap
 
 def _plain(cell: Cell) -> str:
     return cell.word if isinstance(cell, Word) else str(cell)
-
