@@ -57,6 +57,7 @@ from agattn.architectures import Architecture, as_layer
 from agattn.engines.locate import Installation
 from agattn.errors import TooLargeError
 from agattn.evidence import weakest
+from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.geometry.ideal.torus_weights import generic_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
@@ -233,8 +234,12 @@ def alone(way: str, number: int) -> None:
     """Do one row in this process: print the time inside, without imports, the answer, and its evidence."""
     said = ""
     if way == "ideal":
-        ag.ideal(ag.PolynomialMap(cubic, {"s": 2}), 2)  # imports
+        others = ag.SingleLayer(2, 1, 1), ag.Network([ag.Attention(1, 1, mask="causal")], 1, 2)
+        for known in (ag.PolynomialMap(cubic, {"s": 2}), *others):
+            ag.ideal(known, 2)  # imports
         architecture, degree = ideals(False)[number]
+        if isinstance(architecture, ag.Network):
+            symmetry_bound(others[1])  # imports networkx
         seconds, found = _timed(lambda: _written(architecture, degree))
         answer = [piece.minimal_generators for piece in found.degrees]
         said = str(weakest(piece.evidence for piece in found.degrees))

@@ -42,7 +42,7 @@ class Paper:
         self.stream, self.width = stream, width
 
     def print(self, said: str = "") -> None:
-        """Write a line or more; tabs become spaces, signs that move a printer are left out, as by rich."""
+        """Write a line or more; as by rich, tabs become spaces, and signs that move a printer vanish."""
         self.stream.write(said.expandtabs().translate(_MOVES) + "\n")
 
 

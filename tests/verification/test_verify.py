@@ -312,7 +312,7 @@ def test_verdicts_are_made_in_one_place():
     }
     assert made - {"evidence.py"} == {"claims/claim.py"} == said - {"evidence.py"}
     assert asked == {"verification/verify.py"}
-    assert sources["verification/verify.py"].count(".verdict(") == 2  # judged, and checked
+    assert sources["verification/verify.py"].count(".verdict(") == 2  # by findings, and in judge
 
 
 # Without any engine -----------------------------------------------------------------------------------------
