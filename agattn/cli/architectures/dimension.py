@@ -20,7 +20,8 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a neuromanifold, with a proof from both sides where they meet.
 
     A layer counts as a network of one layer. Where the rank of a Jacobian would take long, a
-    theorem decides if one is known; it is named with its hypotheses, which were checked.
+    theorem decides if one is known; it is named with its hypotheses, which were checked. Elsewhere
+    large networks get a proved interval, and how far it is open.
     """
     one_blas_thread()
     from agattn.claims.network_dimension import dimension
