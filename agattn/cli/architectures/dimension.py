@@ -23,7 +23,8 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a neuromanifold, proved where a lower and an upper bound meet.
 
     A layer counts as a network of one layer. Where the rank of a Jacobian would take long, agattn uses a
-    theorem, if a theorem is known, and prints its name and its hypotheses, which were checked.
+    theorem, if a theorem is known, and prints its name and its hypotheses, which were checked. Other large
+    networks get a proved interval, and how far it is open.
 
     Of a published transformer (--config) the table has one layer of its attention, with and without
     softmax and positions, what is redundant by which symmetry, and bounds for all layers together.

@@ -47,7 +47,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -71,7 +71,7 @@ from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import smaller, stacks, supports
+from agattn.geometry.dimension import supports
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import by_supports
@@ -80,6 +80,9 @@ from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Named, Result, Written, key
+
+if TYPE_CHECKING:
+    from agattn.geometry.dimension.stacks import Bounds
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
@@ -350,6 +353,8 @@ def _by_bounds(architecture: Architecture, seed: int, progress: Progress) -> Dim
     """
     if not isinstance(architecture, (DeepNetwork, Network)):
         return None
+    from agattn.geometry.dimension import stacks
+
     known = stacks.bounds(architecture)
     spares = known is not None and known.lower == known.upper > MAX_COMPARED
     if not spares and not _is_refused(architecture):
@@ -397,7 +402,7 @@ def _is_refused(architecture: DeepNetwork | Network) -> bool:
 
 
 def _counted_at_any_size(
-    architecture: DeepNetwork | Network, counted: Bound | None, known: stacks.Bounds | None
+    architecture: DeepNetwork | Network, counted: Bound | None, known: Bounds | None
 ) -> Bound:
     """The least upper bound that needs no matrix of the size of a Jacobian."""
     from agattn.geometry.dimension import capacity
@@ -413,6 +418,8 @@ def _counted_at_any_size(
 
 def _inside(architecture: DeepNetwork | Network, seed: int, progress: Progress) -> dict[str, Any]:
     """The largest lower bound by networks inside: one head in each layer, or a rank that takes seconds."""
+    from agattn.geometry.dimension.smaller import smaller
+
     found: list[tuple[int, Architecture, str | None, tuple[str, ...], tuple[int, int] | None]] = []
     network = architecture.as_network()
     if network is not None:
@@ -421,7 +428,7 @@ def _inside(architecture: DeepNetwork | Network, seed: int, progress: Progress) 
             found.append((theorem.dimension, single, theorem.id, theorem.checked, None))
     progress("the rank of a smaller network inside")
     most = MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE
-    if inside := smaller.smaller(architecture, most):
+    if inside := smaller(architecture, most):
         rows = jacobian_rows(inside, Bound(inside.parameters, "the parameters"))
         # The sizes of coefficients bound a chance of error, and a lower bound has none.
         ranked = rank(replace(rows, size=lambda: 0.0), seed=seed, points=1)

@@ -23,7 +23,8 @@ are checked; this takes a second for a hundred heads of width 768, and no Jacobi
 Neurons x ↦ Σ_j w_j (v_j·x)^r with r ≥ 3 are taken at unit vectors w_j and sums v_j of two variables: each
 pair of variables for one neuron alone, and pairs without a common variable for neurons with the same w_j.
 For even d the pairs fall into d − 1 matchings, for odd d into d, of ⌊d/2⌋ pairs each. So there is room for
-min(d', matchings) ⌊d/2⌋ neurons, and each neuron has d + d' − 1 dimensions.
+min(d', matchings) ⌊d/2⌋ neurons, and each neuron has d + d' − 1 dimensions. For r = 2 and d' ≥ 2 there is
+room for d neurons: different variables v_j, and w_j of which no two are dependent.
 
 Layers with skip connections, all of one width: the part of degree 3 in X of (1 + g_l)∘...∘(1 + g_1) is
 g_1 + ... + g_l for layers g_i of attention, a sum of all heads of all layers. With perceptrons of degree r

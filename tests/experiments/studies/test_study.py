@@ -429,7 +429,7 @@ def test_what_is_not_done_again(tmp_path):
         [
             Job(NETWORK, "dimension"),
             unproved,
-            Job(DeepNetwork((100, 100, 100), (2, 2), heads=2), "dimension"),
+            job(30, 30),  # refused as too large
         ],
         Cache(tmp_path),
     )
