@@ -32,12 +32,13 @@ def schema_page() -> str:
     True
     """
     verify = schema("verify")
-    layer, network, model, polynomial = verify["properties"]["architecture"]["anyOf"]
+    network, layer, model, polynomial, jet = verify["properties"]["architecture"]["anyOf"]
     architectures = [
         "## Architectures", "", "The key `architecture` of a layer:", "", *table(layer, verify), "",
         "Of a network:", "", *table(network, verify), "",
         "Of a [model](../guides/models.md):", "", *table(model, verify), "",
-        "And of a polynomial map:", "", *table(polynomial, verify), "",
+        "Of a polynomial map:", "", *table(polynomial, verify), "",
+        "And of a [jet](../networks/softmax.md) of a network:", "", *table(jet, verify), "",
     ]  # fmt: skip
     return "\n".join([*architectures, *map(section, sorted(NAMES))])
 
@@ -75,7 +76,7 @@ def rows(part: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iterat
         said = value.get("description", part.get("description", ""))  # a tag is what its record is
         meaning = " ".join(str(said).split()).replace("|", "\\|")
         meaning = meaning[:1].upper() + meaning[1:].rstrip(".") + "."
-        if key == "architecture":  # the same everywhere
+        if key == "architecture" or "jet" in part["properties"]:  # the same everywhere
             yield path, "object" + absent, f"{meaning} See [architectures](#architectures)."
         else:
             yield path, type_of(value, root) + absent, meaning
