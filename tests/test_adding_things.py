@@ -228,11 +228,11 @@ def test_a_kind_of_layer(copy):
     layers, face = "agattn/architectures/layers.py", "agattn/__init__.py"
     last = "#: Every kind of layer by its type."
     copy.change(layers, last, f"{gates}\n\n{last}")
-    copy.change(layers, " Sum, Skip)\n", " Sum, Skip, Gates)\n")
+    copy.change(layers, " Recurrence, Skip)\n", " Recurrence, Skip, Gates)\n")
     promised = paths(table()["a kind of layer"][1])
     copy.change("agattn/architectures/__init__.py", '"Convolution", ', '"Convolution", "Gates", ')
     copy.change("agattn/architectures/__init__.py", '    "Linear",\n', '    "Gates",\n    "Linear",\n')
-    copy.change(face, '"DeepNetwork", "Linear"', '"DeepNetwork", "Gates", "Linear"')
+    copy.change(face, '"DeepNetwork", "Jet"', '"DeepNetwork", "Gates", "Jet"')
     copy.change(face, '"Evidence", "InputError"', '"Evidence", "Gates", "InputError"')
     check_touched(copy.touched(), promised, set())
 

@@ -98,7 +98,7 @@ class Network(Result):
     >>> Network([Convolution(3, degree=2), Convolution(4, degree=2)], dim=1, tokens=5)
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: layer 2: filter is 4, and it slides along 3 tokens; it must be at most that
+    agattn.errors.InputError: layer 2: filter is 4, and slides along 3 tokens; give at most 3
     """
 
     layers: Key[

@@ -99,7 +99,7 @@ class Expression:
                 yield from one.parts
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """Its values, (n, *sizes of the labels, *axes), from arrays with an axis in front."""
+        """Its values, ``(n, *labels, *axes)``, from arrays with an axis in front."""
         raise NotImplementedError
 
     def aligned(self, value: Array, labels: tuple[tuple[str, int], ...]) -> Array:
@@ -455,7 +455,7 @@ class WeightFunction:
         return prod(self.shape)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """Its values, (n, *shape), at parameters with their shapes, or a first axis more."""
+        """Its values, ``(n, *shape)``, at parameters with their shapes, or a first axis more."""
         return self.expression.evaluate(arithmetic, parameters)
 
     def __repr__(self) -> str:

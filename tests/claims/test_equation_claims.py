@@ -29,7 +29,7 @@ def test_a_smaller_space_refutes_it_modularly(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("layer", "evidence"), [(SingleLayer(3, 1), Evidence.PROVED), (SingleLayer(2, 1, 1, 1), Evidence.MODULAR)]
+    ("layer", "evidence"), [(SingleLayer(3, 1), Evidence.PROVED), (SingleLayer(2, 1, 1, 1), Evidence.PROVED)]
 )
 def test_inapplicable_elsewhere_with_the_values_shown(layer, evidence):
     verdict = hilbert_function(layer)

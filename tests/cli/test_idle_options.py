@@ -57,7 +57,7 @@ REFUSED = [
     (["audit", "--max-d", "60"], "the limit is 1000. Use --force"),
     (["figure", "1", "-d", "100000"], "the limit is 1000. Use --force"),
     (
-        ["dimension", "--dims", "2,2", "--ranks", "2", "--heads", "2", "-t", "30000"],
+        ["identifiability", "--dims", "2,2", "--ranks", "2", "--heads", "2", "-t", "30000"],
         "matrices of t × t entries do not fit",
     ),
     (["verify", "--dims", "2,2", "--ranks", "2", "-t", "1000000"], "1000000 tokens; the limit is 100"),

@@ -43,6 +43,8 @@ from agattn.geometry.dimension.supports import Parts, layers_of, seen
 ID = "agattn.stacks"
 # The largest degree of a perceptron for which monomials are counted.
 _MOST_DEGREE = 1000
+# Heads with more places of weights count as one head, and longer stacks are not cut.
+_MOST_PLACES, _MOST_LAYERS = 5_000_000, 2_000
 
 
 class Bounds(NamedTuple):
@@ -143,6 +145,8 @@ def _heads(d: int, d_out: int, a: int, b: int, heads: int) -> int:
     (44, 7)
     """
     found = a * (2 * d - a) + b * (d + d_out - b) - 1
+    if heads * (d + d_out + a + b) > _MOST_PLACES:
+        return found
     for alpha, beta in {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}:
         low, high = 1, heads + 1  # so many heads fit, and so many do not
         if Parts(d, d_out, [alpha] * heads, [beta] * heads).fit:
@@ -391,7 +395,7 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
 def bounds(architecture: Architecture) -> Bounds | None:
     """Both bounds; ``None`` where the theorem says nothing."""
     found = stack(architecture)
-    if found is None or (lower := found.lower()) is None:
+    if found is None or len(found.blocks) > _MOST_LAYERS or (lower := found.lower()) is None:
         return None
     upper = found.upper()
     checked = ["no normalization"]

@@ -14,7 +14,7 @@ groups and few tokens they are not: P_γX has at most the rank t, and so have th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -23,7 +23,7 @@ from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
-from agattn.geometry.dimension.supports import by_supports, supports
+from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.theorems import Theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -193,7 +193,13 @@ def _groups(network: Network) -> Iterator[Redundant]:
 
     At general weights of the layer with the sizes that are used the orbits are free.
     """
-    if (smaller := reduced(network)) != network:
+    smaller = reduced(network)
+    [layer] = smaller.layers
+    if isinstance(layer, Attention) and layer.is_plain:
+        rank = layer.rank if layer.rotary else min(layer.rank, network.dim)
+        values = layer.value_rank and min(layer.value_rank, network.dim, layer.out)
+        smaller = Network((replace(layer, rank=rank, value_rank=values),), *network.input_shape)
+    if smaller != network:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
     [place] = smaller.places
@@ -230,17 +236,15 @@ def _stack(config: Published, one: LayerExtent) -> StackExtent:
 def _independent_rows(network: Network) -> int | None:
     """How many rows of a layer are independent functions: min(d', H·b), where that is known, else ``None``.
 
-    A combination λ of the rows is the layer with λᵀO_h in place of O_h. With a softmax it is zero only if all
-    λᵀO_h P_h are, as the heads have different poles. Without softmax, for groups with coordinates of their
-    own, it is zero only if all λᵀO_h are. For heads at disjoint supports take any V_h in the variables that
-    no A_h has: as each A_h has a place of its own, again all λᵀV_h are zero.
+    A combination λ of the rows is the layer with λᵀO_h in place of O_h. With a softmax it is zero only if
+    all λᵀO_h P_h are, as the heads have different poles. Without softmax a theorem must say that the
+    kernel of the differential comes from the groups alone. If Σ λᵀV_h·A_h = 0, then for any column μ the
+    vector V̇_h = μλᵀV_h, Ȧ_h = 0 is in the kernel and moves no A_h, K or P; so it is 0, and all λᵀV_h
+    are.
     """
-    layer = network.layers[0]
+    [layer] = reduced(network).layers
     assert isinstance(layer, Attention) and layer.value_rank is not None
-    d, heads = network.dim, layer.heads
-    if layer.normalization == "none" and layer.groups * (layer.rank + layer.value_rank) > d:
-        r, rho = layer.kv_latent or d, layer.q_latent or d
-        fits = supports(r, layer.out, [layer.rank] * heads, [layer.value_rank] * heads, rho) is not None
-        if layer.is_grouped or not fits:
-            return None
-    return min(layer.out, heads * layer.value_rank)
+    alone = Network((replace(layer, rotary=False),), *network.input_shape)
+    if layer.normalization == "none" and by_supports(alone) is None and by_layer(alone) is None:
+        return None
+    return min(layer.out, layer.heads * min(layer.value_rank, layer.kv_latent or network.dim))

@@ -55,7 +55,6 @@ class DiscreteSymmetry(Result):
 
     Attributes:
         generators: functions of arrays modulo a prime p; p − 1 is a multiple of ``root``.
-        root: the order of the roots of unity that occur.
     """
 
     name: Key[

@@ -657,12 +657,12 @@ def test_networks_that_are_none_are_named():
 
 def test_two_questions_are_two_reports():
     other = line_of(Job(SingleLayer(2, 1), "strata"))
-    with pytest.raises(InputError, match="line 2 asks for strata and those above for verify"):
+    with pytest.raises(InputError, match="line 2 asks for strata and the lines above for verify"):
         read_lines(f"{written(line_of_2_1)}\n{written(other)}")
 
 
 def test_nothing_is_no_study():
-    with pytest.raises(InputError, match="there is no line in it"):
+    with pytest.raises(InputError, match="the file has no line"):
         read_lines("\n \n")
 
 

@@ -236,7 +236,7 @@ def test_heads_of_every_layer_and_other_networks():
         assert {n: a.shape for n, a in one.items()} == network.shapes
         assert any((one[n] != other[n]).any() for n in one)
     assert list(head_kinds(DeepNetwork((2, 2), (1,), t=2))) == []
-    with pytest.raises(InputError, match="no lightning network"):
+    with pytest.raises(InputError, match="are known for lightning networks"):
         next(head_kinds(DeepNetwork((2, 2), (1,), t=2, heads=2, normalization="softmax")))
 
 
