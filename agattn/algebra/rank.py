@@ -367,7 +367,7 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     needed = 1 if B.stated else 2
     while True:
         noise = float(precision // 2)
-        values = singular_values(midpoints(B, precision), precision)
+        values = singular_values(midpoints(B.balls(precision), precision), precision)
         if B.stated and B.pairs is not None and values and values[0]:
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
             radii = (

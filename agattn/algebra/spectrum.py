@@ -11,8 +11,6 @@ from typing import Any
 
 import mpmath
 
-from agattn.algebra.matrices import BallMatrix
-
 #: Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
 SVD_SIZE = 80
 
@@ -90,11 +88,11 @@ def widest_gap(values: Sequence[Any], noise_bits: int) -> tuple[int, float | Non
     return rank, float(mpmath.log(values[rank - 1] / below, 2))
 
 
-def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
-    """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
+def midpoints(balls: Any, bits: int) -> list[list[Any]]:
+    """The midpoints of an array of balls, (m, n), as mpmath numbers, rounded to a precision."""
 
     def number(x: Any) -> Any:
         return mpmath.mpf(tuple(map(int, x.mid().man_exp())))
 
     with mpmath.workprec(bits):
-        return [[number(x) for x in row] for row in A.balls(bits).tolist()]
+        return [[number(x) for x in row] for row in balls.tolist()]

@@ -190,11 +190,26 @@ class Transposed(Expression):
 
 
 @dataclass(frozen=True)
-class Product(Expression):
-    """The product of two matrices, for each value of their indices."""
+class Both(Expression):
+    """A product of two expressions, for each value of their indices."""
 
     left: Expression
     right: Expression
+
+    @property
+    def degree(self) -> int:
+        """The sum of both."""
+        return self.left.degree + self.right.degree
+
+    def sides(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Iterator[Array]:
+        """The values of both, each with an axis for all indices."""
+        for side in (self.left, self.right):
+            yield side.aligned(side.evaluate(arithmetic, arrays), self.form.labels)
+
+
+@dataclass(frozen=True)
+class Product(Both):
+    """The product of two matrices, for each value of their indices."""
 
     def __post_init__(self) -> None:
         one, other = self.left.form, self.right.form
@@ -219,26 +234,14 @@ class Product(Expression):
         """One after the other."""
         return f"{self.left.grouped} {self.right.grouped}"
 
-    @property
-    def degree(self) -> int:
-        """The sum of both."""
-        return self.left.degree + self.right.degree
-
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """The products of stacks."""
-        labels = self.form.labels
-        one, other = (
-            side.aligned(side.evaluate(arithmetic, arrays), labels) for side in (self.left, self.right)
-        )
-        return arithmetic.matmul(one, other)
+        return arithmetic.matmul(*self.sides(arithmetic, arrays))
 
 
 @dataclass(frozen=True)
-class Tensor(Expression):
+class Tensor(Both):
     """The tensor product, for each value of the indices: entries of one times entries of the other."""
-
-    left: Expression
-    right: Expression
 
     @cached_property
     def form(self) -> Form:
@@ -255,18 +258,10 @@ class Tensor(Expression):
         """In parentheses."""
         return f"({self.text})"
 
-    @property
-    def degree(self) -> int:
-        """The sum of both."""
-        return self.left.degree + self.right.degree
-
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """Entries times entries."""
-        labels = self.form.labels
-        one, other = (
-            side.aligned(side.evaluate(arithmetic, arrays), labels) for side in (self.left, self.right)
-        )
-        whole = [slice(None)] * (1 + len(labels))
+        one, other = self.sides(arithmetic, arrays)
+        whole = [slice(None)] * (1 + len(self.form.labels))
         k, m = len(self.left.form.axes), len(self.right.form.axes)
         one = one[(*whole, *[slice(None)] * k, *[None] * m)]
         other = other[(*whole, *[None] * k, *[slice(None)] * m)]

@@ -51,10 +51,10 @@ def base_10_logarithms(matrix: Any) -> tuple[list[float], str]:
             f"a spectrum of a {m} x {n} matrix is too large to draw; at most {LARGEST_SIZE} squared"
         )
     if min(m, n) <= PRECISE_SIZE and max(m, n) <= 10 * PRECISE_SIZE:
-        values, how = singular_values(midpoints(real(matrix), 400), 400), "400 bits"
+        values, how = singular_values(midpoints(real(matrix).balls(400), 400), 400), "400 bits"
     else:
         dense = getattr(matrix, "integers", None)
         if not isinstance(dense, np.ndarray) or matrix.row_scales:
-            dense = [[float(x) for x in row] for row in midpoints(real(matrix), 64)]
+            dense = [[float(x) for x in row] for row in midpoints(real(matrix).balls(64), 64)]
         values, how = np.linalg.svd(np.array(dense, dtype=float), compute_uv=False).tolist(), "float64"
     return [float(mpmath.log10(x)) for x in values if x], how

@@ -23,7 +23,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array, BallArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
 from agattn.algebra.series import Series, SeriesArithmetic
-from agattn.algebra.spectrum import singular_values
+from agattn.algebra.spectrum import midpoints, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork, positive_integer
 from agattn.architectures.forms import STUDIED, Studied
@@ -260,8 +260,6 @@ def _slopes(network: DeepNetwork, digits: int, rows: int, generator: np.random.G
             t = flint.arb(2) ** -n
             theta = {name: array * t if _is_small(name) else array for name, array in drawn.items()}
             J = jacobian(network, theta, X, BallArithmetic(), cotangents)
-        with mpmath.workprec(bits):
-            numbers = [[mpmath.mpf(tuple(map(int, x.mid().man_exp()))) for x in row] for row in J.tolist()]
-            found.append(singular_values(numbers, bits))
+        found.append(singular_values(midpoints(J, bits), bits))
     with mpmath.workprec(bits):
         return [float(mpmath.log(x / y, 2)) if y else mpmath.inf for x, y in zip(*found, strict=True)]

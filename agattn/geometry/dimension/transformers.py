@@ -32,10 +32,6 @@ from agattn.sheet.result import Count, Key, Result, key
 Normalization = Literal["none", "softmax"]
 
 
-def _form(normalization: Normalization, rotary: bool) -> str:
-    return f"{'softmax' if normalization == 'softmax' else 'lightning'}{', rotary' * rotary}"
-
-
 @dataclass(frozen=True, repr=False)
 class Redundant(Result):
     """Groups of one kind in a layer, which leave its function as it is."""
@@ -57,11 +53,22 @@ class Redundant(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class LayerExtent(Result):
-    """One layer, in one of its forms."""
+class FormExtent(Result):
+    """Attention in one of its forms: with or without softmax and positions."""
 
     normalization: Key[Normalization, "`none` is lightning attention."]
     rotary: Key[bool, "Whether keys and queries are turned by their positions."]
+
+    @property
+    def name(self) -> str:
+        """The form in words."""
+        return f"{'softmax' if self.normalization == 'softmax' else 'lightning'}{', rotary' * self.rotary}"
+
+
+@dataclass(frozen=True, repr=False)
+class LayerExtent(FormExtent):
+    """One layer, in one of its forms."""
+
     tokens: Key[Count, "The number of tokens."]
     parameters: Key[Count, "The entries of all arrays."]
     dimension: Key[Count | None, "The dimension; null where no theorem knows it."]
@@ -70,11 +77,6 @@ class LayerExtent(Result):
     redundant: Key[tuple[Redundant, ...], "The groups that leave the function as it is."]
     upper_bound: Key[Count, "The parameters less these groups: proved."]
 
-    @property
-    def name(self) -> str:
-        """The form in words."""
-        return _form(self.normalization, self.rotary)
-
     def summary(self) -> str:
         """The form with its dimension."""
         known = "open" if self.dimension is None else f"dimension {self.dimension} ({self.evidence})"
@@ -82,11 +84,9 @@ class LayerExtent(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class StackExtent(Result):
+class StackExtent(FormExtent):
     """All layers one after the other, without what stands between them."""
 
-    normalization: Key[Normalization, "`none` is lightning attention."]
-    rotary: Key[bool, "Whether keys and queries are turned by their positions."]
     parameters: Key[Count, "The entries of all arrays."]
     lower_bound: Key[Count | None, "The dimension is at least this: proved; null where none is known."]
     upper_bound: Key[Count | None, "The dimension is at most this: proved; null where none is known."]
@@ -152,7 +152,7 @@ class TransformerDimension(Result, name="dimension"):
         for one in self.stack:
             bounds = (one.lower_bound, one.upper_bound, one.open)
             shown = ("not known" if x is None else str(x) for x in bounds)
-            rows.append((_form(one.normalization, one.rotary), one.parameters, *shown))
+            rows.append((one.name, one.parameters, *shown))
         headings = (f"{self.config.layers} layers", "parameters", "at least", "at most", "open by")
         return Table("The stack of attention alone", headings, tuple(rows))
 
