@@ -56,7 +56,7 @@ def room_of(module: str) -> str:
 def floors() -> dict[str, tuple[int, int]]:
     """The floor of every room, higher numbers above, and inside of geometry the order there."""
     config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg")
+    config.read(ROOT / ".importlinter")
     found = {}
     for place, contract in enumerate(CONTRACTS):
         layers = config[contract]["layers"].split("\n")

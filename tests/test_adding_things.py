@@ -66,7 +66,8 @@ class Copy:
         self.folder = folder
         # With the compiled modules, which stay valid as the copies are as old as the files.
         shutil.copytree(PACKAGE, folder / "agattn")
-        shutil.copy(ROOT / "setup.cfg", folder)
+        for name in ("setup.cfg", ".importlinter"):
+            shutil.copy(ROOT / name, folder)
         (folder / "tests").mkdir()
         shutil.copy(ROOT / "tests" / "house.py", folder / "tests")
 
