@@ -1,10 +1,12 @@
-"""The pages on commands and on JSON, from the commands and the schemas that the package has."""
+"""The pages on commands, JSON and claims, from what the package has, and the notebooks with their outputs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from agattn.claims import titled
@@ -134,16 +136,48 @@ def claim_page() -> str:
     return "\n".join(lines)
 
 
-GENERATED = {"layer/claims": claim_page, "reference/cli": command_page, "reference/json": schema_page}
+NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
 
 
-def append(app: Any, page: str, source: list[str]) -> None:
-    """Put what is generated at the end of the page, as it is read."""
+def notebook_page(name: str) -> str:
+    """The cells of a notebook, each with the output that its file holds.
+
+    >>> "ag.strata(layer)" in notebook_page("one-layer")
+    True
+    """
+    parts = []
+    for cell in json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(
+            source if cell["cell_type"] == "markdown" else f"```{{code-block}} python\n{source}\n```"
+        )
+        for output in cell.get("outputs", ()):
+            data = {kind: "".join(lines) for kind, lines in output["data"].items()}
+            html = data.get("text/html")
+            shown = f"{{raw}} html\n{html}" if html else f"{{code-block}} text\n{data['text/plain']}"
+            parts.append(f"````{shown}\n````")
+    return "\n\n".join(parts)
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "layer/claims": claim_page,
+    "reference/cli": command_page,
+    "reference/json": schema_page,
+    **{
+        f"start/notebooks/{path.stem}": partial(notebook_page, path.stem)
+        for path in NOTEBOOKS.glob("*.ipynb")
+    },
+}
+
+
+def complete(app: Any, page: str, source: list[str]) -> None:
+    """Put what is generated at the end of the page, as it is read; a notebook at its begin."""
     if page in GENERATED:
-        source[0] += "\n" + GENERATED[page]()
+        parts = [source[0], GENERATED[page]()]
+        source[0] = "\n".join(reversed(parts) if page.startswith("start/notebooks/") else parts)
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect to Sphinx."""
-    app.connect("source-read", append)
+    app.connect("source-read", complete)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -39,6 +39,7 @@ FOLDERS = {
 OTHERS = {
     "heads": "guides/checkpoint",
     "citing": "guides/certificate",
+    "start/notebook": "start/notebooks/index",
     "training/report": "experiments/training-runs",
     **{
         f"howto/{page}": f"guides/{page}"
