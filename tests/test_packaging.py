@@ -52,7 +52,7 @@ def test_binder_installs_as_the_readme_does():
 
 
 def test_the_sdist_takes_what_the_tests_need():
-    """All that git has at the root stands in MANIFEST.in, but for what setuptools takes and what no test needs."""
+    """MANIFEST.in names all at the root, but for what setuptools takes itself and what no test needs."""
     known = {
         ".ci",
         ".gitignore",
