@@ -154,7 +154,11 @@ def notebook_page(name: str) -> str:
         for output in cell.get("outputs", ()):
             data = {kind: "".join(lines) for kind, lines in output["data"].items()}
             html = data.get("text/html")
-            shown = f"{{raw}} html\n{html}" if html else f"{{code-block}} text\n{data['text/plain']}"
+            shown = (
+                f'{{raw}} html\n<div class="table-wrapper output">{html}</div>'
+                if html
+                else f"{{code-block}} text\n{data['text/plain']}"
+            )
             parts.append(f"````{shown}\n````")
     return "\n\n".join(parts)
 
