@@ -73,6 +73,7 @@ def test_symmetries():
     assert "2 all known symmetries found, independent" in said and "2 as many new as predicted" in said
 
 
+@pytest.mark.slow
 def test_random_models():
     said = benchmark("random_models.py", "8", "--seed", "3")
     assert said.startswith("8 models of up to ") and "three seeds each: 0 disagree" in said

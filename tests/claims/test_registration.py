@@ -97,6 +97,7 @@ def test_claims_about_layers_import_none_of_networks():
     assert "agattn.claims.deep" not in imported and "agattn.claims.network" not in imported
 
 
+@pytest.mark.slow
 def test_a_claim_is_added_by_one_file_as_the_page_says(tmp_path):
     """The page's own lines, in a copy of the package, are judged, listed, and named in certificates."""
     text = PAGE.read_text(encoding="utf-8")

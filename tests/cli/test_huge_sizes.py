@@ -135,7 +135,9 @@ def words(line, n, folder):
     return found
 
 
-@pytest.mark.parametrize("command", LINES)
+@pytest.mark.parametrize(
+    "command", [pytest.param(one, marks=pytest.mark.slow) if one == "layers" else one for one in LINES]
+)
 def test_huge_sizes_are_refused_or_answered_at_once(tmp_path, command):
     """All lines of a command in one process, which is killed when its processor time is used up."""
     tried = []

@@ -33,7 +33,9 @@ LARGE = [
         768,
         64,
     ),
-    Network([Convolution(5, degree=2, channels=64)] * 4, dim=3, tokens=100),
+    pytest.param(
+        Network([Convolution(5, degree=2, channels=64)] * 4, dim=3, tokens=100), marks=pytest.mark.slow
+    ),
     Network([Linear(256), Power(2), Sum(), Linear(10)], dim=1000, tokens=10**6),
     DeepNetwork((768,) * 5, (64,) * 4, 1, heads=12),
 ]
