@@ -246,7 +246,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "match": (_is_texts, "part of the names of tensors, or a list of such parts"),
     "radius": (_is_radius, "a number, or a number in text such as '1/3'"),
     "data": (_is_pair, "a pair (X, Y)"),
-    "target": (is_list, "a list of N numbers"),
+    **dict.fromkeys(("target", "coefficients"), (is_list, "a list of N numbers")),
     "ranks": (is_ranks, "a list of ranks such as (1, 2)"),
     "grid": (_is_path, "the path of a TOML file, or its text"),
     "keep": (_is_path, "the path of a folder"),

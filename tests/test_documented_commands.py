@@ -71,6 +71,7 @@ LONG = {
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
     "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
+    "ideal -d 3 -o 2 -a 2 --max-degree 5 --invariants",
     "report -d 3 -o 2 -a 2 --out report",
     "run strata-tangents -d 3 -o 2 -a 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",

@@ -260,6 +260,25 @@ def leave_out(reason: str, *names: str) -> None:
             raise InputError(f"{parameter.opts[0]} {reason}; leave it out")
 
 
+def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
+    """The array ``y`` of a file, or the only array of the file.
+
+    Raises:
+        InputError: if it is not clear which array is meant.
+    """
+    if len(arrays) != 1 and "y" not in arrays:
+        names = ", ".join(list(arrays)[:6]) or "none"
+        raise InputError(f"{path} holds the arrays {names}; give one tensor{or_else}")
+    return arrays["y" if "y" in arrays else next(iter(arrays))]
+
+
+def read_tensor(path: Path) -> Any:
+    """The array of a file that :func:`one_tensor` means."""
+    from agattn.heads.weight_files import WeightFile
+
+    return one_tensor(WeightFile([path]), path)
+
+
 def one_blas_thread() -> None:
     """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
 

@@ -256,6 +256,10 @@ class ExaminedIdeal(Ideal, name="ideal"):
     """The ideal of a layer, beside named invariants and what an engine says about the generators."""
 
     invariants: Key[tuple[SpannedByFamily, ...] | UnsetType, "With `--invariants` only."] = UNSET
+    named_families: Key[
+        tuple[SpannedByFamily, ...] | UnsetType,
+        "The same for the families of one formula each; with `--invariants` and t ≥ 2 only.",
+    ] = UNSET
     lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
@@ -266,6 +270,7 @@ def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Complete
     found = ExaminedIdeal(
         **{one.name: known[one.name] for one in fields(ideal)},
         invariants=UNSET if compared is None else compared.spans,
+        named_families=UNSET if compared is None or not ideal.layer.has_orbits else compared.named,
         lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
         complete=UNSET if complete is None else complete,
     )

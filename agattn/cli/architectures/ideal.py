@@ -57,9 +57,13 @@ if TYPE_CHECKING:
 @click.option(
     "--invariants",
     is_flag=True,
-    help="For d' = 1, compare with the invariants that the literature names. At t = 1 and d = 3 give "
-    "--max-degree 8.",
+    help="Compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and d = 3 "
+    "give --max-degree 8.",
 )
+@click.option(
+    "--coefficients", type=options.INPUT, metavar="FILE",
+    help="With --invariants: which families vanish at y, the compact coefficients in FILE.",
+)  # fmt: skip
 @click.option(
     "--stratum", metavar="R_V,R_A,R",
     help="Equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn strata.",
@@ -71,8 +75,9 @@ if TYPE_CHECKING:
 @options.json_flag
 def command(
     architecture: Architecture, max_degree: int, engine_name: str | None, method: str | None, workers: int,
-    output: Path | None, form: str | None, complete: bool, invariants: bool, stratum: str | None,
-    field_name: str | None, timeout: float, memory: int | None, seed: int, force: bool, as_json: bool,
+    output: Path | None, form: str | None, complete: bool, invariants: bool, coefficients: Path | None,
+    stratum: str | None, field_name: str | None, timeout: float, memory: int | None, seed: int, force: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
@@ -90,6 +95,8 @@ def command(
     if stratum is not None:
         reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
         options.leave_out(reason, "workers", "complete", "invariants", "engine_name", "method")
+    if not invariants:
+        options.leave_out("is for --invariants", "coefficients")
     characteristic = options.characteristic(field_name)
     if chosen not in (None, "native") and not complete:
         reason = f"is for native computation; {chosen} finds the whole ideal itself"
@@ -100,7 +107,7 @@ def command(
     output, form = _destination(output, form)
     _check_idle(layer, complete, output)
     examined = _native(
-        architecture, max_degree, form, characteristic, complete, invariants,
+        architecture, max_degree, form, characteristic, complete, invariants, coefficients,
         lambda: _engine(chosen, timeout, memory), named=chosen is not None, workers=workers, seed=seed,
         force=force, memory=memory, stratum=None if stratum is None else options.whole_numbers(stratum),
     )  # fmt: skip
@@ -137,7 +144,8 @@ class _Examined(NamedTuple):
 
 def _native(
     architecture: Architecture, max_degree: int, form: str | None, characteristic: int, complete: bool,
-    invariants: bool, engine: Callable[[], tuple[Installation, Limits]], *, named: bool, **settings: Any,
+    invariants: bool, coefficients: Path | None, engine: Callable[[], tuple[Installation, Limits]], *,
+    named: bool, **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
     from agattn.verification.verbs import ideal
@@ -156,7 +164,8 @@ def _native(
             from agattn.geometry.ideal.invariants import compare, last_degree
 
             step("building the named invariants")
-            compared = compare(found, last_degree(layer, max_degree))
+            y = None if coefficients is None else options.read_tensor(coefficients)
+            compared = compare(found, last_degree(layer, max_degree), y)
         if complete:
             from agattn.engines.elimination import by_theorem, check_generators
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from agattn.architectures import SingleLayer
-from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
+from agattn.cli.options import INPUT, json_flag, one_tensor, single_layer, tolerance_option
 from agattn.cli.output import console, print_json, progress
-from agattn.errors import InputError
 
 
 @click.command(epilog="Example: agattn identify tensor.npy -d 2 -o 1")
@@ -32,10 +31,7 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
 
     arrays = WeightFile([file])
     is_table = {"X", "Y"} <= set(arrays)
-    if not is_table and len(arrays) != 1 and "y" not in arrays:
-        names = ", ".join(list(arrays)[:6]) or "none"
-        raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
-    given = arrays if is_table else arrays["y" if "y" in arrays else next(iter(arrays))]
+    given = arrays if is_table else one_tensor(arrays, file, ", or X and Y for a table")
     with progress(f"{architecture.name}: identify"):
         found = identify(architecture, given, tolerance=tolerance)
     if as_json:

@@ -12,6 +12,7 @@ weight. Either way each is then expanded exactly on the parametrization.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import flint
@@ -30,6 +31,7 @@ from agattn.geometry.ideal.equations import (
     relations,
 )
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
+from agattn.geometry.ideal.named_families import named
 from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
@@ -78,6 +80,25 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
         name = module_name(space.shape)
         raise ArithmeticError(f"{name}: {len(chosen)} generators found where there should be {wanted}")
     return [Equation.from_vector(monomials, short[place], SingleLayer) for place in chosen]
+
+
+def follows_from(equation: Equation, others: Sequence[Equation], layer: SingleLayer) -> bool:
+    """Whether a highest weight vector, t ≥ 2, is a combination of others of its weight, modulo R_1·I_{n−1}.
+
+    Exact ranks.
+
+    >>> [equation] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
+    >>> follows_from(equation, [], SingleLayer(2, 1)), follows_from(equation, [equation], SingleLayer(2, 1))
+    (False, True)
+    """
+    lam, mu, nu = equation.torus_weight
+    space = component((lam, mu, nu))
+    lower = [_expand(tensor, space) for tensor in space.product_tensors(layer.alpha)]
+    known = [*lower, *(other.terms for other in others)]
+    ranks = [
+        int(coefficient_matrix(rows).rank()) if rows else 0 for rows in (known, [*known, equation.terms])
+    ]
+    return ranks[0] == ranks[1]
 
 
 def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]:
@@ -140,39 +161,22 @@ def _highest(equations: list[Equation]) -> list[Equation]:
     return [Equation.from_vector(monomials, row, equations[0].kind) for row in rows]
 
 
-#: What a module of minimal generators says about the forms y_{c,b} = V_c·A_b, by its highest weight.
-#: The highest weight vector is the determinant or resultant that is named; the others come from it by base
-#: change in ℂ^{d'}, in the columns of A, and in the variables of the forms.
-NAMES: dict[tuple[Partition, ...], str] = {
-    ((1, 1), (1, 1), (4,)): "2×2 minors of the matrix of quadratic forms y_(c,b) = V_c·A_b",
-    ((3,), (3,), (2, 2, 2)): "3×3 minors of the slices: every form y_(c,b) has rank at most 2",
-    ((3,), (1, 1, 1), (3, 3)): (
-        "3×3 minors: on any two-dimensional subspace the forms of one row are dependent"
-    ),
-    ((1, 1, 1), (3,), (3, 3)): (
-        "3×3 minors: on any two-dimensional subspace the forms of one column are dependent"
-    ),
-    ((4,), (2, 2), (4, 4)): "resultants of two forms of one row, on any two-dimensional subspace",
-    ((2, 2), (4,), (4, 4)): "resultants of two forms of one column, on any two-dimensional subspace",
-    ((4,), (2, 2), (3, 3, 1, 1)): (
-        "4×4 minors: the partial derivatives of two forms of one row span at most three dimensions"
-    ),
-    ((2, 2), (4,), (3, 3, 1, 1)): (
-        "4×4 minors: the partial derivatives of two forms of one column span at most three dimensions"
-    ),
-}
-
-
 def name_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
     """What the minimal generators in this component say in words; empty where there is no name.
+
+    The highest weight vector is the formula of :mod:`agattn.geometry.ideal.named_families`, up to a factor
+    and equations of lower degree. The others come from it by base change in ℂ^{d'}, in the columns of A, and
+    in the variables of the forms.
 
     Where μ = (1, ..., 1) has α + 1 parts and degree α + 1, all of the polynomial ring is Λ^{α+1}F ⊗
     Λ^{α+1}(E ⊗ S²U), the minors of size α + 1 of the flattening with rows b, which has rank at most α as
     the columns of A do.
     """
     size = layer.alpha + 1
-    if shapes in NAMES or not layer.has_orbits or not len(shapes[1]) == size == sum(shapes[1]):
-        return NAMES.get(shapes, "")
+    if family := named(*shapes):
+        return family.says
+    if not layer.has_orbits or not len(shapes[1]) == size == sum(shapes[1]):
+        return ""
     meaning = f"the columns of A span at most {layer.alpha} dimensions"
     return f"{size}×{size} minors of the flattening with rows b: {meaning}"
 

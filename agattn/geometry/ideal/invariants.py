@@ -1,11 +1,10 @@
-r"""The named invariants of one layer with d' = 1, in our coordinates, and the modules they span.
+r"""The named invariants of one layer, in our coordinates, and the modules they span.
 
-They are those of Alexandr, Duan, Montúfar: *Algebraic Invariants of Lightning Self-Attention* (2026). For
-t ≥ 2 their coefficient of x_{i,n} x_{k,n} x_{b,j} for tokens n ≠ j is our y_{1,b,{i,k}}, up to the number of
-orderings; their linear relations
-express the others (n = j) by these, so that none is left here. Write y_b for the
-quadratic form of column b of A, and F for the matrix whose rows are these d forms: F = AᵀL, with L = L(V) the
-matrix of multiplication by the linear form V. Then
+For d' = 1 they are those of Alexandr, Duan, Montúfar: *Algebraic Invariants of Lightning Self-Attention*
+(2026). For t ≥ 2 their coefficient of x_{i,n} x_{k,n} x_{b,j} for tokens n ≠ j is our y_{1,b,{i,k}}, up to
+the number of orderings; their linear relations express the others (n = j) by these, so that none is left
+here. Write y_b for the quadratic form of column b of A, and F for the matrix whose rows are these d forms:
+F = AᵀL, with L = L(V) the matrix of multiplication by the linear form V. Then
 
 - *low-rank minors*: the minors of size a + 1 of F;
 - *cross-column cubics*: the 3×3 minors of the symmetric matrix of Σ_b c_b y_b, all coefficients in c;
@@ -25,6 +24,10 @@ At t = 1 (*Chow type*) the coordinates are the coefficients of one cubic form f 
 All are built for one layer, each is checked to vanish by exact expansion, and their spans are compared with
 the modules of minimal generators by exact ranks, one torus weight at a time.
 
+For t ≥ 2 and every d' the families of :mod:`agattn.geometry.ideal.named_families` are compared, too. Each is
+one irreducible module, so that it fills a module of minimal generators or has nothing new in it, and the
+highest weight vectors tell.
+
 >>> from agattn.architectures import SingleLayer, one_layer
 >>> [(family.name, len(family.equations)) for family in families(SingleLayer(2, 1, 2))]
 [('Veronese minors, r = 2', 1), ('quartic resultants', 1), ('quartic resultants, all planes', 1)]
@@ -33,17 +36,21 @@ the modules of minimal generators by exact ranks, one torus weight at a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
+from math import comb
 from typing import Any
 
 import flint
+from msgspec import UNSET, UnsetType
 
-from agattn.algebra.characters import Partition
+from agattn.algebra.characters import Partition, module_name
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
+from agattn.algebra.scalars import is_exact, scalars, unread
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -53,13 +60,16 @@ from agattn.geometry.ideal.equations import (
     PROVED,
     Equation,
     EquationModule,
+    Point,
     coefficient_matrix,
     independent,
     multiples,
     relations,
 )
+from agattn.geometry.ideal.generators import follows_from
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
-from agattn.geometry.ideal.torus_weights import TorusWeight
+from agattn.geometry.ideal.named_families import NamedFamily, named_families, second_derivatives
+from agattn.geometry.ideal.torus_weights import TorusWeight, smallest_layer
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Count, Key, Named, Positive, Result
 
@@ -210,6 +220,15 @@ class SpannedByFamily(Result):
     equations: Key[Count, "The number of linearly independent equations in it."]
     modules: Key[tuple[SpannedModule, ...], "The modules of minimal generators of its degree, if computed."]
     evidence: Key[Evidence, "Always `proved`: exact expansions and ranks.", PROVED] = Evidence.PROVED
+    vanishes: Key[
+        bool | UnsetType, "Whether all of them vanish at the coefficients given; with `--coefficients` only."
+    ] = UNSET
+
+    def told(self, instead: str) -> str:
+        """The family in a line; ``instead`` where it spans nothing."""
+        parts = [f"{m.spanned} of {m.dimension} {module_name(m.shapes)}" for m in self.modules if m.spanned]
+        at = {True: "; vanishes at y", False: "; does not vanish at y", UNSET: ""}
+        return f"{self.family}, {self.equations}: {', '.join(parts) or instead}{at[self.vanishes]}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,11 +239,13 @@ class FamilyComparison(Result):
         layer: the layer.
         families: its families.
         rows: for each family, and last for all of them, the modules of its degrees with the number of their
-            dimensions that lie in its span, modulo equations of lower degree.
+            dimensions that lie in its span, modulo equations of lower degree; none if d' > 1.
         max_degree: to which the modules are known.
         mixed: the families that contain no equation of one module alone, with their dimensions modulo
             equations of lower degree.
         flattening: at t = 1, the Lie flattening.
+        named: the same as ``spans`` for the families of one formula each, for t ≥ 2.
+        unnamed: the modules of minimal generators in none of the latter.
     """
 
     layer: SingleLayer
@@ -233,31 +254,56 @@ class FamilyComparison(Result):
     max_degree: int
     mixed: tuple[tuple[str, int], ...] = ()
     flattening: LieFlattening | None = None
+    named: tuple[SpannedByFamily, ...] = ()
+    unnamed: tuple[EquationModule, ...] = ()
+    point: Point | None = None
 
     @property
     def spans(self) -> tuple[SpannedByFamily, ...]:
         """The rows as they stand in documents."""
+        zero = {family.name: self._vanishes(family) for family in self.families}
+        zero["all together"] = UNSET if self.point is None else all(zero.values())
         return tuple(
             SpannedByFamily(
                 name,
                 count,
                 tuple(SpannedModule(m.degree, m.shapes, m.dimension, part) for m, part in modules),
+                vanishes=zero[name],
             )
             for name, count, modules in self.rows
         )
 
+    def _vanishes(self, family: EquationFamily) -> bool | UnsetType:
+        if self.point is None:
+            return UNSET
+        return not any(equation.value(self.point) for equation in family.equations)
+
     def summary(self) -> str:
         """What each family spans, in a line each."""
-        lines = ["named invariants, and how much of each module they span modulo lower degrees"]
+        return "\n".join([*self._from_the_literature(), *self._of_one_formula()])
+
+    def _from_the_literature(self) -> Iterator[str]:
+        if not self.rows:
+            return
+        yield "named invariants, and how much of each module they span modulo lower degrees"
         instead = {name: f"{many} in a sum of modules, in none alone" for name, many in self.mixed if many}
         for family in self.families:
             if family.degree > self.max_degree:
                 instead[family.name] = f"of degree {family.degree}, where modules are not computed"
-        for name, count, modules in self.rows:
-            told = [f"{part} of {m.dimension} {m}" for m, part in modules if part]
-            otherwise = "in the ideal of lower degrees" if name != "all together" else "as above"
-            lines.append(f"  {name}, {count}: {', '.join(told) or instead.get(name, otherwise)}")
-        return "\n".join([*lines, f"  {self.flattening}"] if self.flattening else lines)
+        for row in self.spans:
+            otherwise = "in the ideal of lower degrees" if row.family != "all together" else "as above"
+            yield f"  {row.told(instead.get(row.family, otherwise))}"
+        if self.flattening:
+            yield f"  {self.flattening}"
+
+    def _of_one_formula(self) -> Iterator[str]:
+        if not self.layer.has_orbits:
+            return
+        yield "families of one formula each, and how much of each module they span modulo lower degrees"
+        for row in self.named:
+            yield f"  {row.told('in the ideal of lower degrees')}"
+        left = ", ".join(map(str, self.unnamed)) or "none"
+        yield f"  modules to degree {self.max_degree} in no family: {left}"
 
 
 def last_degree(layer: SingleLayer, max_degree: int) -> int:
@@ -266,19 +312,23 @@ def last_degree(layer: SingleLayer, max_degree: int) -> int:
 
 
 def invariants(
-    layer: SingleLayer, max_degree: int = 4, *, workers: int = 1, seed: int = 0, force: bool = False
-) -> FamilyComparison:
-    """How much of the ideal of a layer the invariants span that are named in the literature; d' = 1.
+    layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None, workers: int = 1, seed: int = 0,
+    force: bool = False,
+) -> FamilyComparison:  # fmt: skip
+    """How much of the ideal of a layer each family of equations spans that has a name.
+
+    For d' = 1 these are the families named in the literature, and for t ≥ 2 those of one formula each.
 
     Args:
-        layer: one layer with d' = 1; at t = 1 and d = 3 all is known up to degree 8.
+        layer: one layer, with d' = 1 if t = 1; at t = 1 and d = 3 all is known up to degree 8.
         max_degree: the last degree of the equations that the invariants are compared with.
+        coefficients: N exact compact coefficients y: each family then tells whether it vanishes at y.
         workers, seed: of the ideal, as for :func:`agattn.ideal`.
         force: go beyond the limits on sizes.
 
     Raises:
-        InputError: for a network, or if d' is not 1.
-        TooLargeError: beyond the limits on sizes.
+        InputError: for a network, for t = 1 if d' is not 1, or if the coefficients are not exact or not N.
+        TooLargeError: beyond the limits on sizes; with coefficients, if d is above :data:`LARGEST_WIDTH`.
 
     See Also:
         :func:`agattn.ideal`, :func:`agattn.hilbert_function`; ``agattn ideal --invariants`` in a shell.
@@ -290,14 +340,22 @@ def invariants(
       quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
       quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
       all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+    families of one formula each, and how much of each module they span modulo lower degrees
+      resultants of a row, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      modules to degree 4 in no family: none
     """
     one = one_layer(layer, "named invariants", "its equations are ag.ideal(network)")
     ideal = compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
-    return compare(ideal, last_degree(one, ideal.max_degree))
+    return compare(ideal, last_degree(one, ideal.max_degree), coefficients)
 
 
-def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:
+def compare(ideal: Ideal, max_degree: int = 8, coefficients: Any = None) -> FamilyComparison:
     """Compare the named families up to a degree with the modules of minimal generators that an ideal has.
+
+    Args:
+        ideal: of a layer.
+        max_degree: the last degree of the families of the literature.
+        coefficients: as for :func:`invariants`.
 
     Raises:
         InputError: as :func:`families`.
@@ -310,8 +368,15 @@ def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:
       quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
       quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
       all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+    families of one formula each, and how much of each module they span modulo lower degrees
+      resultants of a row, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      modules to degree 4 in no family: none
     """
-    layer, found = ideal.layer, families(ideal.layer, max_degree)
+    layer = ideal.layer
+    at = None if coefficients is None else _point_of(layer, coefficients)
+    if layer.d_out > 1 and layer.has_orbits:
+        return FamilyComparison(layer, (), (), ideal.max_degree, (), None, *_compare_named(ideal, at), at)
+    found = families(layer, max_degree)
     # In a degree without equations the ranks are full modulo a prime, so that there are none over ℚ either.
     first = next((piece.degree for piece in ideal.degrees if piece.ideal_dimension), 0)
     rows, mixed = [], []
@@ -327,7 +392,73 @@ def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:
     ]
     rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
     flattening = None if layer.has_orbits else lie_flattening(layer)
-    return FamilyComparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
+    own = _compare_named(ideal, at) if layer.has_orbits else ((), ())
+    return FamilyComparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening, *own, at)
+
+
+def _point_of(layer: SingleLayer, coefficients: Any) -> dict[tuple[int, ...], int]:
+    """A multiple of the coefficients with whole numbers, by the indices of the coordinates."""
+    values = scalars(unread(coefficients, "coefficients"), "coefficients").ravel()
+    if not is_exact(values):
+        raise InputError("the coefficients are in floating point; give whole numbers or fractions")
+    if values.size != layer.ambient_dimension:
+        raise InputError(f"there are {values.size} coefficients; {layer} has N = {layer.ambient_dimension}")
+    if layer.d > LARGEST_WIDTH:
+        raise TooLargeError(f"families are evaluated for d ≤ {LARGEST_WIDTH}, not {layer.d}")
+    return dict(zip(coordinates(layer), primitive(list(map(Fraction, values.tolist()))), strict=True))
+
+
+def _compare_named(
+    ideal: Ideal, point: Mapping[tuple[int, ...], int] | None
+) -> tuple[tuple[SpannedByFamily, ...], tuple[EquationModule, ...]]:
+    """The families of one formula each, and the minors of the flattening; and the modules in none of them."""
+    layer, found, left = ideal.layer, [], list(ideal.generators)
+    forms = None if point is None else second_derivatives(point, layer.gl_sizes)
+    for family in named_families():
+        if family.degree > ideal.max_degree or not family.fits(layer.gl_sizes):
+            continue
+        if not family.highest.vanishes_on(smallest_layer(family.shapes, layer)):
+            raise ArithmeticError(f"{family} does not vanish on {layer}")
+        vanishes = UNSET if forms is None else family.vanishes_at(forms)
+        filled = [module for module in ideal.generators if _fills(family, module, layer)]
+        found.append(
+            _row(ideal, family.name, family.degree, family.dimension(layer.gl_sizes), filled, vanishes)
+        )
+        left = [module for module in left if module not in filled]
+    size = layer.alpha + 1
+    if size <= min(layer.d, ideal.max_degree):
+        columns = layer.ambient_dimension // layer.d
+        vanishes = UNSET if point is None else _flattening_rank(layer, point) <= layer.alpha
+        filled = [module for module in ideal.generators if module.shapes[1] == (1,) * size]
+        count = comb(layer.d, size) * comb(columns, size)
+        found.append(_row(ideal, "minors of the flattening with rows b", size, count, filled, vanishes))
+        left = [module for module in left if module not in filled]
+    return tuple(found), tuple(left)
+
+
+def _fills(family: NamedFamily, module: EquationModule, layer: SingleLayer) -> bool:
+    """Whether a module of minimal generators lies in the family, modulo equations of lower degree."""
+    if family.shapes != module.shapes:
+        return False
+    same = family.highest.terms == module.highest.primitive().terms
+    return same or follows_from(module.highest, [family.highest], layer)
+
+
+def _row(
+    ideal: Ideal, name: str, degree: int, count: int, filled: Sequence[EquationModule],
+    vanishes: bool | UnsetType,
+) -> SpannedByFamily:  # fmt: skip
+    modules = (module for module in ideal.generators if module.degree == degree)
+    spans = (
+        SpannedModule(m.degree, m.shapes, m.dimension, m.dimension if m in filled else 0) for m in modules
+    )
+    return SpannedByFamily(name, count, tuple(spans), vanishes=vanishes)
+
+
+def _flattening_rank(layer: SingleLayer, point: Mapping[tuple[int, ...], int]) -> int:
+    """The rank of the matrix with row b = all coefficients of all y_{c,b}."""
+    rows = [[value for index, value in point.items() if index[1] == b] for b in range(1, layer.d + 1)]
+    return int(flint.fmpz_mat(rows).rank())
 
 
 def _new(family: EquationFamily, layer: SingleLayer, lowest: bool) -> int:
