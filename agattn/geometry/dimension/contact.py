@@ -134,8 +134,9 @@ def contact_spectrum(
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     bound = symmetry_bound(network, seed).value
-    # Beyond the largest order of one head: 2·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
-    last = 3**network.layers if network.is_lightning else 2 * 3 ** (network.layers - 1)
+    # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
+    last = 2 * network.first_degree * 3 ** (network.layers - 1)
+    last = 3**network.layers if network.is_lightning else last
     progress("the Jacobian as a power series")
     series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
     progress("its Smith form")
