@@ -70,6 +70,7 @@ LONG = {
     "calibrate --out calibration --quick",
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
+    "figure spectrum",
     "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
     "report -d 3 -o 2 -a 2 --out report",
     "run strata-tangents -d 3 -o 2 -a 2",

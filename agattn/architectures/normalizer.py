@@ -86,7 +86,7 @@ class Normalizer(Result):
 
     def summary(self) -> str:
         """The first terms."""
-        powers = ("", " w", *(f" w{_exponent(k)}" for k in range(2, len(self.series))))
+        powers = ("", " w", *(f" w{raised(k)}" for k in range(2, len(self.series))))
         terms = (
             f"{'' if x == 1 and k else x}{power}".strip()
             for k, (x, power) in enumerate(zip(self.series, powers, strict=False))
@@ -100,8 +100,13 @@ class Normalizer(Result):
         return ",".join(map(str, self.series))
 
 
-def _exponent(k: int) -> str:
-    return str(k).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+def raised(k: int) -> str:
+    """A number as an exponent.
+
+    >>> raised(-12)
+    '⁻¹²'
+    """
+    return str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 #: How the weights of attention are made of the scores.
