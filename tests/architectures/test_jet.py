@@ -222,10 +222,15 @@ def test_fibers_and_learning_coefficients(tmp_path):
     found = document("fiber", *NETWORK, tmp_path / "w.json")
     assert (found["dimension"], found["upper_bound"]) == (1, 1)
     assert document("rlct", *NETWORK, tmp_path / "w.json")["bracket"]["lambda"] == "5/2"
-    ended = call("fiber", *NETWORK[:-2], tmp_path / "w.json")
-    assert ended.status == 2 and "fibers are known for polynomials, such as its jets: --jet N" in ended.err
+    ended = call("fiber", *NETWORK[:-2], "--skip", tmp_path / "w.json")
+    assert ended.status == 2 and "the widths (2, 1) differ" in ended.err
+    ended = call("fiber", *NETWORK[:-2], "--heads", "2", tmp_path / "w.json")
+    assert (
+        ended.status == 2
+        and "no skip connections, and for polynomials, such as its jets: --jet N" in ended.err
+    )
     with pytest.raises(InputError, match=r"such as its jets: ag.Jet\(network, N\)"):
-        ag.fiber(ag.DeepNetwork((2, 1), (1,), 2, **SOFTMAX), {})
+        ag.fiber(ag.DeepNetwork((2, 1), (1,), 2, heads=2, **SOFTMAX), {})
 
 
 def test_a_model_file_has_jets(tmp_path):

@@ -32,6 +32,8 @@ from agattn.architectures import DeepNetwork, Jet
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_ranks
 
+#: Jets of order 19 take seconds, and of order 55, which four layers need, hours.
+MOST_LAYERS = 3
 #: Rows of a Jacobian beyond as many as there are columns.
 _SURPLUS = 6
 

@@ -1,0 +1,110 @@
+"""Fibers of softmax networks: collapsed layers, free scores, and comparisons with other weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+from command_line import call, document
+
+import agattn as ag
+from agattn.algebra.arithmetic import BallArithmetic
+from agattn.architectures import DeepNetwork
+from agattn.errors import TooLargeError
+from agattn.geometry.identifiability.network_fibers import network_fiber, weights_of
+
+SOFTMAX: Any = {"normalization": "softmax"}
+THREE = DeepNetwork((2, 2, 2, 2), (2, 2, 2), 2, **SOFTMAX)
+EXAMPLE = Path(__file__).parents[3] / "examples" / "collapse.json"
+SKEW, ZERO, ONE = [[0, 1], [-1, 0]], [[0, 0], [0, 0]], [[1, 0], [0, 1]]
+GENERAL = [[1, 2], [3, 1]]
+
+
+def weights(*scores: Any) -> dict[str, Any]:
+    """Weights of a network of width 2 with these A_i."""
+    given = {f"A_{i}": A for i, A in enumerate(scores, 1)}
+    return given | {f"V_{i}": [[1, i], [0, 1]] for i in range(1, len(scores) + 1)}
+
+
+def values(network: DeepNetwork, given: dict[str, Any]) -> np.ndarray:
+    """The function at three inputs, in balls."""
+    rational = np.vectorize(lambda x: flint.arb(flint.fmpq(x.numerator, x.denominator)), otypes=[object])
+    X = np.random.default_rng(1).integers(-2, 3, (3, *network.input_shape))
+    with flint.ctx.workprec(200):
+        theta = {name: rational(array) for name, array in given.items()}
+        return np.asarray(network.evaluate(BallArithmetic(), theta, rational(X.astype(object))))
+
+
+def agree(network: DeepNetwork, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the balls of all values overlap, which are narrow."""
+    pairs = list(zip(values(network, one).ravel(), values(network, other).ravel(), strict=True))
+    assert all(float(x.rad()) < 1e-40 for pair in pairs for x in pair)
+    return all(x.overlaps(y) for x, y in pairs)
+
+
+def test_two_tokens_with_a_skew_first_score_have_free_later_scores():
+    found = document(
+        "fiber", "--dims", "2,2,2,2", "--ranks", "2,2,2", "-t", "2", "--normalization", "softmax", EXAMPLE
+    )
+    (component,) = found["components"]
+    assert (found["case"], component["free"]) == ("collapsed", ["K_2", "Q_2", "K_3", "Q_3"])
+    assert (found["dimension"], found["upper_bound"], found["dimension_evidence"]) == (28, 28, "proved")
+    assert found["elsewhere"].startswith("By Theorem 2 of Konda (2026), which is cited and not checked")
+
+
+def test_free_scores_are_free_and_others_are_not():
+    through = network_fiber(THREE, weights(SKEW, GENERAL, GENERAL))
+    at = through.weights.exact()
+    moved = through.move(K_2=[[5, 1], [2, 2]], Q_3=[[1, 1], [7, 0]], symmetries={3: [[2, 1], [1, 1]]})
+    assert agree(THREE, at, moved) and through.contains(moved)
+    other = weights_of(through.weights.architecture, weights([[0, 2], [-2, 0]], GENERAL, GENERAL)).exact()
+    assert not agree(THREE, at, other) and not through.contains(other)
+    compared = through.compare(other)
+    assert (compared.equal, str(compared.evidence)) == (False, "proved")
+
+
+@pytest.mark.parametrize(
+    ("t", "scores", "case", "free", "dimension"),
+    [
+        (2, (GENERAL, GENERAL), "symmetries", 0, 12),
+        (2, (SKEW, GENERAL), "collapsed", 2, 16),
+        (2, (GENERAL, SKEW), "symmetries", 0, 12),
+        (3, (SKEW, GENERAL), "symmetries", 0, 12),
+        (1, (GENERAL, GENERAL), "one token", 4, 20),
+    ],
+)
+def test_cases_of_two_layers(t, scores, case, free, dimension):
+    found = network_fiber(DeepNetwork((2, 2, 2), (2, 2), t, **SOFTMAX), weights(*scores))
+    (component,) = found.components
+    assert (found.case, len(component.free)) == (case, free)
+    assert (found.dimension, found.upper_bound) == (dimension, dimension)
+
+
+def test_a_score_of_zero_collapses_with_three_tokens():
+    network = DeepNetwork((2, 2, 2), (2, 2), 3, **SOFTMAX)
+    found = network_fiber(network, weights(ZERO, GENERAL))
+    assert found.case == "collapsed" and found.components[0].free == ("K_2", "Q_2")
+    assert "Theorem 3 of Konda (2026)" in str(found.elsewhere)
+    moved = found.move(K_2=[[5, 1], [2, 2]])
+    assert agree(network, found.weights.exact(), moved)
+    deep = DeepNetwork((2, 2, 2, 2), (2, 2, 2), 3, **SOFTMAX)
+    assert "is open for three tokens" in str(network_fiber(deep, weights(GENERAL, ZERO, ONE)).elsewhere)
+    assert "Theorem 1" in str(network_fiber(deep, weights(GENERAL, GENERAL, SKEW)).elsewhere)
+
+
+def test_the_function_zero():
+    found = network_fiber(THREE, weights(GENERAL, GENERAL, GENERAL) | {"V_2": ZERO})
+    assert found.case == "zero" and len(found.components[0].free) == 6
+    assert found.dimension >= 32 and "scores are never seen" in str(found.elsewhere)
+
+
+def test_what_is_refused():
+    with pytest.raises(TooLargeError, match="fibers of softmax are for 3 layers at most"):
+        network_fiber(DeepNetwork((1,) * 5, (1,) * 4, 2, **SOFTMAX), {})
+    ended = call("fiber", "--dims", "2,2", "--ranks", "2", "--normalization", "1,1,1/2", "-t", "2", EXAMPLE)
+    assert ended.status == 2 and "fibers are known for softmax with one head" in ended.err
+    with pytest.raises(ag.InputError, match="the weights lack V_3"):
+        ag.fiber(THREE, {k: v for k, v in weights(SKEW, ONE, ONE).items() if k != "V_3"})
