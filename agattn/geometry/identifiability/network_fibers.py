@@ -37,6 +37,7 @@ rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -607,11 +608,18 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
         )
     at = weights_of(Jet(network, least_order(network)), given)
     rank, layers = at.differential_rank(seed=seed), _Layers(at)
-    s, l, parts = layers.seen, layers.l, layers.directions()
+    s, l = layers.seen, layers.l
     free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
     numbers = as_parameters(network, np.arange(len(at.vector)))
     units = at.units([i for name in free for i in numbers[name].ravel()])
-    dimension = at.orbit_dimension([*(v for part in parts for v in part.vectors), *units], seed)
+
+    def size(parts: tuple[Directions, ...]) -> int:
+        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units], seed)
+
+    # In each layer either K or Q moves while M_i stays: where one of the two is 0, the other is free.
+    ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
+    parts = max(ways, key=size)
+    dimension = size(parts)
     text = "; ".join(_SAID[part.name].format(i=part.layer) for part in parts) or "the orbit"
     if s < l:
         kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
@@ -713,8 +721,12 @@ class _Layers:
             return f"By Theorem {number} of Konda (2026), which is cited and not checked, {all_of}."
         return f"Whether {all_of}, is open for three tokens or more and three layers or more."
 
-    def directions(self) -> tuple[Directions, ...]:
-        """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i."""
+    def directions(self, turned: Sequence[bool] = ()) -> tuple[Directions, ...]:
+        """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i.
+
+        Either K_i or Q_i moves, the one whose partner has the larger rank; in layers that are ``turned`` the
+        other one.
+        """
         found = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
@@ -724,7 +736,7 @@ class _Layers:
                 vectors = tuple(self.at.with_only(**{f"V_{i}": B}) for B in off_image)
                 found += [Directions(self.at, "unseen", i, vectors)] if vectors else []
                 continue
-            queries = rational_rank(K @ L) >= rational_rank(Q @ L)
+            queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
             moves, kept = ("Q", "K") if queries else ("K", "Q")
             N = (K if queries else Q) @ L
             still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]

@@ -13,7 +13,7 @@ from command_line import call, document
 import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic
 from agattn.architectures import DeepNetwork
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.identifiability.network_fibers import network_fiber, weights_of
 
 SOFTMAX: Any = {"normalization": "softmax"}
@@ -108,3 +108,22 @@ def test_what_is_refused():
     assert ended.status == 2 and "fibers are known for softmax with one head" in ended.err
     with pytest.raises(ag.InputError, match="the weights lack V_3"):
         ag.fiber(THREE, {k: v for k, v in weights(SKEW, ONE, ONE).items() if k != "V_3"})
+
+
+def test_general_weights_are_decided_by_the_jet():
+    found = ag.identifiability(DeepNetwork((2, 2, 1), (2, 2), 2, **SOFTMAX), ["V_2 V_1"])
+    assert {str(found[name].status) for name in ("K_1^T Q_1", "V_2 V_1")} == {"locally"}
+    assert found["V_1^T K_2^T Q_2 V_1"].is_determined and not found["K_2^T Q_2"].is_determined
+    assert (found.fiber_dimension, str(found.fiber_evidence)) == (12, "proved")
+    assert found.as_json()["architecture"]["normalization"] == "softmax"
+    assert "the jet of order 7 has the dimension 10 of the network" in str(found.decided_by)
+
+
+def test_identifiability_says_where_no_jet_decides():
+    heads = DeepNetwork((3, 1), (2,), 2, heads=2, **SOFTMAX)
+    with pytest.raises(UndecidedError, match=r"a rank of 19, and M.* a dimension of at most 22"):
+        ag.identifiability(heads)
+    with pytest.raises(ag.InputError, match="and for softmax without skip connections in at most 3 layers"):
+        ag.identifiability(DeepNetwork((2, 2), (2,), 2, skip=True, **SOFTMAX))
+    with pytest.raises(ag.InputError, match="at given weights ask for the fiber, or for a jet"):
+        ag.identifiability(DeepNetwork((2, 2), (2,), 2, **SOFTMAX), at={})
