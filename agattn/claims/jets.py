@@ -27,12 +27,15 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.dimension import jacobian_rows
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
-from agattn.geometry.identifiability.collapse import MOST_LAYERS, Seen, least_order, seen_at_random_weights
+from agattn.geometry.identifiability.collapse import (
+    MOST_COLUMNS,
+    MOST_LAYERS,
+    Seen,
+    least_order,
+    seen_at_random_weights,
+)
 from agattn.systems.network_tasks import DIMENSION
 from agattn.systems.task import Task
-
-#: The differential in (M, L) has l·d_0² + d_0·d_l columns; a rank of more takes long.
-MOST_COLUMNS = 400
 
 
 class JetRanks(NamedTuple):

@@ -20,20 +20,28 @@ L), no other such parameters near the point have the same function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.arithmetic import Array, FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, matmul, random_prime, random_residues
 from agattn.architectures import DeepNetwork, Jet
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_ranks
+from agattn.geometry.identifiability.virtual_weights import (
+    head_matrices,
+    is_plain,
+    is_skew,
+    virtual_ranks,
+    virtual_weights,
+)
 
 #: Jets of order 19 take seconds, and of order 55, which four layers need, hours.
 MOST_LAYERS = 3
+#: The differential in (M, L) has l·d_0² + d_0·d_l columns; a rank of more takes long.
+MOST_COLUMNS = 400
 #: Rows of a Jacobian beyond as many as there are columns.
 _SURPLUS = 6
 
@@ -122,6 +130,39 @@ def seen_at_random_weights(
     first = np.concatenate([*(columns[f"Q_{i}"] for i in range(1, s + 1)), columns[f"V_{l}"]])
     later = np.concatenate([np.zeros(0, dtype=int), *(columns[f"Q_{i}"] for i in range(s + 1, l + 1))])
     return Seen(collapsed or l + 1, score, len(first), _rank(J[:, first], p), _rank(J[:, later], p))
+
+
+def sensitivities(network: DeepNetwork, weights: Mapping[str, Array], seed: int = 0) -> list[float] | None:
+    """How much the function sees of the scores of each layer at floating-point weights.
+
+    Returns:
+        For each layer the largest singular value of the differential in M_i at standard Gaussian inputs, one
+        cotangent at each, divided by that in L; about 1e-16 means that the scores are free. ``None`` if
+        (M, L) has more than 400 entries, or the network is none of softmax with one head in each layer.
+
+    >>> network = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> one, skew = np.eye(2)[None], np.array([[[0.0, 1.0], [-1.0, 0.0]]])
+    >>> weights = {"K_1": one, "Q_1": skew, "V_1": one, "K_2": one, "Q_2": one, "V_2": one}
+    >>> first, second = sensitivities(network, weights)
+    >>> first > 0.01, second < 1e-12
+    (True, True)
+    """
+    wide, l = in_virtual_weights(network), network.layers
+    covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
+    columns = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    if not covered or columns > MOST_COLUMNS:
+        return None
+    A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
+    M, L = virtual_weights(A, V, FloatArithmetic())
+    theta = {name: np.eye(network.dims[0])[None] for name in wide.shapes}
+    theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
+    cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
+    J = jacobian(wide, theta, X, FloatArithmetic(), cotangents)
+    places = _columns(wide)
+    of_values = float(np.linalg.norm(J[:, places[f"V_{l}"]], 2))
+    return [float(np.linalg.norm(J[:, places[f"Q_{i}"]], 2)) / of_values for i in range(1, l + 1)]
 
 
 def _of_rank(m: int, n: int, r: int, p: int, generator: np.random.Generator) -> Residues:

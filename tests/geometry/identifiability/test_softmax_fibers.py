@@ -14,6 +14,10 @@ import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.errors import TooLargeError, UndecidedError
+from agattn.experiments.training.experiment import Experiment
+from agattn.experiments.training.teachers import Data, Teacher
+from agattn.experiments.training.training import train
+from agattn.geometry.identifiability import collapse
 from agattn.geometry.identifiability.network_fibers import network_fiber, weights_of
 
 SOFTMAX: Any = {"normalization": "softmax"}
@@ -127,3 +131,27 @@ def test_identifiability_says_where_no_jet_decides():
         ag.identifiability(DeepNetwork((2, 2), (2,), 2, skip=True, **SOFTMAX))
     with pytest.raises(ag.InputError, match="at given weights ask for the fiber, or for a jet"):
         ag.identifiability(DeepNetwork((2, 2), (2,), 2, **SOFTMAX), at={})
+
+
+def test_floats_see_the_scores_before_a_collapsed_layer_alone():
+    draw = np.random.default_rng(0).standard_normal
+    given = {name: draw(shape) for name, shape in THREE.shapes.items()}
+    general = collapse.sensitivities(THREE, given)
+    assert general is not None and min(general) > 1e-4
+    given["K_2"], given["Q_2"] = np.eye(2)[None], np.array([SKEW], dtype=float)
+    found = collapse.sensitivities(THREE, given)
+    assert found is not None and min(found[:2]) > 1e-4 and found[2] < 1e-12
+    assert collapse.sensitivities(DeepNetwork((30, 30), (2,), 2, **SOFTMAX), {}) is None
+    assert collapse.sensitivities(DeepNetwork((2, 2), (2,), 2, heads=2, **SOFTMAX), {}) is None
+
+
+def test_a_trained_run_says_whose_scores_are_seen():
+    def run(**options: Any) -> Any:
+        network = DeepNetwork((2, 2, 2), (2, 2), 2, **options)
+        data = Data(samples=5)
+        experiment = Experiment(network, Teacher(), data, method="untrained", seeds=(0,), scale=0.1)
+        return train(experiment)[0]
+
+    seen = run(**SOFTMAX)["scores_seen"]
+    assert seen is not None and len(seen) == 2 and 1e-12 < seen[1] < seen[0]
+    assert "scores_seen" not in run()
