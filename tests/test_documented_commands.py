@@ -76,6 +76,7 @@ LONG = {
     "run strata-tangents -d 3 -o 2 -a 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
     "study examples/softmax-heads.toml -O heads.jsonl",
+    "study examples/softmax-networks.toml -O networks.jsonl",
     "study grid.toml --workers 2 -O results.jsonl",
     "verify -d 6 -o 6 -a 4 --engine native",
 }
