@@ -66,6 +66,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "figure": (
         "agattn.reports.figure_critical:FigureCritical",
         "agattn.reports.figure_deep:FigureDeep",
+        "agattn.reports.figure_spectrum:FigureSpectrum",
         "agattn.reports.figure1:Figure1",
         "agattn.reports.figure2:Figure2",
         "agattn.reports.figure3:Figure3",

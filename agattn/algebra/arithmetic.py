@@ -15,7 +15,7 @@ array([[4.]])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -102,9 +102,21 @@ class Arithmetic:
         """Bring a sum or difference of a few results back into normal form."""
         return a
 
-    def softmax(self, a: Array) -> Array:
-        """The softmax of every column, exp(a_j)/Σ_k exp(a_k); TypeError where the scalars have none."""
+    def softmax(self, a: Array, seen: Array | None = None) -> Array:
+        """The softmax of every column, exp(a_j)/Σ_k exp(a_k); TypeError where the scalars have none.
+
+        ``seen`` is a matrix of booleans, for all matrices of a stack: in each column the sum is over the
+        entries that are seen, and the other entries are 0.
+        """
         raise TypeError(f"a softmax layer has no meaning in {type(self).__name__}: there is no exponential")
+
+    def normalized(
+        self, a: Array, coefficient: Callable[[int], Fraction], seen: Array | None = None
+    ) -> Array:
+        """The same with φ(w) = Σ_k c_k wᵏ in place of exp, by its coefficients; InputError but for series."""
+        raise InputError(
+            "a normalizer that is given by Taylor coefficients has no values; ask about jets, such as --jet 3"
+        )
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
@@ -163,8 +175,10 @@ class ModularArithmetic(Arithmetic):
 class FloatArithmetic(Arithmetic):
     """Float64, without any guarantee."""
 
-    def softmax(self, a: Array) -> Array:
+    def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column, shifted by the largest entry so that nothing overflows."""
+        if seen is not None:
+            a = np.where(seen, a, -np.inf)
         weights = np.exp(a - a.max(axis=-2, keepdims=True))
         return weights / weights.sum(axis=-2, keepdims=True)
 
@@ -279,9 +293,11 @@ class DegreeArithmetic(Arithmetic):
 class BallArithmetic(Arithmetic):
     """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
 
-    def softmax(self, a: Array) -> Array:
+    def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column, as balls that contain it."""
         weights: Array = np.frompyfunc(flint.arb.exp, 1, 1)(a)
+        if seen is not None:
+            weights = np.where(seen, weights, to_balls(np.zeros(())))
         return weights / weights.sum(axis=-2, keepdims=True)
 
     def identity(self, n: int) -> Array:

@@ -176,12 +176,14 @@ class SeriesArithmetic(Arithmetic):
         """Constants."""
         return self.scalars.constant(numbers)
 
-    def softmax(self, a: Any) -> Any:
+    def softmax(self, a: Any, seen: Array | None = None) -> Any:
         """The softmax of every column, for entries without constant terms."""
-        return self.normalized(a, exponential)
+        return self.normalized(a, exponential, seen)
 
-    def normalized(self, a: Any, coefficient: Callable[[int], Fraction]) -> Any:
+    def normalized(self, a: Any, coefficient: Callable[[int], Fraction], seen: Array | None = None) -> Any:
         """φ(a_i)/Σ_k φ(a_k) in every column, for φ(w) = Σ_k c_k wᵏ with c_0 ≠ 0.
+
+        The sum is over the entries that are ``seen``, a matrix of booleans; the other entries are 0.
 
         Raises:
             InputError: if the entries have constant terms, about which φ is not expanded.
@@ -198,11 +200,16 @@ class SeriesArithmetic(Arithmetic):
         for k in range(self.order // first, 0, -1):
             c = self._number(coefficient(k))
             above = self.times(a, c if k == self.order // first else above + c)
-        # Divided by the sum D = c_0·rows + D_1 s + … of the column:
-        # P_0 = 1/rows, P_n = (φ_n − Σ_{k≥1} D_k P_{n−k}) / (c_0·rows).
-        rows = a.shape[-2]
-        below, inverse = above.sum(axis=-2, keepdims=True), self._number(1 / (coefficient(0) * rows))
-        found: list[Array | None] = [self._filled(a.shape, Fraction(1, rows))]
+        # Of the entries that are seen, divided by the sum D = c_0·m + D_1 s + … of the m that are seen:
+        # P_0 = 1/m, P_n = (φ_n − Σ_{k≥1} D_k P_{n−k}) / (c_0·m).
+        if seen is None:
+            seen = np.ones(a.shape[-2:], dtype=bool)
+        elif not seen.all():
+            above = self.times(above, self.scalars.constant(seen.astype(int).astype(object)))
+        shares = seen * np.array([Fraction(1, int(m)) for m in seen.sum(axis=0)], dtype=object)
+        below = above.sum(axis=-2, keepdims=True)
+        inverse = self.scalars.constant(shares.max(axis=0, keepdims=True) / coefficient(0))
+        found: list[Array | None] = [np.broadcast_to(self.scalars.constant(shares), a.shape, subok=True)]
         for n in range(1, self.order + 1):
             found.append(self._quotient(n, above, below, found, inverse))
         return Series(tuple(found), a.shape, self)

@@ -158,9 +158,9 @@ class Tracing(Arithmetic):
         pieces = zip(arrays, map(piece, [0, *ends], ends), strict=True)
         return self.record(self.arithmetic.concatenate([_value(a) for a in arrays]), *pieces)
 
-    def softmax(self, a: Any) -> Any:
+    def softmax(self, a: Any, seen: Array | None = None) -> Any:
         """The softmax of every column: dw_j = w_j (da_j − Σ_k w_k da_k), its own transpose."""
-        W = self.arithmetic.softmax(_value(a))
+        W = self.arithmetic.softmax(_value(a), seen)
 
         def pull(G: Array) -> Array:
             weighted = self.arithmetic.times(W, G)
@@ -312,9 +312,9 @@ class Pushing(Arithmetic):
             parts.append(np.broadcast_to(given, (m, n, *a.shape[1:])))
         return Pushed(value, np.concatenate(parts, axis=2), self)
 
-    def softmax(self, a: Any) -> Any:
+    def softmax(self, a: Any, seen: Array | None = None) -> Any:
         """The softmax of every column: dw_j = w_j (da_j − Σ_k w_k da_k)."""
-        W = self.arithmetic.softmax(_primal(a))
+        W = self.arithmetic.softmax(_primal(a), seen)
         if not isinstance(a, Pushed):
             return W
         weighted = self.arithmetic.times(W, a.tangents)

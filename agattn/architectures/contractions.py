@@ -367,12 +367,16 @@ class ShadowArithmetic(Arithmetic):
         axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
         return Shadow(self.record, axes, _sum(one.factors, other.factors)).sum(-2)
 
-    def softmax(self, a: Shadow) -> Shadow:
+    def softmax(self, a: Shadow, seen: Any = None) -> Shadow:
         """Scores must stay as they are: no factors are left."""
         self.record.equal(a.factors, {}, a.axes)
         for axis in a.axes:
             self.record.split.update(axis.nodes)
         return replace(a, factors={})
+
+    def normalized(self, a: Shadow, coefficient: Any, seen: Any = None) -> Shadow:
+        """The same with any normalizer."""
+        return self.softmax(a, seen)
 
     def constant(self, numbers: Any) -> Shadow:
         """Numbers without factors."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
 
 from msgspec import Meta
 
+from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
@@ -163,6 +164,8 @@ class Layer(Result):
 
 
 def _plain(value: Any) -> object:
+    if isinstance(value, Result):
+        return value.as_json()
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
@@ -225,7 +228,8 @@ class Attention(Layer):
     K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions. With the
     mask ``"causal"`` token j sees the tokens i ≤ j. With rotary positions the keys and queries of token j are
     turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
-    own (:func:`rotations`). A softmax is one over all tokens, without a mask.
+    own (:func:`rotations`). A softmax, or another normalizer given by its Taylor coefficients, is one over
+    the tokens that are seen.
 
     *Groups.* With ``kv_heads`` = g below ``heads`` = h, heads share keys and values in g groups of h/g heads
     (grouped queries; g = 1 is multi-query). Each group has one K and one P, each head has its own Q and O:
@@ -259,7 +263,9 @@ class Attention(Layer):
     mask: Key[Mask, "Which tokens are seen: rows i, columns j, 1 if j sees i."] = "none"
     rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
     skip: Key[bool, "Whether the input is added to the output."] = False
-    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention."] = "none"
+    normalization: Key[
+        Normalization, "`none` is lightning attention; `softmax`, or a normalizer by its series."
+    ] = "none"
     kv_heads: Key[
         Positive | None, "The number of groups of heads that share keys and values; null for one a head."
     ] = field(default=None, kw_only=True)
@@ -275,15 +281,19 @@ class Attention(Layer):
     def __post_init__(self) -> None:
         _check(
             self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
-            mask=_mask, rotary=_boolean, skip=_boolean, normalization=_one_of("none", "softmax"),
+            mask=_mask, rotary=_boolean, skip=_boolean, normalization=read_normalization,
             kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none,
         )  # fmt: skip
         if self.rotary and self.rank % 2:
             raise InputError(
                 f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
             )
-        if self.normalization == "softmax" and self.mask != "none":
-            raise InputError("normalization is 'softmax', which is known here without a mask only")
+        if self.normalization != "none" and isinstance(self.mask, tuple):
+            blind = next(
+                (j for j, column in enumerate(zip(*self.mask, strict=True), 1) if not any(column)), 0
+            )
+            if blind:
+                raise InputError(f"mask lets token {blind} see no token; with a softmax it must see one")
         if self.heads % self.groups:
             raise InputError(
                 f"heads is {self.heads} and kv_heads is {self.kv_heads}; heads must be a multiple of kv_heads"
@@ -476,10 +486,11 @@ class Attention(Layer):
             W = _turned(arithmetic, keys, queries, self.rank // 2, X.shape[-1])
         else:
             W = mul(keys.swapaxes(-1, -2), queries)
-        if self.normalization == "softmax":
-            W = arithmetic.softmax(W)
-        if self.mask != "none":
-            W = arithmetic.times(W, arithmetic.constant(self._seen(X.shape[-1])))
+        mask = None if self.mask == "none" else self._seen(X.shape[-1])
+        if self.normalization != "none":
+            W = weights_of(arithmetic, W, self.normalization, None if mask is None else mask.astype(bool))
+        elif mask is not None:
+            W = arithmetic.times(W, arithmetic.constant(mask))
         Y = mul(shared(parameters[values]), mul(seen, W))
         if self.value_rank is not None:
             Y = mul(parameters["O"], Y)

@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Meta
 
+from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError
@@ -72,9 +73,9 @@ class DeepNetwork(Result):
         Written(list[Positive], list),
     ] = 1
     skip: Key[bool, "Whether each layer adds its input to its output."] = False
-    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention, `softmax` normalized."] = (
-        "none"
-    )
+    normalization: Key[
+        Normalization, "`none` is lightning attention, `softmax` or a normalizer by its series is normalized."
+    ] = "none"
     temperature: Key[
         float,
         "The T by which a softmax layer divides XᵀAX; without effect for lightning attention.",
@@ -114,8 +115,8 @@ class DeepNetwork(Result):
             )
         if self.skip and len(set(dims)) > 1:
             raise InputError(f"the widths {dims} differ; skip connections need equal widths")
-        if self.normalization not in ("none", "softmax"):
-            raise InputError(f"normalization is {shown(self.normalization)}; it must be 'none' or 'softmax'")
+        read = read_normalization("normalization", self.normalization)
+        object.__setattr__(self, "normalization", read)
         try:
             usable = 0 < self.temperature < float("inf")
         except TypeError:
@@ -150,6 +151,11 @@ class DeepNetwork(Result):
     def is_lightning(self) -> bool:
         """Whether no layer is normalized."""
         return self.normalization == "none"
+
+    @property
+    def first_degree(self) -> int:
+        """The degree of the first term of log φ − log φ(0) of the normalizer φ; 1 for softmax."""
+        return self.normalization.first_degree if isinstance(self.normalization, Normalizer) else 1
 
     @property
     def parameters(self) -> int:
@@ -233,7 +239,9 @@ class DeepNetwork(Result):
             keys, queries = mul(parameters[f"K_{i}"], stacked), mul(parameters[f"Q_{i}"], stacked)
             W = mul(keys.swapaxes(-1, -2), queries)
             if not self.is_lightning:
-                W = arithmetic.softmax(W if self.temperature == 1 else W / self.temperature)
+                W = weights_of(
+                    arithmetic, W if self.temperature == 1 else W / self.temperature, self.normalization
+                )
             Y = mul(stacked, W)
             for letter in ("V",) if self.value_rank is None else ("P", "O"):
                 Y = mul(parameters[f"{letter}_{i}"], Y)
@@ -266,7 +274,9 @@ class DeepNetwork(Result):
         if self.skip:
             parts.append("skip")
         if not self.is_lightning:
-            parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
+            parts.append(
+                f"{self.normalization}" + (f" at T = {self.temperature:g}" * (self.temperature != 1))
+            )
         return ", ".join([*parts, f"t = {self.t}"])
 
     def sheet(self) -> Sheet:
@@ -282,7 +292,7 @@ class DeepNetwork(Result):
             ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, self.ranks))),
             ("heads in each layer", Math("h"), ", ".join(map(str, self.heads_by_layer))),
             ("skip connections", "", "yes" if self.skip else "no"),
-            ("normalization", "", self.normalization),
+            ("normalization", "", str(self.normalization)),
             ("tokens", Math("t"), self.t),
             ("parameters", "", self.parameters),
         )
@@ -296,7 +306,9 @@ class DeepNetwork(Result):
         words = [f"--dims {dims} --ranks {ranks} -t {self.t}"]
         words += [f"--heads {heads}"] if set(self.heads_by_layer) != {1} else []
         words += ["--skip"] if self.skip else []
-        words += [] if self.is_lightning else [f"--normalization {self.normalization}"]
+        given = self.normalization
+        kind = given.argument if isinstance(given, Normalizer) else given
+        words += [] if self.is_lightning else [f"--normalization {kind}"]
         words += [f"--temperature {self.temperature:g}"] if self.temperature != 1 else []
         words += [] if self.value_rank is None else [f"--value-rank {self.value_rank}"]
         return " ".join(words)

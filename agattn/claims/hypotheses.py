@@ -12,6 +12,11 @@ SECTION_3_2 = (TWO_TOKENS, NOT_A_PRODUCT, WIDE)
 
 LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)
 NORMALIZED = Hypothesis[DeepNetwork]("a normalization", lambda network: not network.is_lightning)
+INJECTIVE = Hypothesis[DeepNetwork](
+    "a normalizer that is injective near 0",
+    lambda network: network.is_lightning or network.first_degree % 2 == 1,
+)
+SOFTMAX = Hypothesis[DeepNetwork]("softmax", lambda network: network.normalization == "softmax")
 ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.layers == 1)
 DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
 ONE_HEAD = Hypothesis[DeepNetwork]("one head", lambda network: set(network.heads_by_layer) == {1})

@@ -16,7 +16,17 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_atte
 from agattn.architectures.published import Published
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
+from agattn.claims.hypotheses import (
+    ANY_VALUES,
+    INJECTIVE,
+    LIGHTNING,
+    NO_SKIP,
+    NORMALIZED,
+    ONE_HEAD,
+    ONE_LAYER,
+    SOFTMAX,
+    TWO_TOKENS,
+)
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
@@ -31,6 +41,9 @@ HEADS = Hypothesis[DeepNetwork](
     lambda network: set(network.heads_by_layer) != {1} or network.value_rank is not None,
 )
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
+
+
+SEVERAL_HEADS = Hypothesis[DeepNetwork]("several heads", lambda network: min(network.heads_by_layer) >= 2)
 
 
 def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
@@ -207,6 +220,17 @@ def _predict_3_8(network: DeepNetwork) -> int:
     return equation_14(network)  # by name, as tests put another in its place
 
 
+def heads_dimension(network: DeepNetwork) -> int:
+    """Σ_h a(2d − a) + β(d + d' − β), with a ≤ d and β ≤ d, d'.
+
+    >>> heads_dimension(DeepNetwork((4, 3), (2,), t=2, heads=2, normalization="softmax"))
+    48
+    """
+    (d, d_out), a = network.dims, min(network.ranks[0], network.dims[0])
+    beta = min(d, d_out, network.value_rank or d)
+    return network.heads_by_layer[0] * (a * (2 * d - a) + beta * (d + d_out - beta))
+
+
 def _predict_general(network: DeepNetwork) -> int:
     return formulas.network_dimension(network)
 
@@ -217,8 +241,8 @@ def _predict_at_most(network: DeepNetwork) -> dict[str, int]:
 
 LOCALLY = (
     "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete. That they are single points is a theorem "
-    "of Konda (2026) for softmax and other injective analytic normalizers, cited and not checked; for "
-    "smooth ones it is open"
+    "of Konda (2026), which covers this normalizer and all other injective analytic ones, in the effective "
+    "parameters (M, L); it is cited and not checked. For smooth normalizers it is open"
 )
 
 COUNTED = (
@@ -247,7 +271,7 @@ CONJECTURE_3_10 = Claim(
     "14 plus l, equation 16",
     r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
     "HMK, Conjecture 3.10, equation 16",
-    (NORMALIZED, *SECTION_3_3),
+    (NORMALIZED, INJECTIVE, *SECTION_3_3),
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
@@ -284,6 +308,19 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_at_most,
         _judge(_predict_at_most, COUNTED),
         certificate=NO_RANKS,
+    ),
+    Claim(
+        "agattn.softmax-heads",
+        "One softmax layer with several heads has the dimension of the (A_h, V_h) one by one, of rank a and "
+        "β: for t ≥ 2 general heads have no symmetry but GL(a), GL(β) and permutations",
+        r"\dim\mathcal{M} = h\bigl(a(2d - a) + \beta(d + d' - \beta)\bigr)",
+        "Henry 2026",
+        (SOFTMAX, ONE_LAYER, TWO_TOKENS, SEVERAL_HEADS),
+        (DIMENSION,),
+        heads_dimension,
+        _judge(heads_dimension),
+        certificate=NO_RANKS,
+        beyond=False,
     ),
     Claim(
         "agattn.skip-dimension",

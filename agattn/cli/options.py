@@ -46,6 +46,15 @@ def whole_numbers(text: str) -> tuple[Any, ...]:
     return tuple(whole_number(part.strip()) for part in text.split(","))
 
 
+def normalization(text: str) -> Any:
+    """Return the Taylor coefficients in ``text`` as an architecture takes them, or the name of a normalizer.
+
+    >>> normalization("softmax"), normalization("1,1,1/2")
+    ('softmax', {'series': ['1', '1', '1/2']})
+    """
+    return {"series": [part.strip() for part in text.split(",")]} if "," in text else text
+
+
 #: The options that describe a layer, and those that describe a network, by the name of their parameter:
 #: flags, metavar, how they are read, and help.
 _LAYER: dict[str, tuple[str, str | None, Command, str]] = {
@@ -60,7 +69,12 @@ _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
     "heads": ("--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
     "value_rank": ("--value-rank", "B", whole_number, "Largest rank of each V_h.  [default: no restriction]"),
     "skip": ("--skip", None, bool, "Each layer adds its input to its output."),
-    "normalization": ("--normalization", "none|softmax", str, "[default: none]"),
+    "normalization": (
+        "--normalization",
+        "none|softmax|C0,C1,...",
+        normalization,
+        "How scores become weights; C0,C1,... are Taylor coefficients of a normalizer.  [default: none]",
+    ),
     "temperature": ("--temperature", "T", real_number, "Temperature of the softmax.  [default: 1]"),
 }
 _JET: dict[str, tuple[str, str | None, Command, str]] = {

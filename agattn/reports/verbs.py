@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 
 def figure(number: int | str, **options: Any) -> Any:
-    """A figure of the paper, recomputed; a loss on the first; or a slice of a network.
+    """A figure of the paper, recomputed; a loss on the first; a slice of a network; or a spectrum.
 
     Args:
         number: 1, a surface in M̄ with its singular points; 2, the unrolled network as a tree; 3, dimensions
             of normalized networks; ``"critical"``, a loss on the surface of figure 1; ``"deep"``, a slice of
-            a network with limits that no weights reach.
+            a network with limits that no weights reach; ``"spectrum"``, singular values of a softmax network
+            as its scores get small.
         options: of figure 1 ``layer``, ``slice`` (also the path of a JSON file), ``engine``, ``radius``,
             ``timeout``, ``memory`` and ``force``; of figure 2 ``layers``; of figure 3 ``seed``; of figure
-            critical ``metric``, ``target``, ``seed`` and ``radius``.
+            critical ``metric``, ``target``, ``seed`` and ``radius``; of figure spectrum ``architecture``, a
+            network, ``digits``, ``last`` for the least factor 2^(−last), and ``seed``.
 
     Returns:
         What was computed, which ``save(path)`` draws. Figure 2 is also the sequence of the factors of the
@@ -95,6 +97,12 @@ def _figure_deep() -> Any:
     return compute_figure_deep()
 
 
+def _figure_spectrum(**given: Any) -> Any:
+    from agattn.reports.figure_spectrum import compute_figure_spectrum
+
+    return compute_figure_spectrum(**given)
+
+
 #: What computes each figure, and its options.
 _FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
@@ -102,6 +110,7 @@ _FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "3": (_figure_3, ("seed",)),
     "critical": (_figure_critical, ("metric", "target", "seed", "radius")),
     "deep": (_figure_deep, ()),
+    "spectrum": (_figure_spectrum, ("architecture", "digits", "last", "seed")),
 }
 
 

@@ -171,6 +171,8 @@ COMPONENTS = Task(
 def _recovery_is_for_others(network: DeepNetwork) -> str:
     if network.is_lightning or network.layers > 1 or network.skip or network.heads_by_layer != (1,):
         return "the recovery is for one normalized layer with one head and without skip connections"
+    if network.normalization != "softmax":
+        return "the recovery is known for the softmax and for the functions S that it names"
     if network.t < 2:
         return "one token carries no attention, so A cannot be recovered"
     if network.dims[0] > MAX_RECOVERY_WIDTH:
@@ -191,6 +193,8 @@ RECOVERY = Task(
 
 
 def _too_large_for_balls(network: DeepNetwork) -> str:
+    if network.normalization not in ("none", "softmax"):
+        return "a normalizer that is given by Taylor coefficients has no values; its jets have dimensions"
     if network.is_lightning or (rank := network_bound(network).value) <= MAX_BALL_RANK:
         return ""
     return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"

@@ -25,6 +25,8 @@ COMMANDS = (
     "agattn figure 2 -O tree.html",
     "agattn figure deep -O limits.png",
     "agattn figure deep -O limits.html",
+    "agattn figure spectrum -O bands.png",
+    "agattn figure spectrum -O bands.html",
     "agattn figure 3 -O dimensions.svg",
     "agattn figure 3 -O dimensions.html",
     "agattn rank hilbert.json --plot spectrum.svg",

@@ -1,6 +1,7 @@
 """Jets of networks: dimensions by order, their values, and every command about them."""
 
 from fractions import Fraction
+from math import factorial
 
 import flint
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.algebra.arithmetic import BallArithmetic, RingArithmetic, to_balls
+from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, RingArithmetic, to_balls
 from agattn.architectures import draw_parameters
 from agattn.architectures.forms import AnyArchitecture, check
 from agattn.errors import InputError
@@ -61,7 +62,12 @@ def test_the_jet_is_the_function_to_its_order(dims, t, skip, order, seed):
     if skip:
         dims = [dims[0]] * len(dims)
     network = ag.DeepNetwork(tuple(dims), (2,) * (len(dims) - 1), t, heads=2, skip=skip, **SOFTMAX)
-    generator = np.random.default_rng(seed)
+    assert_is_the_function_to(ag.Jet(network, order), np.random.default_rng(seed))
+
+
+def assert_is_the_function_to(jet, generator):
+    """That the error of the jet falls as the first term beyond its order does, which is odd."""
+    network, order = jet.network, jet.order
     theta = draw_parameters(network, lambda shape: generator.integers(-3, 4, shape) + 0.5)
     X = generator.integers(-3, 4, (1, *network.input_shape)) + 0.5
     errors = []
@@ -70,11 +76,93 @@ def test_the_jet_is_the_function_to_its_order(dims, t, skip, order, seed):
         for halvings in (60, 61):
             small = to_balls(X) * flint.arb(2) ** -halvings
             full = network.evaluate(BallArithmetic(), weights, small)
-            jet = ag.Jet(network, order).evaluate(BallArithmetic(), weights, small)
-            errors.append([abs(float(x)) for x in (full - jet).ravel()])
+            value = jet.evaluate(BallArithmetic(), weights, small)
+            errors.append([abs(float(x)) for x in (full - value).ravel()])
     for one, other in zip(*errors, strict=True):
         assert one < 2.0 ** (-60 * order - 40)
         assert one == 0 or one / other > 2 ** (order + 1.99)
+
+
+#: Layers of attention of every kind, with a softmax.
+KINDS = {
+    "causal": {"mask": "causal"},
+    "mask": {"mask": [[1, 1, 0], [1, 0, 1], [0, 1, 1]]},
+    "grouped": {"heads": 2, "kv_heads": 1, "value_rank": 1},
+    "latent": {"heads": 2, "value_rank": 1, "kv_latent": 2, "q_latent": 1},
+    "rotary": {"rotary": True, "mask": "causal"},
+    "rotary latent": {"rotary": True, "kv_latent": 2},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jets_of_every_kind_of_attention_have_the_dimension_found_in_balls(kind):
+    layer = ag.Attention(2, 2, normalization="softmax", **KINDS[kind])
+    network = ag.Network([layer], 2, tokens=3)
+    order = 5 if layer.heads > 1 or layer.rotary else 3
+    jet, whole = ag.dimension(ag.Jet(network, order)), ag.dimension(network)
+    assert jet.dimension == whole.dimension and jet.lower_bound == whole.lower_bound
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jets_of_every_kind_of_attention_are_the_function_to_their_order(kind):
+    network = ag.Network([ag.Attention(2, 2, skip=True, normalization="softmax", **KINDS[kind])], 2, tokens=3)
+    assert_is_the_function_to(ag.Jet(network, 5), np.random.default_rng(1))
+
+
+def test_a_masked_softmax_is_one_over_the_tokens_that_are_seen():
+    seen = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])
+    layer = ag.Attention(1, 1, mask=seen.tolist(), normalization="softmax")
+    network, generator = ag.Network([layer], 2, tokens=3), np.random.default_rng(0)
+    theta = draw_parameters(network, generator.standard_normal)
+    X = generator.standard_normal((4, 2, 3))
+    K, Q, V = (theta[f"{letter}_1"][0] for letter in "KQV")
+    scores = np.exp(np.swapaxes(K @ X, -1, -2) @ (Q @ X)) * seen
+    expected = V @ X @ (scores / scores.sum(axis=-2, keepdims=True))
+    assert np.allclose(network.evaluate(FloatArithmetic(), theta, X), expected)
+    balls = {name: to_balls(array) for name, array in theta.items()}
+    found = network.evaluate(BallArithmetic(), balls, to_balls(X))
+    assert np.allclose(np.vectorize(lambda x: float(x.mid()))(found), expected)
+
+
+def exponential(order):
+    """The Taylor coefficients of exp, as text."""
+    return {"series": [f"1/{factorial(k)}" for k in range(order + 1)]}
+
+
+def test_a_normalizer_by_its_series():
+    """exp by its coefficients gives the jets of softmax; 1 + w² sees scores at the order 2κ + 1 = 5."""
+    softmax = ag.DeepNetwork((2, 2, 1), (2, 2), 2, **SOFTMAX)
+    series = ag.DeepNetwork((2, 2, 1), (2, 2), 2, normalization=exponential(3))
+    generator = np.random.default_rng(0)
+    theta = draw_parameters(softmax, lambda s: np.vectorize(Fraction)(generator.integers(-3, 4, s)))
+    X = np.vectorize(Fraction)(generator.integers(-3, 4, (2, 2, 2)))
+    one, other = (ag.Jet(network, 7).evaluate(RingArithmetic(), theta, X) for network in (softmax, series))
+    assert (one == other).all()
+    assert ag.dimension(ag.Jet(series, 7)).dimension == 10
+    with pytest.raises(InputError, match=r"needs the coefficient of w\^4 in the series"):
+        ag.Jet(series, 8)
+    even = ag.DeepNetwork((2, 2), (2,), 2, normalization={"series": [1, 0, "1/2"]})
+    found = {n: ag.dimension(ag.Jet(even, n)) for n in (4, 5)}
+    assert {n: (one.dimension, str(one.evidence)) for n, one in found.items()} == {
+        4: (4, "proved"), 5: (8, "proved"),
+    }  # fmt: skip
+    with pytest.raises(InputError, match="has no values; ask about jets"):
+        ag.dimension(even)
+
+
+@pytest.mark.parametrize(
+    ("dims", "ranks", "order", "value"),
+    [
+        ((2, 2, 1), (2, 2), 6, 6),
+        ((5, 4, 1), (2, 1), 5, 21),
+        ((3, 1, 3), (2, 1), 6, 13),
+        ((3, 3, 3, 3), (2, 2, 2), 18, 25),
+    ],
+)
+def test_scores_that_a_jet_does_not_see_are_not_counted(dims, ranks, order, value):
+    found = ag.dimension(ag.Jet(ag.DeepNetwork(dims, ranks, 2, **SOFTMAX), order))
+    assert (found.dimension, str(found.evidence)) == (value, "proved")
+    assert "a jet of this order sees no scores of layers above" in found.upper_bound_reason
 
 
 def test_a_jet_of_a_polynomial_network_is_its_part_of_low_degree():
@@ -134,19 +222,27 @@ def test_fibers_and_learning_coefficients(tmp_path):
     found = document("fiber", *NETWORK, tmp_path / "w.json")
     assert (found["dimension"], found["upper_bound"]) == (1, 1)
     assert document("rlct", *NETWORK, tmp_path / "w.json")["bracket"]["lambda"] == "5/2"
-    ended = call("fiber", *NETWORK[:-2], tmp_path / "w.json")
-    assert ended.status == 2 and "fibers are known for polynomials, such as its jets: --jet N" in ended.err
+    ended = call("fiber", *NETWORK[:-2], "--skip", tmp_path / "w.json")
+    assert ended.status == 2 and "the widths (2, 1) differ" in ended.err
+    ended = call("fiber", *NETWORK[:-2], "--heads", "2", tmp_path / "w.json")
+    assert (
+        ended.status == 2
+        and "no skip connections, and for polynomials, such as its jets: --jet N" in ended.err
+    )
     with pytest.raises(InputError, match=r"such as its jets: ag.Jet\(network, N\)"):
-        ag.fiber(ag.DeepNetwork((2, 1), (1,), 2, **SOFTMAX), {})
+        ag.fiber(ag.DeepNetwork((2, 1), (1,), 2, heads=2, **SOFTMAX), {})
 
 
 def test_a_model_file_has_jets(tmp_path):
     (tmp_path / "model.toml").write_text(
         '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 1\n'
-        'normalization = "softmax"\n[[layer]]\ntype = "power"\ndegree = 2\n'
+        'normalization = { series = ["1", "1", "1/2"] }\n[[layer]]\ntype = "power"\ndegree = 2\n'
     )
     found = document("dimension", "--model", tmp_path / "model.toml", "--jet", "4")
     assert found["evidence"] == "proved" and found["architecture"]["network"]["layer"][1]["degree"] == 2
+    assert found["architecture"]["network"]["layer"][0]["normalization"] == {"series": ["1", "1", "1/2"]}
+    ended = call("dimension", *NETWORK[:-4], "--normalization", "1,0,1/2")
+    assert (ended.status, ended.err.count("\n")) == (2, 1) and "ask about jets, such as --jet 3" in ended.err
 
 
 def test_what_has_no_jet():

@@ -73,7 +73,10 @@ def test_a_group_of_heads_in_a_file():
         ((*LAYER, "--functions", "K^T W"), "there is no array W; the arrays are K, Q, V"),
         ((*LAYER, "--functions", "K Q"), "K is 2×3 and Q is 2×3; a product takes as many columns"),
         ((*LAYER, "--functions", "K^T Q ^ 2"), "'^' is not read here"),
-        (("--dims", "2,2", "--ranks", "2", "--normalization", "softmax"), "no polynomial in its weights"),
+        (
+            ("--dims", "2,2", "--ranks", "2", "--normalization", "softmax", "--skip"),
+            "no polynomial in its weights",
+        ),
         (
             ("-d", 99, "-o", 2),
             "parameters; which are determined is found for at most 3000. --force tries anyway",

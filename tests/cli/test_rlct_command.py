@@ -132,7 +132,10 @@ def test_a_network(tmp_path: Path) -> None:
         (("--dims", "2,2", "w.json"), "Missing option '--ranks'"),
         (("--dims", "2,2", "--ranks", "1", "--softmax", "w.json"), "--softmax is for one layer"),
         (("--skip", "w.json"), "--skip describes a network"),
-        (("--dims", "2,2", "--ranks", "1", "--normalization", "softmax", "w.json"), "no polynomial"),
+        (
+            ("--dims", "2,2", "--ranks", "1", "--normalization", "softmax", "--skip", "w.json"),
+            "fibers are known for softmax with one head in each layer, any values and no skip connections",
+        ),
     ],
 )
 def test_a_network_that_is_not_in_the_file(tmp_path: Path, monkeypatch, words, message) -> None:

@@ -64,9 +64,9 @@ def command(
     .json, .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K and Q,
     or A, with V, or W_O and W_V. Of a checkpoint, every head is placed. With -t 1 and FILE: for one token.
 
-    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model
-    with those of any polynomial model: two bounds on λ with their reasons. Where the bounds meet, λ is known.
-    Floating-point weights are taken as exact.
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model with those
+    of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each layer.
+    Where the bounds meet, λ is known. Floating-point weights are taken as exact.
     """
     one_blas_thread()
     if files and all(file.name.isdecimal() and not file.exists() for file in files):

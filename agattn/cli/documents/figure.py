@@ -1,4 +1,4 @@
-"""``agattn figure``: the paper's figures, recomputed, critical points on the first, and one of a network."""
+"""``agattn figure``: the paper's figures, recomputed, critical points on the first, and two of networks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from agattn.cli.output import console, print_json, progress
 
 @click.command(
     epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure critical -O loss.html; "
-    "agattn figure deep -O limits.html"
+    "agattn figure deep -O limits.html; agattn figure spectrum -O bands.png"
 )
 @click.argument(
-    "number", metavar="1|2|3|critical|deep", type=click.Choice(["1", "2", "3", "critical", "deep"])
+    "number",
+    metavar="1|2|3|critical|deep|spectrum",
+    type=click.Choice(["1", "2", "3", "critical", "deep", "spectrum"]),
 )
 @file_option(
     "-O", "--output",
@@ -58,12 +60,13 @@ def command(
     metric: str, target: str, engine_name: str, layers: int, timeout: float, memory: int, force: bool,
     seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, or a slice of a network.
+    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, a slice of a network, or a spectrum.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
     tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the
     surface of figure 1; deep, a slice of a network with two layers through a head of
-    rank one, with the limits that no weights reach.
+    rank one, with the limits that no weights reach; spectrum, the singular values of the Jacobian of a
+    softmax network as its scores get small, in 120 digits and in float64.
     """
     from agattn.reports.verbs import figure
     from agattn.sheet.terminal import show, told
@@ -77,14 +80,15 @@ def command(
         options.leave_out("is for figure critical", "metric", "target")
     if number != "2":
         options.leave_out("is for figure 2", "layers")
-    if number not in ("3", "critical"):
-        options.leave_out("is for figure 3 and figure critical", "seed")
+    if number not in ("3", "critical", "spectrum"):
+        options.leave_out("is for figure 3, figure critical and figure spectrum", "seed")
     options.one_blas_thread()
     place = [entry.strip() for entry in target.split(",")]
     given: dict[str, dict[str, Any]] = {
         "2": {"layers": layers},
         "3": {"seed": seed},
         "critical": {"metric": metric, "target": place, "seed": seed, "radius": radius},
+        "spectrum": {"seed": seed},
     }
     if number == "1":
         from agattn.architectures import SingleLayer

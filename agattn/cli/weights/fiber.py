@@ -73,10 +73,10 @@ def command(
     end in these letters; or a checkpoint, with --layer and --head. Integers, and rationals such as "1/3" in
     JSON, are exact.
 
-    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in
-    place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights. With
-    --model the same of any polynomial model, with an array for each of its parameters; with --jet N of the
-    jet of a softmax network. Floating-point weights are taken as exact.
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in place of
+    K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights; with softmax
+    for one head in each layer. With --model the same of any polynomial model, with an array for each of its
+    parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "parts", "tolerance")

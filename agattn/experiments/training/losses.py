@@ -198,9 +198,9 @@ class SampleLoss(TrainingLoss):
 class _JaxArithmetic(FloatArithmetic):
     """Float64 in arrays of JAX."""
 
-    def softmax(self, a: Array) -> Array:
+    def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column."""
-        found: Array = import_module("jax").nn.softmax(a, axis=-2)
+        found: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
         return found
 
 

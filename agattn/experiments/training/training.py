@@ -47,6 +47,7 @@ from agattn.experiments.training.experiment import Experiment
 from agattn.experiments.training.losses import TrainingLoss, single_layer
 from agattn.experiments.training.paths import Path, descent, flow, growth, kept_values
 from agattn.geometry.dimension.formulas import network_dimension
+from agattn.geometry.identifiability.collapse import sensitivities
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
@@ -125,6 +126,12 @@ class TrainedRun(Result, name="train"):
     hessian_negative: Key[Count | None, "Its negative eigenvalues."]
     hessian: Key[list[Number] | None, "The smallest and the largest absolute value of the others."]
     history: Key[History, "The way there, at times evenly spaced in log t."]
+    scores_seen: Key[
+        list[float] | UnsetType | None,
+        "Of a softmax network with one head in each layer, at the weights where the run ends: the largest "
+        "singular value of the differential in the scores M_i of each layer, divided by that in L. Below "
+        "1e-12 the scores are not seen.",
+    ] = UNSET
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -306,7 +313,16 @@ def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -
         fiber_dimension=fiber_dimension(architecture),
         **_hessian(loss, last, decay, outcome == "converged"),
         history=_history(architecture, path, kept),
+        scores_seen=_scores_seen(architecture, last, trusted),
     ).as_json()
+
+
+def _scores_seen(architecture: Architecture, last: Array, trusted: bool) -> list[float] | UnsetType | None:
+    network = architecture.as_network()
+    if network is None or network.is_lightning:
+        return UNSET
+    found = sensitivities(network, as_parameters(network, last)) if trusted else None
+    return None if found is None else [float(f"{x:.3g}") for x in found]
 
 
 def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array], drifted: float) -> Any:

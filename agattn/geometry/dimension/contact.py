@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import flint
 import mpmath
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, BallArithmetic, ModularArithmetic, to_balls
+from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
 from agattn.algebra.series import Series, SeriesArithmetic
 from agattn.algebra.spectrum import midpoints, singular_values
@@ -134,8 +135,9 @@ def contact_spectrum(
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     bound = symmetry_bound(network, seed).value
-    # Beyond the largest order of one head: 2·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
-    last = 3**network.layers if network.is_lightning else 2 * 3 ** (network.layers - 1)
+    # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
+    last = 2 * network.first_degree * 3 ** (network.layers - 1)
+    last = 3**network.layers if network.is_lightning else last
     progress("the Jacobian as a power series")
     series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
     progress("its Smith form")
@@ -244,22 +246,50 @@ def _inverse(u: Array, p: int) -> list[int]:
     return found
 
 
+class ScaledWeights:
+    """Random weights and inputs of a network, whose keys and queries are multiplied by t = 2^(−n).
+
+    Args:
+        network: with one head in each layer or several.
+        rows: of the Jacobian, one random cotangent at each of as many random inputs.
+        generator: of all of them. Weights are floats, which are exact rational numbers.
+    """
+
+    def __init__(self, network: DeepNetwork, rows: int, generator: np.random.Generator) -> None:
+        self.network, self._drawn = network, dict[str, Array]()
+        for name, shape in network.shapes.items():
+            entries = generator.standard_normal(shape)
+            self._drawn[name] = entries if _is_small(name) else _values(shape, entries)
+        self._X = generator.standard_normal((rows, *network.input_shape))
+        self._cotangents = generator.standard_normal((rows, 1, *network.output_shape))
+
+    def singular_values(self, n: int, digits: int) -> list[Any]:
+        """The singular values of the Jacobian in so many decimal digits, the largest first."""
+        bits = int(digits * 3.33) + 16
+        with flint.ctx.workprec(bits):
+            t = flint.arb(2) ** -n
+            theta = {
+                name: to_balls(array) * t if _is_small(name) else to_balls(array)
+                for name, array in self._drawn.items()
+            }
+            X, cotangents = to_balls(self._X), to_balls(self._cotangents)
+            J = jacobian(self.network, theta, X, BallArithmetic(), cotangents)
+        return singular_values(midpoints(J, bits), bits)
+
+    def in_floats(self, n: int) -> tuple[list[float], float]:
+        """The same in float64, and numpy's usual cutoff: values below it count as zero in a rank."""
+        theta = {name: array * 2.0**-n if _is_small(name) else array for name, array in self._drawn.items()}
+        J = jacobian(self.network, theta, self._X, FloatArithmetic(), self._cotangents)
+        values = np.linalg.svd(J, compute_uv=False)
+        return values.tolist(), float(values[0] * max(J.shape) * np.finfo(float).eps)
+
+
 def _slopes(network: DeepNetwork, digits: int, rows: int, generator: np.random.Generator) -> list[float]:
     """log₂ σ(2t)/σ(t) of the singular values at a small t, the largest first, in so many digits."""
     bits = int(digits * 3.33) + 16
     # Of order 17 the singular values are about t^17: t is chosen so that half of the digits are left.
     halvings = max(4, bits // (2 * 2 * 3 ** (network.layers - 1)))
-    drawn, found = dict[str, Array](), []
-    for name, shape in network.shapes.items():
-        entries = generator.standard_normal(shape)
-        drawn[name] = to_balls(entries if _is_small(name) else _values(shape, entries))
-    X = to_balls(generator.standard_normal((rows, *network.input_shape)))
-    cotangents = to_balls(generator.standard_normal((rows, 1, *network.output_shape)))
-    for n in (halvings - 1, halvings):
-        with flint.ctx.workprec(bits):
-            t = flint.arb(2) ** -n
-            theta = {name: array * t if _is_small(name) else array for name, array in drawn.items()}
-            J = jacobian(network, theta, X, BallArithmetic(), cotangents)
-        found.append(singular_values(midpoints(J, bits), bits))
+    scaled = ScaledWeights(network, rows, generator)
+    pairs = zip(*(scaled.singular_values(n, digits) for n in (halvings - 1, halvings)), strict=True)
     with mpmath.workprec(bits):
-        return [float(mpmath.log(x / y, 2)) if y else mpmath.inf for x, y in zip(*found, strict=True)]
+        return [float(mpmath.log(x / y, 2)) if y else mpmath.inf for x, y in pairs]

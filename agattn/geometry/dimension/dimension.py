@@ -64,7 +64,7 @@ from agattn.algebra.arithmetic import (
 from agattn.algebra.memory import Memory
 from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows, RankPoint, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, Network, draw_parameters
+from agattn.architectures import Architecture, Jet, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
@@ -72,7 +72,7 @@ from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import supports
-from agattn.geometry.dimension.formulas import Bound, network_bound
+from agattn.geometry.dimension.formulas import Bound, network_bound, seen_scores
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
@@ -94,6 +94,8 @@ MAX_COMPARED = 3000
 MOST_INSIDE, MOST_INSIDE_BALLS = 2000, 200
 #: The most parameters for which a bound alone, or a fiber, is worth a search for unknown linear symmetries.
 MAX_SEARCHED = 80
+#: Of a jet: every symmetry that is found is proved by symbols in power series, in a quarter of a second.
+MAX_SEARCHED_IN_JETS = 24
 
 Progress = Callable[[str], None]
 
@@ -506,7 +508,25 @@ def _counted(architecture: Architecture, seed: int) -> Bound:
         return network_bound(network)
     from agattn.geometry.dimension import capacity
 
-    return capacity.capacity_bound(architecture, seed)
+    found = capacity.capacity_bound(architecture, seed)
+    return min(found, _of_jet(architecture) or found, key=itemgetter(0))
+
+
+def _of_jet(architecture: Architecture) -> Bound | None:
+    """The bound of a jet by the network that it is the jet of, without the scores that it does not see."""
+    if not isinstance(architecture, Jet):
+        return None
+    network = architecture.network.as_network()
+    if network is None or network.is_lightning:
+        return None
+    if set(network.heads_by_layer) != {1} and network.normalization != "softmax":
+        return None  # coordinates of several heads are independent by the poles of the logistic function
+    scores = seen_scores(network, architecture.order)
+    found = network_bound(network, scores)
+    if scores == network.layers:
+        return found
+    unseen = f"no scores of layers above {scores}" if scores else "no scores"
+    return Bound(found.value, f"{found.reason}; a jet of this order sees {unseen}")
 
 
 def _least_bound(
@@ -554,6 +574,8 @@ def _by_all_symmetries(
     architecture: Architecture, seed: int, searched: int | None, progress: Progress
 ) -> Bound | None:
     """The bound by all linear symmetries, if they can be searched for."""
+    if isinstance(architecture, Jet):
+        searched = MAX_SEARCHED_IN_JETS
     if architecture.degree is None or (searched is not None and architecture.parameters > searched):
         return None
     with suppress(TooLargeError):

@@ -197,8 +197,11 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     return found
 
 
-def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
+def reduced_widths(network: DeepNetwork, scores: int | None = None) -> tuple[int, ...]:
     """Widths e_0, ..., e_l through which every function of the network factors (skip connections: the d_i).
+
+    Of a jet that sees the scores of the first layers alone, as many as ``scores`` says, the layers behind are
+    linear, X ↦ Σ_h V_h X: for these a_i = 0, and e_i ≤ e_{i−1}.
 
     e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest
     solution with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic
@@ -212,6 +215,7 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
         return network.dims
     widths, inner = list(network.dims), range(1, network.layers)
     heads, beta = network.heads_by_layer, network.value_rank or max(widths)
+    seen_ranks = [*network.ranks[:scores], *[0] * (network.layers - len(network.ranks[:scores]))]
     while True:
         before, symmetric = list(widths), symmetric_layers(network, widths)
         for i in (*inner, *reversed(inner)):  # what a layer has to choose from, then what is seen of it
@@ -219,7 +223,9 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
             if network.is_lightning:
                 d = widths[i - 1]
                 image = min(image, comb(d + 2, 3) if symmetric[i - 1] else d * comb(d + 1, 2))
-            seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
+            if not seen_ranks[i - 1]:
+                image = min(image, widths[i - 1])
+            seen = heads[i] * (2 * seen_ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
         if widths == before:
             return tuple(widths)
@@ -238,8 +244,11 @@ def symmetric_layers(network: DeepNetwork, widths: Sequence[int] | None = None) 
     return result
 
 
-def network_bound(network: DeepNetwork) -> Bound:
+def network_bound(network: DeepNetwork, scores: int | None = None) -> Bound:
     """The best proved upper bound that counting gives, for any network; see the top of this module.
+
+    ``scores`` is for a jet of a normalized network, which sees the scores of so many layers, the first ones
+    (:func:`seen_scores`).
 
     >>> network_bound(DeepNetwork((5, 4, 1), (2, 1), t=3)).value
     28
@@ -248,12 +257,15 @@ def network_bound(network: DeepNetwork) -> Bound:
     """
     if not network.is_lightning and network.t == 1:
         return _linear_bound(network)
-    widths = reduced_widths(network)
+    widths = reduced_widths(network, scores)
     layers = zip(network.ranks, network.heads_by_layer, symmetric_layers(network, widths), strict=True)
     total = 0
-    for (d, d_out), (a, h, symmetric) in zip(pairwise(widths), layers, strict=True):
+    for i, ((d, d_out), (a, h, symmetric)) in enumerate(zip(pairwise(widths), layers, strict=True)):
         if network.is_lightning:
             total += min(single_layer_bounds(d, d_out, a, h, network.value_rank, symmetric)).value
+        elif scores is not None and i >= scores:  # a matrix Σ_h V_h
+            r = min(d, d_out, h * (network.value_rank or d))
+            total += r * (d + d_out - r)
         else:
             alpha = min(a, d)
             beta = min(d, d_out, network.value_rank or d)
@@ -265,6 +277,32 @@ def network_bound(network: DeepNetwork) -> Bound:
         total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
     )
     return min(counted, _all_coefficients(network) or counted, key=itemgetter(0))
+
+
+def seen_scores(network: DeepNetwork, order: int) -> int:
+    r"""How many layers of a normalized network, the first ones, have scores that its jet of this order sees.
+
+    Let κ be the degree of the first term of log φ − log φ(0), which is 1 for softmax. The tokens that layer
+    i gives differ from each other by terms of order δ_i in X or more:
+
+    .. math:: \delta_0 = 1, \quad \delta_i = 3\delta_{i-1} + 2(\kappa - 1).
+
+    For two weights of a column are equal if their tokens are: they differ by a difference of tokens times a
+    query, times κ − 1 scores, of order δ_{i−1} + 1 + 2(κ − 1). The weights add up to 1, so that
+    Σ_j W_{jτ} x_j is the mean of the tokens plus Σ_j (W_{jτ} − 1/t)(x_j − x̄), of order n_i = 2δ_{i−1} +
+    2κ − 1, which is 2κ·3^(i−1) + 1. The mean does not depend on A_i. So no jet of an order below n_i sees
+    A_i. In the difference of two columns a difference of queries takes the place of a query, so that its
+    order is n_i − 1 + δ_{i−1} = δ_i.
+
+    With skip connections all scores may be seen.
+
+    >>> [seen_scores(DeepNetwork((2, 2, 2), (1, 1), normalization="softmax"), n) for n in (1, 2, 3, 6, 7)]
+    [0, 0, 1, 1, 2]
+    """
+    if network.skip:
+        return network.layers
+    first = network.first_degree
+    return sum(order >= 2 * first * 3**i + 1 for i in range(network.layers))
 
 
 def _all_coefficients(network: DeepNetwork) -> Bound | None:

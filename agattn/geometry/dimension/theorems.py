@@ -43,7 +43,7 @@ class Theorem(NamedTuple):
 
 def by_theorem(network: DeepNetwork) -> Theorem | None:
     """The theorem that gives the dimension of a network, or ``None``."""
-    if set(network.heads_by_layer) != {1}:
+    if set(network.heads_by_layer) != {1} or network.normalization not in ("none", "softmax"):
         return None
     if network.layers == 1:
         # A skip connection around the only layer adds X to every function.

@@ -55,7 +55,9 @@ def by_layer(architecture: Architecture) -> Theorem | None:
     if not see_another(smaller.layers, network.t):
         return None
     name = LATENT if has_latents(layer) else GROUPED
-    if layer.normalization != "none":
+    if layer.normalization != "none" and (layer.normalization != "softmax" or layer.mask != "none"):
+        return None  # the proof is of the softmax over all tokens
+    if layer.normalization == "softmax":
         dimension, why = softmax_dimension(layer, d, network.t), "a softmax"
     elif layer.rotary:
         return _with_positions(network, layer)

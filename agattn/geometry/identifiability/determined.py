@@ -191,6 +191,7 @@ class Identifiability(Result, name="identifiability"):
         Literal["CC"],
         "The field: complex weights. `locally`, `partly` and `not` are the same over the reals.",
     ] = "CC"
+    decided_by: Key[str | None, "Of a softmax network: the jet that decides, and why; else null."] = None
 
     def __getitem__(self, name: str) -> Determined:
         for row in (*self.parameters, *self.functions):
@@ -227,6 +228,8 @@ class Identifiability(Result, name="identifiability"):
         lines += [f"finite symmetries: {one}" for one in self.symmetries.discrete]
         if self.theorem:
             lines.append(f"globally: general fibers are irreducible, by {self.theorem}")
+        if self.decided_by:
+            lines.append(f"decided by a jet: {self.decided_by}")
         if self.error:
             lines.append(f"modular: wrong with probability below {self.error:.1e}")
         return Sheet(title, (*parts, *([Note("\n".join(lines))] if lines else [])))

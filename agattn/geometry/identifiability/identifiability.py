@@ -15,14 +15,17 @@ one common factor s: V by s, K^T Q by s⁻¹ (proved)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, Jet
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
 from agattn.architectures.products import adjacent_products
 from agattn.calls import is_list, shown
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.at_weights import identifiability_at
+from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.determined import Determined, Identifiability
 from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
 from agattn.patience import Progress, silent
@@ -45,7 +48,8 @@ def identifiability(
     r"""For each parameter array of a model, and for products of arrays: does the function determine it?
 
     Args:
-        architecture: any polynomial one, such as a lightning layer, a network of layers, a polynomial map.
+        architecture: any polynomial one, such as a lightning layer, a network of layers, a polynomial map; or
+            a softmax network of at most three layers without skip connections, which is decided by its jet.
         functions: further functions of the arrays, each as text such as ``"K_1^T Q_1"``; the grammar is that
             of :mod:`agattn.architectures.functions`.
         at: given weights, an array for each parameter, in place of general ones.
@@ -54,8 +58,9 @@ def identifiability(
         progress: called with what is done next.
 
     Raises:
-        InputError: if the architecture is no polynomial in its weights, a function cannot be read, or the
-            weights are those of another architecture.
+        InputError: if the architecture is neither polynomial in its weights nor a softmax network, a function
+            cannot be read, or the weights are those of another architecture.
+        UndecidedError: for a softmax network with several heads, if its jet has a smaller dimension.
         TooLargeError: if it has more than 3000 parameters, or a function more than 20000 entries.
         DisagreementError: if a bound contradicts another.
 
@@ -71,11 +76,7 @@ def identifiability(
     K_1^T Q_1: determined locally up to a factor for each matrix, and their order (proved)
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
     """
-    if architecture.degree is None:
-        raise InputError(
-            f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
-            " polynomial architectures, such as lightning attention"
-        )
+    studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
             f"{architecture} has {architecture.parameters} parameters; which are determined is found for at"
@@ -84,7 +85,7 @@ def identifiability(
     asked = _asked(architecture, functions, force)
     if at is not None:
         return identifiability_at(architecture, asked, at, seed, force, progress)
-    study = GeneralStudy(architecture, seed, force, progress)
+    study = GeneralStudy(studied, seed, force, progress)
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
     for f, is_array in asked:
@@ -93,7 +94,46 @@ def identifiability(
         rows.append(row(study, f, answer, is_array))
         if answer.factors:
             rates.append((rows[-1].name, f, answer.factors))
-    return table(study, rows, common_factors(study, rates), at_weights=False)
+    found = table(study, rows, common_factors(study, rates), at_weights=False)
+    return found if studied is architecture else _by_jet(found, architecture, study)
+
+
+def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> Jet:
+    """The jet that sees all scores of a softmax network."""
+    network = architecture.as_network()
+    if network is None or network.normalization != "softmax" or network.skip or network.layers > MOST_LAYERS:
+        raise InputError(
+            f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
+            f" polynomials, such as lightning attention, and jets, --jet N; and for softmax without skip"
+            f" connections in at most {MOST_LAYERS} layers"
+        )
+    if at is not None:
+        raise InputError(
+            f"{architecture} is no polynomial in its weights; at given weights ask for the fiber, or for a"
+            " jet: --jet N"
+        )
+    return Jet(network, least_order(network))
+
+
+def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralStudy) -> Identifiability:
+    """The same of the network, if its jet has the dimension of the network.
+
+    Along the fiber of the network the jet is constant. If network and jet have the same dimension, so have
+    their fibers through general weights, which are then equal near the weights.
+    """
+    network, jet = architecture.as_network(), study.architecture
+    assert network is not None and isinstance(jet, Jet)
+    bound = network_bound(network).value
+    if study.rank.lower_bound < bound:
+        raise UndecidedError(
+            f"the jet of order {jet.order} has a rank of {study.rank.lower_bound}, and {network} a dimension"
+            f" of at most {bound}; a jet of higher order may decide: --jet N"
+        )
+    reason = (
+        f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
+        " both have the same fibers"
+    )
+    return replace(found, architecture=architecture, decided_by=reason)
 
 
 def _asked(

@@ -13,6 +13,9 @@ virtual weights; L is L_l.
 - *Exchanged*: if M_l = k qᵀ and L = h vᵀ, also (v qᵀ, h kᵀ) (HMK, Theorem 3.2, for the last layer). Where
   tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (the page on fibers).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
+- *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
+  (:mod:`agattn.geometry.identifiability.collapse`). Else a softmax network has no scalings, and of the other
+  families only what leaves M_i and L as they are. Its differential has at least the rank of that of a jet.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
 by :mod:`~agattn.geometry.identifiability.families`, and near the given weights the dimension is at most the
@@ -34,6 +37,7 @@ rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,12 +58,13 @@ from agattn.algebra.echelon import (
     rational_rank,
 )
 from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import fibers
+from agattn.geometry.identifiability.collapse import MOST_LAYERS, first_collapsed, least_order
 from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
@@ -76,6 +81,7 @@ from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
+    is_plain,
     is_skew,
     partial_products,
     vanishes,
@@ -230,8 +236,9 @@ class NetworkFiber(Result, name="fiber"):
     """
 
     case: Key[
-        Literal["symmetries", "rank-one head", "zero", "one token"],
-        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
+        Literal["symmetries", "rank-one head", "zero", "one token", "collapsed"],
+        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is; "
+        "`collapsed`: a softmax layer makes all tokens equal.",
     ]
     components: Key[tuple[NetworkComponent, ...], "Those that are known.", Meta(min_length=1)]
     parameters: Key[Positive, "The number of weights."]
@@ -251,6 +258,9 @@ class NetworkFiber(Result, name="fiber"):
     ] = Evidence.PROVED
     given: Architecture | None = None
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
+    elsewhere: Key[
+        str | None, "Of a softmax network: what is known of weights that are not near the given ones."
+    ] = None
 
     @property
     @key(Meta(description=STUDIED))
@@ -262,6 +272,11 @@ class NetworkFiber(Result, name="fiber"):
     def weights(self) -> ExactWeights:
         """The given weights."""
         return self.components[0].weights
+
+    @property
+    def _named(self) -> Architecture:
+        """What the fiber is called by: a softmax network, of which the weights are those of a jet."""
+        return self.weights.architecture if self.elsewhere is None else self.architecture
 
     @property
     @key
@@ -318,12 +333,12 @@ class NetworkFiber(Result, name="fiber"):
     def sheet(self) -> Sheet:
         """A row for each component."""
         caption = (
-            f"Fiber of {self.weights.architecture} ({self.case}): dimension {self.bounds} of "
+            f"Fiber of {self._named} ({self.case}): dimension {self.bounds} of "
             f"{self.parameters} at the weights ({self.dimension_evidence}), "
             f"{self.orbit_dimension} by the symmetries"
         )
         rows = tuple(component.cells() for component in self.components)
-        title = f"{self.weights.architecture}, {self.parameters} weights: {self.case} ({self.case_evidence})"
+        title = f"{self._named}, {self.parameters} weights: {self.case} ({self.case_evidence})"
         note = Note("\n".join(self._lines()), apart=False)
         return Sheet(title, (Table(caption, _HEADINGS, rows, where="page"), note))
 
@@ -339,7 +354,10 @@ class NetworkFiber(Result, name="fiber"):
         orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
         above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
         at = f"dimension at the weights {bounds}{self.upper_bound}"
-        return [*lines, f"{at}: {orbit}, and it is at most {above}"]
+        if isinstance(of := self.weights.architecture, Jet) and self.elsewhere is not None:
+            above += f" of the jet of order {of.order}"
+        said = [] if self.elsewhere is None else [self.elsewhere]
+        return [*lines, f"{at}: {orbit}, and it is at most {above}", *said]
 
     def move(
         self,
@@ -407,6 +425,8 @@ class NetworkFiber(Result, name="fiber"):
     def compare(self, other: Mapping[str, Any], seed: int = 0) -> Comparison:
         """The same, with its evidence: "no" is always proved."""
         given = weights_of(self.weights.architecture, other)
+        if self.elsewhere is not None:
+            return _compared(self.weights, given, seed)
         equal, evidence, error = same_function(self.weights, given, seed)
         steps = connecting(self.weights, given) if equal else None
         if steps is None:
@@ -427,7 +447,8 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     """
     if isinstance(given, ExactWeights):
         given = given.exact()
-    if not isinstance(network := architecture, DeepNetwork):
+    network = architecture.network if isinstance(architecture, Jet) else architecture
+    if not isinstance(network, DeepNetwork):
         return ExactWeights(architecture, given)
     if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
@@ -453,7 +474,7 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
             except InputError:
                 raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
-    return ExactWeights(network, named)
+    return ExactWeights(architecture, named)
 
 
 def fiber(
@@ -462,7 +483,8 @@ def fiber(
     """All weights that compute the same function as these; of all but one layer, those that are known.
 
     Args:
-        architecture: one layer, a lightning network, or anything polynomial.
+        architecture: one layer, a lightning network, a softmax network with one head in each layer and
+            without skip connections, or anything polynomial.
         weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
             network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
             an array for each parameter. They are taken as the exact numbers that are written.
@@ -470,8 +492,8 @@ def fiber(
         seed: but for a layer: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
-        InputError: for a layer with t = 1, a normalized network, or weights of another architecture.
-        TooLargeError: if there are more than 3000 weights.
+        InputError: for a layer with t = 1, another normalized network, or weights of another architecture.
+        TooLargeError: if there are more than 3000 weights, or more than three softmax layers.
 
     See Also:
         :func:`agattn.equivalent`, :func:`agattn.weights`, :func:`agattn.dimension`,
@@ -509,15 +531,15 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     """The fiber through weights of a network or a model, as far as it is known.
 
     Args:
-        architecture: any that is polynomial. The named families are those of networks of attention with one
-            head in each layer without skip connections; of others there are the symmetries, all linear ones
-            where there are at most 80 weights, and what a search finds.
+        architecture: any that is polynomial, or a softmax network. The named families are those of networks
+            of attention with one head in each layer without skip connections; of others there are the
+            symmetries, all linear ones where there are at most 80 weights, and what a search finds.
         given: as :func:`weights_of` reads them; floats are the rational numbers that they stand for.
         seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
-        InputError: if the weights do not fit, or the architecture is normalized.
-        TooLargeError: if it has more than 3000 weights.
+        InputError: if the weights do not fit, or the architecture is normalized otherwise.
+        TooLargeError: if it has more than 3000 weights, or more than three softmax layers.
 
     >>> from agattn.architectures import Network, Perceptron
     >>> sums = Network([Perceptron([3, 1], degree=2)], dim=2)
@@ -525,12 +547,10 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
     asked, architecture = architecture, architecture.as_network() or architecture
-    if architecture.degree is None:
-        raise InputError(
-            f"{architecture} is normalized; fibers are known for polynomials, such as its jets: --jet N"
-        )
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
+    if architecture.degree is None:
+        return _softmax_fiber(asked, architecture, given, seed)
     at = weights_of(architecture, given)
     rank, bound = rank_and_bound(at, seed)
     layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
@@ -573,6 +593,70 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
 
 
+def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed: int) -> NetworkFiber:
+    """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
+    one_head = isinstance(network, DeepNetwork) and is_plain(network) and network.value_rank is None
+    if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
+        raise InputError(
+            f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
+            " and no skip connections, and for polynomials, such as its jets: --jet N"
+        )
+    if network.layers > MOST_LAYERS:
+        raise TooLargeError(
+            f"{network} has {network.layers} layers, and jets of order {least_order(network)} take long; "
+            f"fibers of softmax are for {MOST_LAYERS} layers at most"
+        )
+    at = weights_of(Jet(network, least_order(network)), given)
+    rank, layers = at.differential_rank(seed=seed), _Layers(at)
+    s, l = layers.seen, layers.l
+    free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
+    numbers = as_parameters(network, np.arange(len(at.vector)))
+    units = at.units([i for name in free for i in numbers[name].ravel()])
+
+    def size(parts: tuple[Directions, ...]) -> int:
+        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units], seed)
+
+    # In each layer either K or Q moves while M_i stays: where one of the two is 0, the other is free.
+    ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
+    parts = max(ways, key=size)
+    dimension = size(parts)
+    text = "; ".join(_SAID[part.name].format(i=part.layer) for part in parts) or "the orbit"
+    if s < l:
+        kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
+        text = f"{', '.join(kept)} as they are, {', '.join(free)} free"
+    one = NetworkComponent("given", text, at, parts, free, max(dimension, layers.count), True)
+    case: Any = "collapsed" if s < l else "symmetries"
+    if not layers.L.any():
+        case = "zero"
+    elif network.t == 1:
+        case = "one token"
+    by_name, orbit = at.orbit_by_name(seed), at.orbit_dimension(seed=seed)
+    return NetworkFiber(
+        case, (one,), network.parameters, orbit, rank, Evidence.PROVED, symmetries=by_name, given=asked,
+        elsewhere=layers.elsewhere(),
+    )  # fmt: skip
+
+
+def _compared(one: ExactWeights, other: ExactWeights, seed: int) -> Comparison:
+    """Whether two weights of a softmax network have one function: by (M, L), or else by values of a jet.
+
+    Raises:
+        UndecidedError: if (M, L) differ, and the jets do not.
+    """
+    first, second = _Layers(one), _Layers(other)
+    if first.seen == second.seen and (first.L == second.L).all():
+        pairs = zip(first.M[: first.seen], second.M[: first.seen], strict=True)
+        if all((M == N).all() for M, N in pairs):
+            steps = connecting(one, other) if first.seen == first.l else None
+            return Comparison(True, Evidence.PROVED, 0.0, steps)
+    equal, evidence, error = same_function(one, other, seed)
+    if equal:
+        raise UndecidedError(
+            "the virtual weights differ, and the jets are the same; whether the functions are is not known"
+        )
+    return Comparison(False, evidence, error)
+
+
 _SAID = {
     "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
     "skew": "M_{i} + S, S skew",
@@ -584,7 +668,7 @@ class _Layers:
     """One head in each layer, as exact matrices, with what they make of the tokens."""
 
     def __init__(self, at: ExactWeights) -> None:
-        network = at.architecture
+        network = at.architecture.network if isinstance(at.architecture, Jet) else at.architecture
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
         arrays = at.exact()
@@ -599,6 +683,12 @@ class _Layers:
         low = (i for i, M in enumerate(self.M[:-1], 1) if rational_rank(M) == 1)
         #: The layer after which all tokens are parallel, or ``None``.
         self.parallel = 0 if network.t == 1 else next(low, None)
+        #: How many layers have scores that the function may depend on, the first ones.
+        self.seen = self.l
+        if not network.is_lightning:
+            self.parallel = None
+            constant = network.t == 1 or not self.L.any()
+            self.seen = 0 if constant else min(first_collapsed(self.M, network.t), self.l)
 
     @property
     def count(self) -> int:
@@ -606,21 +696,47 @@ class _Layers:
 
         The weights with given M_i, and Sym(M_i) where tokens are parallel, and L are a fiber of a polynomial
         map. All its components have at least the dimension of the space less that of the image, which is in a
-        product of determinantal varieties. The l scalings act on the target with finite stabilizers.
+        product of determinantal varieties. The l scalings act on the target with finite stabilizers. A
+        softmax network has no scalings, and the M_i behind a collapsed layer are not given.
         """
         d, widths, seen = self.network.dims[0], self.network.dims, 0
-        narrow = min(widths)
-        for i, r in enumerate(virtual_ranks(self.network), 1):
+        narrow, scalings = min(widths), self.l if self.network.is_lightning else 0
+        for i, r in enumerate(virtual_ranks(self.network)[: self.seen], 1):
             symmetric = self.parallel is not None and i > self.parallel
             seen += min(r * (2 * d - r), d * (d + 1) // 2) if symmetric else r * (2 * d - r)
-        return self.network.parameters - seen - narrow * (d + widths[-1] - narrow) + self.l
+        return self.network.parameters - seen - narrow * (d + widths[-1] - narrow) + scalings
 
-    def directions(self) -> tuple[Directions, ...]:
-        """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i."""
+    def elsewhere(self) -> str:
+        """What is known of all weights with the function of these, of a softmax network."""
+        if self.network.t == 1 or not self.L.any():
+            return "All weights with this function are those with this L, as the scores are never seen."
+        if self.l == 1:
+            return "By HMK's Theorem 3.9 all weights with this function are those with these M_1 and L."
+        kept = ", ".join(f"M_{i}" for i in range(1, self.seen + 1))
+        all_of = f"all weights with this function are those with these {kept} and L"
+        two_layers = self.l <= 2
+        general = self.seen == self.l and not any(map(is_skew, self.M[:-1]))
+        if general or self.network.t == 2 or two_layers:
+            number = 1 if general else 2 if self.network.t == 2 else 3
+            return f"By Theorem {number} of Konda (2026), which is cited and not checked, {all_of}."
+        return f"Whether {all_of}, is open for three tokens or more and three layers or more."
+
+    def directions(self, turned: Sequence[bool] = ()) -> tuple[Directions, ...]:
+        """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i.
+
+        Either K_i or Q_i moves, the one whose partner has the larger rank; in layers that are ``turned`` the
+        other one.
+        """
         found = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            queries = rational_rank(K @ L) >= rational_rank(Q @ L)
+            if i > self.seen:
+                units = np.eye(len(V), dtype=int).astype(object)
+                off_image = [np.outer(unit, v) for unit in units for v in _kernel(L.T)]
+                vectors = tuple(self.at.with_only(**{f"V_{i}": B}) for B in off_image)
+                found += [Directions(self.at, "unseen", i, vectors)] if vectors else []
+                continue
+            queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
             moves, kept = ("Q", "K") if queries else ("K", "Q")
             N = (K if queries else Q) @ L
             still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]

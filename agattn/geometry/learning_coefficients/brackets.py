@@ -11,6 +11,9 @@ symmetries, and :mod:`~agattn.geometry.learning_coefficients.newton` splits off 
 bounds the rest. Of a product of two matrices λ is known at all weights. The page on learning coefficients
 has the proofs.
 
+Of a softmax network the coefficients of a jet are among those of the function, so that λ of the network is at
+least λ of the jet. The fiber is that of the network (:mod:`~agattn.geometry.identifiability.network_fibers`).
+
 >>> from agattn import DeepNetwork
 >>> one = [[1, 0], [0, 1]]
 >>> weights = {"K_1": one, "Q_1": [[1, 2], [2, 4]], "V_1": one, "K_2": one, "Q_2": [[1, 1], [0, 1]],
@@ -39,7 +42,7 @@ from msgspec import Meta
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
-from agattn.architectures import Architecture, Network
+from agattn.architectures import Architecture, Jet, Network
 from agattn.architectures.composition import Place
 from agattn.architectures.forms import Studied
 from agattn.errors import TooLargeError
@@ -52,6 +55,7 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
+from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
 from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
@@ -134,16 +138,17 @@ class CoefficientBounds(Result, name="rlct"):
 
 
 def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:
-    """λ at weights of any architecture that is polynomial in them.
+    """λ at weights of any architecture that is polynomial in them, or of a softmax network.
 
     Args:
         architecture: a layer, a network, or a class with the members of
-            :class:`~agattn.architectures.protocol.Architecture`.
+            :class:`~agattn.architectures.protocol.Architecture`. Of softmax networks those that have fibers
+            (:func:`~agattn.geometry.identifiability.network_fibers.network_fiber`).
         weights: an array for each parameter, taken as the exact numbers that are written.
         seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
-        InputError: if the weights do not fit, or the architecture is no polynomial in them.
+        InputError: if the weights do not fit, or the architecture is another one that is no polynomial.
         TooLargeError: if it has more parameters than
             :data:`~agattn.geometry.identifiability.families.MOST_PARAMETERS`.
 
@@ -154,7 +159,14 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     """
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
-    at = ExactWeights(architecture, weights)
+    if architecture.degree is None:
+        return _of_softmax(architecture, weights, seed)
+    return _of_polynomial(ExactWeights(architecture, weights), seed)
+
+
+def _of_polynomial(at: ExactWeights, seed: int) -> Bracket:
+    """λ between half the rank and half of what the fiber leaves, or by the ideal on a slice."""
+    architecture, n = at.architecture, len(at.vector)
     rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
@@ -210,6 +222,37 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
     said = evidence, error, tuple(reasons), family.evidence
     return Bracket(architecture, lower, upper, m, rank, family.dimension, *said)
+
+
+def _of_softmax(architecture: Architecture, weights: Mapping[str, Any], seed: int) -> Bracket:
+    """λ of a softmax network: at least that of its jets, and at most what the fiber leaves."""
+    through = network_fiber(architecture, weights, seed)
+    n, rank, jet = through.parameters, through.differential_rank, through.weights.architecture
+    assert isinstance(jet, Jet)
+    lower, upper = Fraction(rank, 2), Fraction(n - through.dimension, 2)
+    reasons = [f"at least {lower}: the differential of the jet of order {jet.order} has rank {rank}"]
+    for order in range(3, jet.order + 1, 2) if lower < upper else ():
+        part = ExactWeights(Jet(jet.network, order), through.weights.exact())
+        if (functions := _on_slice(part, seed)) is None:
+            break
+        read = reading(functions)
+        if (found := Fraction(read.germ.free, 2) + read.germ.lower) > lower:
+            lower = found
+            reasons.append(
+                f"at least {lower}: in the jet of order {order}, {read.germ.free} coordinates are free, and "
+                f"the ideal of the others has λ of at least {read.germ.lower}"
+            )
+    more = through.dimension - through.orbit_dimension
+    reasons.append(
+        f"at most {upper}: the fiber has dimension {through.dimension} of {n}: {through.orbit_dimension} by"
+        f" the symmetries{f', and {more} more where φ is constant' if more else ''}"
+    )
+    smooth = 2 * upper == rank
+    reasons += ["the bounds meet: the fiber is smooth, and m = 1"] if smooth else []
+    return Bracket(
+        architecture, lower, upper, 1 if smooth else None, rank, through.dimension, Evidence.PROVED, 0.0,
+        tuple(reasons), through.dimension_evidence,
+    )  # fmt: skip
 
 
 def _of_monomials(read: Reading) -> str:

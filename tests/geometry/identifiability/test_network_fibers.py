@@ -235,6 +235,6 @@ def test_errors(weights: Any, move: dict[str, Any], told: str) -> None:
 
 def test_networks_that_have_no_such_fiber() -> None:
     with pytest.raises(InputError, match="normalized"):
-        network_fiber(DeepNetwork((2, 2), (2,), normalization="softmax"), {})
+        network_fiber(DeepNetwork((2, 2), (2,), heads=2, normalization="softmax"), {})
     with pytest.raises(TooLargeError, match="5000 weights; fibers are for 3000"):
         network_fiber(DeepNetwork((50, 50), (25,)), {})

@@ -429,7 +429,7 @@ def test_the_verb() -> None:
         ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]]}), "lack Q_1"),
         ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]], "Q_1": [[1]], "V_1": ONE}), r"shape \(1, 1\)"),
         ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]], "Q_1": [[1, 0]], "V_1": ONE, "W": ONE}), "W is no"),
-        ((DeepNetwork((2, 2), (1,), normalization="softmax"), {}), "no polynomial"),
+        ((DeepNetwork((2, 2), (1,), heads=2, normalization="softmax"), {}), "is normalized; fibers are"),
         ((SingleLayer(2, 1, 1), {"K": [[1, 2]], "Q": [[0, 1]], "V": ONE}), "not M"),
         (({"V": ONE, "A": ONE}, {"V": ONE, "A": ONE}), "twice"),
         ((DeepNetwork((64, 64), (32,)), {}), "8192 parameters"),
