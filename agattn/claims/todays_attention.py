@@ -25,6 +25,7 @@ from agattn.architectures import Architecture, Attention, Network, Recurrence, d
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.models import EXTENT, computed_dimension
 from agattn.claims.proof import Entry, Proof
+from agattn.errors import UndecidedError
 from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import see_another
@@ -99,14 +100,7 @@ def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[s
     network, theorem = one_layer(architecture), by_layer(architecture)
     assert network is not None and theorem is not None  # the claim is confirmed
     given, smaller = network.layers[0], reduced(network)
-    weights = draw_parameters(smaller, lambda shape: generator.integers(-9, 10, shape))
-    p, inputs = random_prime(generator), list[Any]()
-    space = RowSpace(smaller.parameters, p)
-    residues = {name: (array % p).astype(np.float64) for name, array in weights.items()}
-    while space.rank < theorem.dimension:
-        X = generator.integers(-9, 10, smaller.input_shape)
-        space.add(jacobian(smaller, residues, (X % p).astype(np.float64)[None], ModularArithmetic(p)))
-        inputs.append(X)
+    weights, inputs, space = _general(smaller, theorem.dimension, generator)
     minor, (rows, tokens) = space.minor(), smaller.output_shape
     each = rows * tokens
     return {
@@ -125,6 +119,32 @@ def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[s
     }  # fmt: skip
 
 
+def _general(
+    network: Network, dimension: int, generator: np.random.Generator
+) -> tuple[dict[str, Any], list[Any], RowSpace]:
+    """Weights and inputs at which the Jacobian has this rank, and its rows there modulo a prime.
+
+    Raises:
+        UndecidedError: if no weights that are drawn have this rank.
+    """
+
+    def entries(shape: tuple[int, ...]) -> Any:
+        return generator.integers(1, 10, shape) * generator.choice([-1, 1], shape)
+
+    for _ in range(_DRAWS):
+        p, inputs, idle = random_prime(generator), list[Any](), 0
+        weights, space = draw_parameters(network, entries), RowSpace(network.parameters, p)
+        residues = {name: (array % p).astype(np.float64) for name, array in weights.items()}
+        while space.rank < dimension and idle < _DRAWS:
+            before, X = space.rank, entries(network.input_shape)
+            space.add(jacobian(network, residues, (X % p).astype(np.float64)[None], ModularArithmetic(p)))
+            idle = idle + 1 if space.rank == before else 0
+            inputs.append(X)
+        if space.rank == dimension:
+            return weights, inputs, space
+    raise UndecidedError(f"{network}: no weights were found at which a Jacobian has rank {dimension}")
+
+
 def _as_checked(network: Network, weights: dict[str, Any]) -> dict[str, Any]:
     """The arrays by the letters of the checker."""
     [place] = network.places
@@ -140,6 +160,8 @@ def _as_checked(network: Network, weights: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+#: So many weights are drawn, and so many inputs one after the other that add nothing.
+_DRAWS = 5
 PROOF = Proof(_minor)
 
 CLAIMS: tuple[Claim[Architecture], ...] = (

@@ -14,8 +14,8 @@ import agattn as ag
 from agattn import checker
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import Network, draw_parameters
-from agattn.claims.todays_attention import CLAIMS, _as_checked
-from agattn.errors import InputError
+from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
+from agattn.errors import InputError, UndecidedError
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.verification.certificate import make_certificate
 from tests.faults.certificates import at, numbers, put
@@ -31,6 +31,7 @@ CASES = [
     (ag.Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4), 7, 2, 58),
     (ag.Attention(2, 2, value_rank=1, kv_latent=3, rotary=True), 4, 2, 18),
     (ag.Attention(2, 1, kv_latent=9), 3, 2, 10),
+    (ag.Attention(1, 1, value_rank=1, kv_latent=2, q_latent=1), 3, 2, 7),
     *((ag.Recurrence(2, 2, rule), 4, 3, n) for rule, n in zip(RULES, (19, 20, 23, 29, 22, 25), strict=True)),
     (ag.Recurrence(2, 5, "delta"), 3, 2, 20),
 ]
@@ -195,6 +196,17 @@ def test_what_has_no_certificate(layer, d, words):
 def test_layers_of_full_size_are_refused_before_ranks_are_taken():
     with pytest.raises(InputError, match="above 400 a certificate of the dimension takes too long to check"):
         ag.certificate(Network([ag.Attention(64, 8, heads=8, kv_heads=2, value_rank=8)], 64, 2))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_weights_that_happen_to_be_special_are_drawn_again(seed):
+    """All arrays of this layer have few entries, so special weights are likely."""
+    network = Network([ag.Attention(1, 1, value_rank=1, kv_latent=1, q_latent=1)], 1, 2)
+    dimension = by_layer(network).dimension
+    weights, inputs, space = _general(network, dimension, np.random.default_rng(seed))
+    assert space.rank == dimension == 1 and len(inputs) >= 1 and all(A.all() for A in weights.values())
+    with pytest.raises(UndecidedError, match="no weights were found at which a Jacobian has rank 9"):
+        _general(network, 9, np.random.default_rng(seed))
 
 
 def test_every_such_claim_is_in_the_checker():
