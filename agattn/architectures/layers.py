@@ -415,14 +415,12 @@ class Attention(Layer):
         return (replace(self, skip=False),) if self.skip else ()
 
     def reduced(self, shape: Shape) -> Layer:
-        """The layer with the sizes that its heads can use, if it has groups or latents.
+        """The layer with the sizes that its heads can use.
 
         C has at most d rows, and g(a + β) are read; D has at most d, and ha are read. The outputs of a group,
         one below the other, are sd' × β, its queries side by side a × sρ, and its tensor Σ O_i ⊗ Q_i is
         d'β × aρ, of rank at most s. Without softmax the forms in C X are d'·r(r + 1)/2 functions of D x.
         """
-        if self.is_plain:
-            return self
         d, g, latents = shape[0], self.groups, (self.kv_latent is not None, self.q_latent is not None)
         a, b, s = self.rank, self.value_rank or self.out, self.heads // self.groups
         r, rho = self.kv_latent or d, self.q_latent or d
@@ -436,7 +434,7 @@ class Attention(Layer):
             if before == (a, b, r, rho, s):
                 break
         return replace(
-            self, rank=a, heads=g * s, kv_heads=g if s > 1 else None,
+            self, rank=a, heads=g * s, kv_heads=None if self.is_grouped and s == 1 else self.kv_heads,
             value_rank=None if self.value_rank is None else b,
             kv_latent=r if latents[0] else None, q_latent=rho if latents[1] else None,
         )  # fmt: skip

@@ -194,11 +194,6 @@ def _groups(network: Network) -> Iterator[Redundant]:
     At general weights of the layer with the sizes that are used the orbits are free.
     """
     smaller = reduced(network)
-    [layer] = smaller.layers
-    if isinstance(layer, Attention) and layer.is_plain:
-        rank = layer.rank if layer.rotary else min(layer.rank, network.dim)
-        values = layer.value_rank and min(layer.value_rank, network.dim, layer.out)
-        smaller = Network((replace(layer, rank=rank, value_rank=values),), *network.input_shape)
     if smaller != network:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
