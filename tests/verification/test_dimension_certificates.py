@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ import agattn as ag
 from agattn import checker
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import Network, draw_parameters
+from agattn.architectures.model_file import read_model
 from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
 from agattn.errors import InputError, UndecidedError
 from agattn.geometry.dimension.todays_attention import by_layer
-from agattn.verification.certificate import make_certificate
+from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, numbers, put
 
+ROOT = Path(__file__).parents[2]
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
 GROUP = ag.Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
 TURNED = ag.Attention(2, 4, heads=2, kv_heads=1, value_rank=1, mask="causal", rotary=True)
@@ -106,6 +109,12 @@ def test_a_referee_needs_one_file(group, tmp_path):
     ended = subprocess.run(carried, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert ended.returncode == 0 and "dim M = 51 = 68 − 17, as the formula says" in ended.stdout
     assert "About 1 group of 3 heads; d = 5, d' = 3, a = 2, b = 2, t = 2." in ended.stdout
+
+
+def test_the_certificate_of_the_documentation():
+    made = make_certificate(read_model(str(ROOT / "examples" / "delta.toml")))
+    kept = ROOT / "docs" / "certificates" / "delta.json"
+    assert kept.read_text(encoding="utf-8") == dump(made) + "\n"
 
 
 def outcome(document):
