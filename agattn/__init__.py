@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agattn.architectures import (
         Attention,
         Convolution,
+        CrossAttention,
         DeepNetwork,
         Jet,
         Linear,
@@ -71,8 +72,8 @@ if TYPE_CHECKING:
 #: Where the names are that are no verbs; where verbs are, :data:`agattn.library.VERBS` says.
 _HOMES = {
     "agattn.architectures": (
-        "Attention", "Convolution", "DeepNetwork", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap",
-        "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
+        "Attention", "Convolution", "CrossAttention", "DeepNetwork", "Jet", "Linear", "Network", "Perceptron",
+        "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
@@ -80,10 +81,10 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Jet", "Linear",
-    "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Status",
-    "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate", "check",
-    "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
+    "AgattnError", "Attention", "Convolution", "CrossAttention", "DeepNetwork", "Evidence", "InputError",
+    "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip",
+    "Status", "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "calibrate", "certificate",
+    "check", "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
     "identify", "invariants", "learning_coefficient", "rank", "report", "rlct", "run", "schema",
     "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",

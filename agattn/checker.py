@@ -20,8 +20,9 @@ is computed here, and every word that is printed stands in this file. In short
   linearly on the points y. What holds at one pair of each orbit holds everywhere.
 - Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
 
-Certificates of learning coefficients, and of zeros and limits of deep networks, have formats of their own:
-see the classes Germ and Deep, which say what they prove, and what they take from a theorem.
+Certificates of learning coefficients, of zeros and limits of deep networks, and of the dimension of layers as
+they are built today have formats of their own: see the classes Germ, Deep, Shared and State, which say what
+they prove, and what they take from a theorem.
 
 A number in a certificate is recomputed and compared, or enters a product that is compared with numbers stated
 elsewhere: changing any single one makes the certificate invalid.
@@ -41,7 +42,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
-from math import comb, gcd, prod
+from math import comb, gcd, isqrt, prod
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ FORMAT = "agattn certificate 1"
 LEARNING = "agattn learning coefficients 1"
 HEADS = "agattn limits of several heads 1"
 DEEP = "agattn deep limits 1"
+TODAY = "agattn dimensions of layers 1"
 
 # What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
 # The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
@@ -723,8 +725,10 @@ OTHERS = frozenset({
     "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
     "agattn.deep-critical", "agattn.deep-singular", "agattn.jet-order", "agattn.softmax-identifiable",
     "agattn.softmax-collapse", "agattn.contact-spectrum", "agattn.softmax-heads",
+    "agattn.grouped-dimension", "agattn.latent-dimension", "agattn.recurrent-dimension",
+    "agattn.model-dimension", "agattn.model-symmetries",
 })  # fmt: skip
-"""The claims of agattn that no certificate about one layer proves; λ and networks have others."""
+"""The claims of agattn that no certificate about M(d, d', a) proves; some have others, or none."""
 
 UNKNOWN = "a claim that is not known here"
 """Stands for a claim that a later agattn may know, which no certificate proves here."""
@@ -1464,6 +1468,459 @@ def _deep(found: dict[str, Any]) -> dict[str, Any]:
     return concluded(str(network), results, flaw, uncertified(found))
 
 
+# One layer of attention as it is built today ----------------------------------------------------------------
+
+
+def entrywise(one: Jet, other: Jet) -> Jet:
+    """The products of equal entries of two matrices with nilpotents, modulo a prime."""
+    result: Jet = {}
+    for (s, A), (t, B) in product(one.items(), other.items()):
+        if not s & t:
+            WORK.more(len(A) * len(A[0]))
+            C = [[x * y % PRIME for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
+            result[s | t] = plus(result[s | t], C) if s | t in result else C
+    return result
+
+
+def summed(jets: Iterable[Jet]) -> Jet:
+    """The sum of matrices with nilpotents, modulo a prime."""
+    result: Jet = {}
+    for jet in jets:
+        for s, A in jet.items():
+            total = plus(result[s], A) if s in result else A
+            result[s] = [[x % PRIME for x in row] for row in total]
+    return result
+
+
+def units(n: int) -> list[Matrix]:
+    """The matrices of size n with one entry 1."""
+    places = [*product(range(n), repeat=2)]
+    return [[[int((i, j) == place) for j in range(n)] for i in range(n)] for place in places]
+
+
+def minus(A: Matrix) -> Matrix:
+    """−A."""
+    return [[-x for x in row] for row in A]
+
+
+Motion = dict[tuple[str, tuple[int, ...]], Matrix]
+"""A tangent vector of weights: the matrices that move, by array and place in it."""
+
+
+class Today:
+    """One layer without softmax: heads in groups, behind latents, or with a state. dim M from two sides.
+
+    - A minor of the Jacobian at the weights and inputs of the certificate is not 0 modulo a prime: dim M is
+      at least its size. An entry of the Jacobian is the coefficient of ε of an output, if ε is added to an
+      entry of the weights.
+    - A group acts linearly on the weights and changes no function. Its orbits have at general weights at
+      least the dimension that they have at the weights of the certificate, the rank of the tangent vectors
+      of :meth:`motions`. So dim M is at most the number of parameters less this rank.
+
+    A skip connection adds the same X to all functions, and is left out.
+    """
+
+    shapes: dict[str, tuple[int, ...]]  #: of the arrays, in the order in which their entries are numbered
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        self.d, self.t = integer(found["d"]), integer(found["t"])
+        self.o, self.a = (integer(found["layer"][name]) for name in ("out", "rank"))
+        form(min(self.d, self.t, self.o, self.a) >= 1, "d, d', a or t is not possible")
+        form(self.d * self.t <= COORDINATES, "it is about too large a layer")
+        switches = (found["layer"].get(name, False) for name in ("skip", "rotary"))
+        form({*map(type, switches)} == {bool}, "skip or rotary is neither true nor false")
+
+    def numbers(self, table: Mapping[str, Any], names: str) -> list[int]:
+        """Numbers of a layer that must be positive; 0 for those that are left out or null."""
+        found = [0 if table.get(name) is None else integer(table[name]) for name in names.split()]
+        given = [x for name, x in zip(names.split(), found, strict=True) if table.get(name) is not None]
+        form(min(given, default=1) >= 1, "a number of the layer is not possible")
+        return found
+
+    def see(self, found: Mapping[str, Any]) -> str:
+        """Check the minor and the orbit."""
+        sizes = {name: prod(shape) for name, shape in self.shapes.items()}
+        form(sum(sizes.values()) <= COORDINATES, "it is about too large a layer")
+        given = fields(found["weights"], " ".join(sizes))
+        self.at = {
+            name: self._array(sparse(given[name], *((1, n) for n in shape)), shape)
+            for name, shape in self.shapes.items()
+        }
+        orbit = rank([self._vector(motion) for motion in self.motions()], PRIME)
+        parameters, size = sum(sizes.values()), integer(found["dimension"])
+        high = parameters - orbit
+        low = self._minor(found)
+        require(low == size, f"the minor has rank {low}, not {size}")
+        require(low == high, f"the dimension is only known to be {low} to {high}")
+        require(low == self.formula(), f"the formula gives {self.formula()}")
+        return (
+            f"dim M = {low} = {parameters} − {orbit}, as the formula says: a minor of a Jacobian of so many "
+            f"rows is not 0, and the orbits of the group on the {parameters} parameters have dimension at "
+            f"least {orbit}"
+        )
+
+    def _array(self, entries: Sparse, shape: tuple[int, ...]) -> dict[tuple[int, ...], Matrix]:
+        """The matrices of an array, by the indices of the groups and heads."""
+        *axes, m, n = shape
+        return {
+            place: [[entries.get((*place, i, j), 0) for j in range(1, n + 1)] for i in range(1, m + 1)]
+            for place in product(*(range(1, size + 1) for size in axes))
+        }
+
+    def _vector(self, motion: Motion) -> Sparse:
+        """A tangent vector that is given by the matrices that move."""
+        return {
+            (*name, i, j): x % PRIME
+            for name, A in motion.items()
+            for i, row in enumerate(A)
+            for j, x in enumerate(row)
+            if x % PRIME
+        }
+
+    def _minor(self, found: Mapping[str, Any]) -> int:
+        """The rank, modulo a prime, of the rows and columns of the Jacobian that the certificate names."""
+        inputs = [
+            [[x.get((i, j), 0) for j in range(1, self.t + 1)] for i in range(1, self.d + 1)]
+            for x in (sparse(X, (1, self.d), (1, self.t)) for X in array(found["inputs"]))
+        ]
+        places = [
+            (name, index) for name, shape in self.shapes.items()
+            for index in product(*(range(1, n + 1) for n in shape))
+        ]  # fmt: skip
+        columns = integers(found["columns"])
+        form(all(1 <= n <= len(places) for n in columns), "there is no such parameter")
+        rows = [tuple(integers(row)) for row in array(found["rows"])]
+        bounds = (len(inputs), self.o, self.t)
+        form(
+            all(
+                len(row) == 3 and all(1 <= n <= most for n, most in zip(row, bounds, strict=True))
+                for row in rows
+            ),
+            "there is no such output",
+        )
+        require(len(rows) == len(columns), "the minor is not square")
+        weights = {name: {at: {0: A} for at, A in part.items()} for name, part in self.at.items()}
+        matrix = []
+        for name, (*head, i, j) in (places[n - 1] for n in columns):
+            part, at = weights[name], tuple(head)
+            unit = [
+                [int((r, c) == (i - 1, j - 1)) for c in range(len(row))] for r, row in enumerate(part[at][0])
+            ]
+            moving = weights | {name: part | {at: part[at] | {1: unit}}}
+            derivatives = [self.values(moving, X).get(1) for X in inputs]
+            found_rows = ((derivatives[x - 1], c, token) for x, c, token in rows)
+            matrix.append([D[c - 1][token - 1] if D else 0 for D, c, token in found_rows])
+        return dense_rank(matrix, PRIME)
+
+    def motions(self) -> Iterable[Motion]:
+        """Tangent vectors of the group at the weights."""
+        raise NotImplementedError
+
+    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
+        """The output at X, modulo a prime."""
+        raise NotImplementedError
+
+    def formula(self) -> int:
+        """The dimension by the theorem on docs/networks/todays-attention.md of agattn."""
+        raise NotImplementedError
+
+
+class Shared(Today):
+    """Heads in g groups of s: X ↦ Σ_γ Σ_i O_γi P_γ X (M ∘ (K_γ X)ᵀ Q_γi X), with a mask M.
+
+    With latents K and P read C X, and Q reads D X. With rotary positions keys and queries of token j are
+    turned by R^j; R turns the k-th pair of rows by the argument of (x + iy)², where x² + y² is the k-th prime
+    of this form and x > y. A layer without values P has V_γ in place of O_γi P_γ, and s = 1.
+
+    The sizes are those that heads can use, as docs/networks/todays-attention.md says: it takes a layer with
+    larger ones to have the same functions, up to limits. The group, for general g of GL:
+
+    - K → gK, Q → g⁻ᵀQ; with positions g is a complex number for each pair of rows, and commutes with R;
+    - P → gP, O → Og⁻¹;
+    - Q_i → Σ_j g_ij Q_j, O_j → Σ_i O_i (g⁻¹)_ij inside of a group, which leaves Σ_i O_i ⊗ Q_i;
+    - C → gC, K → Kg⁻¹, P → Pg⁻¹; and D → gD, Q → Qg⁻¹.
+    """
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        names = "heads value_rank kv_heads kv_latent q_latent"
+        table = fields(found["layer"], "type out rank", f"{names} mask rotary skip normalization")
+        super().__init__(found)
+        heads, b, groups, r, rho = self.numbers(table, names)
+        heads = heads or 1
+        self.g = groups or heads
+        form(heads % self.g == 0, "heads is no multiple of kv_heads")
+        self.s, self.has_values = heads // self.g, bool(b)
+        form(self.has_values or self.s == 1, "groups have no value_rank")
+        form(table.get("normalization", "none") == "none", "a softmax is not checked here")
+        self.rotary, self.latents = table.get("rotary", False), (bool(r), bool(rho))
+        form(not self.rotary or self.a % 2 == 0, "an odd rank has no pairs of rows")
+        self.mask = self._mask(table.get("mask", "none"))
+        given = self.a, b or self.o, r or self.d, rho or self.d, self.s
+        self.a, self.b, self.r, self.rho, self.s = self._used(*given)
+        self.is_smaller = given != (self.a, self.b, self.r, self.rho, self.s)
+        g, s = self.g, self.s
+        self.shapes = {"C": (self.r, self.d)} if self.latents[0] else {}
+        self.shapes |= {"D": (self.rho, self.d)} if self.latents[1] else {}
+        self.shapes |= {"K": (g, self.a, self.r), "Q": (g, s, self.a, self.rho)}
+        self.shapes |= (
+            {"O": (g, s, self.o, self.b), "P": (g, self.b, self.r)}
+            if self.has_values else {"V": (g, self.o, self.r)}
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """The layer with its sizes."""
+        latents = f", latents of {self.r} and {self.rho} rows" if any(self.latents) else ""
+        said = "groups" if self.g > 1 else "group"
+        return (
+            f"{self.g} {said} of {self.s} heads{latents}{', rotary positions' * self.rotary}; d = {self.d}, "
+            f"d' = {self.o}, a = {self.a}, b = {self.b}, t = {self.t}"
+        )
+
+    def _mask(self, value: Any) -> Matrix:
+        """The mask as a matrix; 1 where token j sees token i."""
+        form(self.t**2 <= COORDINATES, "it is about too many tokens")
+        size = range(self.t)
+        if value in ("none", "causal"):
+            return [[int(value == "none" or i <= j) for j in size] for i in size]
+        rows = [integers(row) for row in array(value)]
+        square = [len(row) for row in rows] == [self.t] * self.t
+        form(square and {x for row in rows for x in row} <= {0, 1}, "the mask is none")
+        return rows
+
+    def _used(self, a: int, b: int, r: int, rho: int, s: int) -> tuple[int, int, int, int, int]:
+        """The sizes that heads can use."""
+        while True:
+            before = a, b, r, rho, s
+            r = min(r, self.d, self.g * (a + b)) if self.latents[0] else r
+            rho = min(rho, self.d, self.g * s * a) if self.latents[1] else rho
+            if self.latents[1] and not self.rotary:
+                rho = min(rho, self.o * r * (r + 1) // 2)
+            a, b = a if self.rotary else min(a, r, s * rho), min(b, r, s * self.o)
+            b = b if self.has_values else self.o
+            s = min(s, b * self.o, a * rho)
+            if before == (a, b, r, rho, s):
+                return before
+
+    def _turns(self) -> list[Matrix]:
+        """Matrices that commute with R: all, or the complex numbers on each pair of rows."""
+        if not self.rotary:
+            return units(self.a)
+        size, found = range(self.a), []
+        for k in range(0, self.a, 2):
+            for one, other in ((1, 0), (0, 1)):
+                pair = {(k, k): one, (k + 1, k + 1): one, (k, k + 1): -other, (k + 1, k): other}
+                found.append([[pair.get((i, j), 0) for j in size] for i in size])
+        return found
+
+    def motions(self) -> Iterable[Motion]:
+        """The groups of K, of P, of the heads, and of the latents."""
+        values, groups, heads = ("P" if self.has_values else "V"), range(1, self.g + 1), range(1, self.s + 1)
+
+        def times(A: Matrix, B: Matrix) -> Matrix:
+            return multiplied({0: A}, {0: B}, PRIME)[0]
+
+        for n in groups:
+            K, Q = self.at["K"][(n,)], [self.at["Q"][n, i] for i in heads]
+            for E in self._turns():
+                moved: Motion = {("Q", (n, i)): minus(times(turned(E), A)) for i, A in enumerate(Q, 1)}
+                yield moved | {("K", (n,)): times(E, K)}
+            if not self.has_values:
+                yield {("Q", (n, 1)): Q[0], ("V", (n,)): minus(self.at["V"][(n,)])}
+                continue
+            P, O = self.at["P"][(n,)], [self.at["O"][n, i] for i in heads]
+            for E in units(self.b):
+                moved = {("O", (n, i)): minus(times(A, E)) for i, A in enumerate(O, 1)}
+                yield moved | {("P", (n,)): times(E, P)}
+            for i, j in product(heads, repeat=2):
+                yield {("Q", (n, i)): Q[j - 1], ("O", (n, j)): minus(O[i - 1])}
+        for latent, readers, size in (("C", ("K", values), self.r), ("D", ("Q",), self.rho)):
+            for E in units(size) if latent in self.at else ():
+                moved = {(name, n): minus(times(A, E)) for name in readers for n, A in self.at[name].items()}
+                yield moved | {(latent, ()): times(E, self.at[latent][()])}
+
+    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
+        """The heads added up."""
+
+        def times(one: Jet, other: Jet) -> Jet:
+            return multiplied(one, other, PRIME)
+
+        seen = times(weights["C"][()], {0: X}) if self.latents[0] else {0: X}
+        asking = times(weights["D"][()], {0: X}) if self.latents[1] else {0: X}
+        parts = []
+        for n in range(1, self.g + 1):
+            keys = transposed(self._placed(times(weights["K"][(n,)], seen)))
+            read = times(weights["P" if self.has_values else "V"][(n,)], seen)
+            for i in range(1, self.s + 1):
+                queries = self._placed(times(weights["Q"][n, i], asking))
+                Y = times(read, entrywise(times(keys, queries), {0: self.mask}))
+                parts.append(times(weights["O"][n, i], Y) if self.has_values else Y)
+        return summed(parts)
+
+    def _placed(self, rows: Jet) -> Jet:
+        """Keys or queries, that of token j turned by R^j."""
+        if not self.rotary:
+            return rows
+        found: Jet = {}
+        for s, A in rows.items():
+            B = [list(row) for row in A]
+            for k, (cos, sin) in enumerate(rotations(self.a // 2)):
+                c, z = 1, 0
+                for j in range(self.t):
+                    x, y = A[2 * k][j], A[2 * k + 1][j]
+                    B[2 * k][j], B[2 * k + 1][j] = (c * x - z * y) % PRIME, (z * x + c * y) % PRIME
+                    c, z = (c * cos - z * sin) % PRIME, (c * sin + z * cos) % PRIME
+            found[s] = B
+        return found
+
+    def formula(self) -> int:
+        """For groups, or for one head a group behind latents; with positions a² − a more for each K."""
+        d, o, g, s, a, b, r, rho = self.d, self.o, self.g, self.s, self.a, self.b, self.r, self.rho
+        more = g * (a * a - a) if self.rotary else 0
+        if not any(self.latents):
+            return g * (a * (d - a) + b * (d - b) + s * (a * d + b * o - s)) + more
+        require(s == 1, "no theorem is known here for groups behind latents")
+        b = min(b, r, o)
+        heads = g * (b * (o + r - b) + a * (r + rho - a) - 1)
+        return r * (d - r) + rho * (d - rho) + heads + more
+
+
+def rotations(pairs: int) -> list[tuple[int, int]]:
+    """Cosines and sines, modulo a prime, of the arguments of (x + iy)² for the first primes x² + y²."""
+    p, found = 5, list[tuple[int, int]]()
+    while len(found) < pairs:
+        if all(p % q for q in range(3, isqrt(p) + 1, 2)):
+            y, x = next((y, isqrt(p - y * y)) for y in range(1, p) if isqrt(p - y * y) ** 2 == p - y * y)
+            found.append(((x * x - y * y) * pow(p, -1, PRIME) % PRIME, 2 * x * y * pow(p, -1, PRIME) % PRIME))
+        p += 4
+    return found
+
+
+class State(Today):
+    """Token by token y = S Q x, after the state S has taken up x, with k = K x, v = V x and a rule.
+
+    The rules are S + v kᵀ (sum), γ S + v kᵀ (decay), (wᵀx) S + v kᵀ (scalar-gate), S diag(G x) + v kᵀ
+    (diagonal-gate), S + (v − S k) kᵀ (delta), S + (wᵀx)(v − S k) kᵀ (gated-delta). More than d rows of K and
+    Q give no more functions, but for a diagonal gate.
+
+    The group: (K, Q) → (gK, g⁻ᵀQ), g diagonal with a diagonal gate and orthogonal with a delta rule;
+    (Q, V) → (cQ, V/c); and with a gated delta rule (K, Q, w) → (cK, cQ, w/c²), as S becomes S/c.
+    """
+
+    RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        table = fields(found["layer"], "type out rank rule", "heads skip")
+        super().__init__(found)
+        self.rule = table["rule"]
+        form(self.rule in self.RULES, "there is no such rule")
+        form(self.numbers(table, "heads") in ([0], [1]), "more than one state is not checked here")
+        given, d = self.a, self.d
+        self.a = given if self.rule == "diagonal-gate" else min(given, d)
+        self.is_smaller = self.a < given
+        self.shapes = {"K": (self.a, d), "Q": (self.a, d), "V": (self.o, d)}
+        gates = {"decay": ("gamma", 1, 1), "diagonal-gate": ("G", self.a, d)}
+        gates |= dict.fromkeys(("scalar-gate", "gated-delta"), ("w", 1, d))
+        if self.rule in gates:
+            name, *shape = gates[self.rule]
+            self.shapes[name] = (shape[0], shape[1])
+
+    def __str__(self) -> str:
+        """The rule with its sizes."""
+        rule = next(rule for rule in self.RULES if rule == self.rule)
+        return f"a state with the rule {rule}; d = {self.d}, d' = {self.o}, a = {self.a}, t = {self.t}"
+
+    def motions(self) -> Iterable[Motion]:
+        """The group of the state, and the factors."""
+        at = {name: part[()] for name, part in self.at.items()}
+
+        def times(A: Matrix, B: Matrix) -> Matrix:
+            return multiplied({0: A}, {0: B}, PRIME)[0]
+
+        for E in units(self.a):
+            if self.rule == "diagonal-gate" and turned(E) != E:
+                continue
+            if "delta" in self.rule:
+                E = plus(E, minus(turned(E)))
+            yield {("K", ()): times(E, at["K"]), ("Q", ()): minus(times(turned(E), at["Q"]))}
+        yield {("Q", ()): at["Q"], ("V", ()): minus(at["V"])}
+        if self.rule == "gated-delta":
+            w = [[-2 * x for x in row] for row in at["w"]]
+            yield {("K", ()): at["K"], ("Q", ()): at["Q"], ("w", ()): w}
+
+    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
+        """One token after the other."""
+        at = {name: part[()] for name, part in weights.items()}
+
+        def times(one: Jet, other: Jet) -> Jet:
+            return multiplied(one, other, PRIME)
+
+        def diagonal(column: Jet) -> Jet:
+            """The diagonal matrix of a column, or of one number for all."""
+            return {
+                s: [[A[i if len(A) > 1 else 0][0] * (i == j) for j in range(self.a)] for i in range(self.a)]
+                for s, A in column.items()
+            }
+
+        S: Jet = {}
+        outputs: list[Jet] = []
+        for j in range(self.t):
+            x = {0: [[row[j]] for row in X]}
+            k, v = times(at["K"], x), times(at["V"], x)
+            if "delta" in self.rule:
+                v = summed([v, {s: minus(A) for s, A in times(S, k).items()}])
+            if self.rule == "gated-delta":
+                v = times(v, times(at["w"], x))
+            gate = {"decay": at.get("gamma"), "scalar-gate": at.get("w"), "diagonal-gate": at.get("G")}
+            if (kept := gate.get(self.rule)) is not None:
+                S = times(S, diagonal(kept if self.rule == "decay" else times(kept, x)))
+            S = summed([S, times(v, transposed(k))])
+            outputs.append(times(S, times(at["Q"], x)))
+        zero = [[0]] * self.o
+        return {
+            s: [
+                [x for row in rows for x in row]
+                for rows in zip(*(Y.get(s, zero) for Y in outputs), strict=True)
+            ]
+            for s in (0, 1)
+        }
+
+    def formula(self) -> int:
+        """The parameters less the group of the state and the factors."""
+        a, d = self.a, self.d
+        pairs = 2 * a * d + d * self.o - 1
+        return {
+            "sum": pairs - a * a,
+            "decay": pairs - a * a + 1,
+            "scalar-gate": pairs - a * a + d,
+            "diagonal-gate": pairs + a * d - a,
+            "delta": pairs - a * (a - 1) // 2,
+            "gated-delta": pairs - a * (a - 1) // 2 + d - 1,
+        }[self.rule]
+
+
+def _extent(found: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on the dimension of one layer."""
+    table = found["layer"]
+    kinds: Mapping[str, type[Shared | State]] = {"attention": Shared, "recurrence": State}
+    form(isinstance(table, dict) and table.get("type") in kinds, "it is about no layer that is known here")
+    layer = kinds[table["type"]](found)
+    grouped, latent, recurrent = TODAY_CLAIMS
+    name = recurrent if isinstance(layer, State) else latent if any(layer.latents) else grouped
+    flaw = ""
+    try:
+        require(found["claim"] == name, f"the claim about such a layer is {name}")
+        require(layer.t >= 2, "there is one token")
+        said = f"confirmed: {layer.see(found)}."
+        if layer.is_smaller:
+            said += " The sizes are those that heads can use, by docs/networks/todays-attention.md."
+    except Flaw as error:
+        said = flaw = str(error)
+    return concluded(str(layer), [stated(name, said, not flaw)], flaw, uncertified(found))
+
+
+TODAY_CLAIMS = ("agattn.grouped-dimension", "agattn.latent-dimension", "agattn.recurrent-dimension")
+
+
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
 
 
@@ -1584,6 +2041,7 @@ FORMATS: Mapping[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str, str
     LEARNING: (_learned, "d d_out a head points", ""),
     HEADS: (_not_closed, "d d_out a h y heads obstruction", "uncertified"),
     DEEP: (_deep, "dims ranks", "zeros limit boundary critical singular uncertified"),
+    TODAY: (_extent, "claim layer d t weights inputs columns rows dimension", "uncertified"),
 }
 
 

@@ -96,15 +96,17 @@ class Copy:
     def agattn(self, *words):
         return self.run("-m", "agattn", *words)
 
-    def touched(self):
-        """The files of the package that differ from those of the clone, or are new."""
+    def files(self):
+        """The files of the package."""
         return {
             str(path.relative_to(self.folder))
             for path in (self.folder / "agattn").rglob("*")
-            if path.is_file()
-            and "__pycache__" not in path.parts
-            and not same(path, ROOT / path.relative_to(self.folder))
+            if path.is_file() and "__pycache__" not in path.parts
         }
+
+    def touched(self):
+        """The files of the package that differ from those of the clone, or are new."""
+        return {name for name in self.files() if not same(self.folder / name, ROOT / name)}
 
 
 def same(copied, path):
@@ -202,43 +204,78 @@ def test_a_result_and_its_command(copy):
 
 MODEL = """
 [input]
-dim = 5
+dim = 4
+tokens = 3
 [[layer]]
 type = "linear"
 out = 3
 [[layer]]
-type = "gates"
-out = 4
+type = "cross-attention"
+out = 2
+rank = 2
+context = 2
 """
 USED = """
 import json, sys
 import agattn as ag
 from agattn.documents import check
-from agattn.architectures import Gates
-assert ag.Gates is Gates and "Gates" in dir(ag)
+from agattn.architectures import CrossAttention
+assert ag.CrossAttention is CrossAttention and "CrossAttention" in dir(ag)
 found = json.load(sys.stdin)
 check("dimension", found)
-assert found["architecture"]["layer"][1] == {"type": "gates", "out": 4}
+layer = {"type": "cross-attention", "out": 2, "rank": 2, "context": 2, "heads": 1}
+assert found["architecture"]["layer"][1] == layer
 print(found["dimension"])
 """
+LAYERS, FACE = "agattn/architectures/layers.py", "agattn/__init__.py"
+NAMES = "agattn/architectures/__init__.py"
+#: The places where the page says that the name of a layer is added, at the @.
+LISTED = {
+    LAYERS: ["Recurrence, @, Skip)"],
+    NAMES: [
+        "  Convolution,@,\n",
+        '  "Convolution",@,\n        "Linear"',
+        '"Convolution",@,\n    "DeepNetwork"',
+    ],
+    FACE: ["  Convolution,@,\n", '"Convolution", @, "DeepNetwork", "Jet"', '"Convolution", @, "DeepNetwork"'],
+}
+
+
+def without_the_layer(copy):
+    """Take cross-attention out of the copy, as if nobody had written it yet."""
+    path = copy.folder / LAYERS
+    text = path.read_text(encoding="utf-8")
+    pattern = r"@constructed\n@dataclass\(frozen=True\)\nclass CrossAttention\(.*?\n\n\n(?=@constructed)"
+    text, number = re.subn(pattern, "", text, flags=re.DOTALL)
+    assert number == 1
+    path.write_text(text, encoding="utf-8")
+    for name in LISTED:
+        path = copy.folder / name
+        text = re.sub(r' *"?CrossAttention"?,(\n)?', "", path.read_text(encoding="utf-8"))
+        assert "CrossAttention" not in text
+        path.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_a_kind_of_layer(copy):
-    (gates,) = [text for text in typed("layer.md", "@dataclass") if "class Gates(" in text]
-    layers, face = "agattn/architectures/layers.py", "agattn/__init__.py"
+    """The example of the page is typed into a package that does not have the layer."""
+    (written,) = [text for text in typed("layer.md", "@dataclass") if "class CrossAttention(" in text]
+    without_the_layer(copy)
+    copy.run("-c", "import agattn as ag; assert not hasattr(ag, 'CrossAttention')")
+    before = {name: (copy.folder / name).read_bytes() for name in copy.files()}
+
     last = "#: Every kind of layer by its type."
-    copy.change(layers, last, f"{gates}\n\n{last}")
-    copy.change(layers, " Recurrence, Skip)\n", " Recurrence, Skip, Gates)\n")
-    promised = paths(table()["a kind of layer"][1])
-    copy.change("agattn/architectures/__init__.py", '"Convolution", ', '"Convolution", "Gates", ')
-    copy.change("agattn/architectures/__init__.py", '    "Linear",\n', '    "Gates",\n    "Linear",\n')
-    copy.change(face, '"DeepNetwork", "Jet"', '"DeepNetwork", "Gates", "Jet"')
-    copy.change(face, '"Evidence", "InputError"', '"Evidence", "Gates", "InputError"')
-    check_touched(copy.touched(), promised, set())
+    copy.change(LAYERS, last, f"{written}\n\n{last}")
+    for name, places in LISTED.items():
+        for place in places:
+            word = '"CrossAttention"' if '"' in place else "CrossAttention"
+            old = re.sub(" ?@,", "", place)
+            copy.change(name, old, place.replace("@", word))
+    changed = {name for name in copy.files() if (copy.folder / name).read_bytes() != before.get(name)}
+    check_touched(changed, paths(table()["a kind of layer"][1]), set())
 
     (copy.folder / "model.toml").write_text(MODEL, encoding="utf-8")
     found = copy.agattn("dimension", "--model", "model.toml", "--json")
-    assert copy.run("-c", USED, stdin=found) == "26\n"
-    assert "gates" in copy.agattn("schema", "dimension")
+    assert copy.run("-c", USED, stdin=found) == "16\n"
+    assert "cross-attention" in copy.agattn("schema", "dimension")
     assert " 0 circles, 0 arrows up" in copy.run("-m", "tests.house")

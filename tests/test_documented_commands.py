@@ -212,7 +212,8 @@ def write_files(folder):
     (folder / "others.json").write_text('{"A": [[2, 4], ["2/3", 0]], "V": [[0, "1/2"]]}', encoding="utf-8")
     shutil.copy(DOCS / "certificates" / "m322.json", folder)
     shutil.copy(DOCS / "certificates" / "m322.json", folder / "certificate.json")
-    shutil.copy(DOCS / "certificates" / "n332.json", folder)
+    for name in ("n332", "delta"):
+        shutil.copy(DOCS / "certificates" / f"{name}.json", folder)
     shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     (folder / "ideal.m2").write_text("print 1\n", encoding="utf-8")
     (folder / "grid.toml").write_text(example(), encoding="utf-8")

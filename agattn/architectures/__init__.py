@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agattn.architectures.layers import (
         Attention,
         Convolution,
+        CrossAttention,
         Linear,
         Perceptron,
         Power,
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
     from agattn.architectures.polynomial_map import PolynomialMap
 
 _LATER = {"Jet": "jet", "Network": "composition", "PolynomialMap": "polynomial_map"} | dict.fromkeys(
-    ("Attention", "Convolution", "Linear", "Perceptron", "Power", "Recurrence", "Skip", "Sum"), "layers"
+    (
+        "Attention",
+        "Convolution",
+        "CrossAttention",
+        "Linear",
+        "Perceptron",
+        "Power",
+        "Recurrence",
+        "Skip",
+        "Sum",
+    ),
+    "layers",
 )
 
 __all__ = [
@@ -33,6 +45,7 @@ __all__ = [
     "Architecture",
     "Attention",
     "Convolution",
+    "CrossAttention",
     "DeepNetwork",
     "Jet",
     "Linear",

@@ -425,14 +425,12 @@ class Attention(Layer):
         return (replace(self, skip=False),) if self.skip else ()
 
     def reduced(self, shape: Shape) -> Layer:
-        """The layer with the sizes that its heads can use, if it has groups or latents.
+        """The layer with the sizes that its heads can use.
 
         C has at most d rows, and g(a + β) are read; D has at most d, and ha are read. The outputs of a group,
         one below the other, are sd' × β, its queries side by side a × sρ, and its tensor Σ O_i ⊗ Q_i is
         d'β × aρ, of rank at most s. Without softmax the forms in C X are d'·r(r + 1)/2 functions of D x.
         """
-        if self.is_plain:
-            return self
         d, g, latents = shape[0], self.groups, (self.kv_latent is not None, self.q_latent is not None)
         a, b, s = self.rank, self.value_rank or self.out, self.heads // self.groups
         r, rho = self.kv_latent or d, self.q_latent or d
@@ -446,7 +444,7 @@ class Attention(Layer):
             if before == (a, b, r, rho, s):
                 break
         return replace(
-            self, rank=a, heads=g * s, kv_heads=g if s > 1 else None,
+            self, rank=a, heads=g * s, kv_heads=None if self.is_grouped and s == 1 else self.kv_heads,
             value_rank=None if self.value_rank is None else b,
             kv_latent=r if latents[0] else None, q_latent=rho if latents[1] else None,
         )  # fmt: skip
@@ -721,6 +719,84 @@ class Recurrence(Layer):
             total = output if total is None else clean(total + output)
         assert total is not None  # there is at least one token
         return clean(total.sum(axis=-3))
+
+
+@constructed
+@dataclass(frozen=True)
+class CrossAttention(Layer):
+    """Heads that ask tokens X about other tokens Y: (Y, X) ↦ Σ_h V_h Y (K_h Y)ᵀ (Q_h X).
+
+    The input has both side by side: first the ``context`` tokens Y, then X. The output has a token for each
+    token of X.
+
+    Raises:
+        InputError: if a number is out of range.
+
+    >>> CrossAttention(2, rank=1, context=3).output_shape((4, 5))
+    (2, 2)
+    """
+
+    out: Key[Positive, "The output dimension d'."]
+    rank: Key[Positive, "The attention dimension a."]
+    context: Key[Positive, "The number of tokens Y, which come first."]
+    heads: Key[Positive, "The number of heads."] = 1
+
+    type: ClassVar[str] = "cross-attention"
+
+    def __post_init__(self) -> None:
+        _check(self, **dict.fromkeys(("out", "rank", "context", "heads"), positive_integer))
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(d', t − context)."""
+        if shape[1] <= self.context:
+            raise InputError(
+                f"context is {self.context}, and there are {shape[1]} tokens; more tokens are needed, as"
+                " those after the context ask"
+            )
+        return self.out, shape[1] - self.context
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """K, Q and V, with a first axis for the heads."""
+        h, a, d = self.heads, self.rank, shape[0]
+        return {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
+
+    def degrees(self, weights: int, inputs: int) -> Degrees:
+        """Three times those of the input, and one for each matrix."""
+        return 3 * weights + 3, 3 * inputs
+
+    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
+        """For each head GL(a) on K and Q, and a factor that moves from K to V."""
+        result: list[Symmetry] = []
+        for head in range(self.heads):
+            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
+            result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
+            keys, values = Acted("K", index=(head,)), Acted("V", index=(head,), weight=-1)
+            result.append(Symmetry("scaling", 1, (keys, values)))
+        return tuple(result)
+
+    def reduced(self, shape: Shape) -> Layer:
+        """With the rank at most d."""
+        return replace(self, rank=min(self.rank, shape[0]))
+
+    def alike(self) -> tuple[str, ...]:
+        """K and Q, if there are several heads."""
+        return ("K", "Q") if self.heads > 1 else ()
+
+    def rows(self, shape: Shape) -> dict[str, int | None]:
+        """The rows of V."""
+        return {"V": -2}
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The columns of K, Q and V."""
+        return {"K": -1, "Q": -1, "V": -1}
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The heads added up."""
+        mul = arithmetic.matmul
+        Y, asking = X[:, None, :, : self.context], X[:, None, :, self.context :]
+        keys, queries = mul(parameters["K"], Y), mul(parameters["Q"], asking)
+        heads = mul(parameters["V"], mul(Y, mul(keys.swapaxes(-1, -2), queries)))
+        return arithmetic.clean(heads.sum(axis=-3))
 
 
 @constructed
@@ -1011,7 +1087,8 @@ def listed(layers: Any) -> tuple[Layer, ...]:
 
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
-    kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, Skip)
+    kind.type: kind
+    for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, CrossAttention, Skip)
 }
 #: How layers are written: as the tables of a model file.
 TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

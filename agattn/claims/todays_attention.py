@@ -15,11 +15,19 @@ inapplicable proved 31
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from agattn.architectures import Architecture, Attention, Recurrence
+import numpy as np
+
+from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.residues import RowSpace, random_prime
+from agattn.architectures import Architecture, Attention, Network, Recurrence, draw_parameters
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.models import EXTENT, NO_MODELS, computed_dimension
+from agattn.claims.models import EXTENT, computed_dimension
+from agattn.claims.proof import Entry, Proof
+from agattn.errors import UndecidedError
 from agattn.geometry.dimension.capacity import in_place, reduced
+from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.supports import see_another
 from agattn.geometry.dimension.todays_attention import (
     GROUPED,
@@ -78,6 +86,84 @@ def _proved(text: str) -> Hypothesis[Architecture]:
     )
 
 
+def _entries(array: Any) -> list[Entry]:
+    """The nonzero entries of an array: the indices from 1, and the value."""
+    return [[*(int(i) + 1 for i in place), int(array[place])] for place in zip(*array.nonzero(), strict=True)]
+
+
+def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[str, Any]:
+    """Weights of the layer with the sizes that heads can use, and a nonzero minor of its Jacobian there.
+
+    The checker numbers the entries of all arrays as they follow each other here. It has an axis for the heads
+    of a group also where a group is one head, and no letters of its own for arrays behind latents.
+    """
+    network, theorem = one_layer(architecture), by_layer(architecture)
+    assert network is not None and theorem is not None  # the claim is confirmed
+    given, smaller = network.layers[0], reduced(network)
+    weights, inputs, space = _general(smaller, theorem.dimension, generator)
+    minor, (rows, tokens) = space.minor(), smaller.output_shape
+    each = rows * tokens
+    return {
+        "claim": theorem.id,
+        "layer": {key: value for key, value in given.as_json().items() if value is not None},
+        "d": network.dim,
+        "t": network.t,
+        "weights": {
+            letter: _entries(array)
+            for letter, array in _as_checked(smaller, weights).items()
+        },
+        "inputs": [_entries(X) for X in inputs],
+        "columns": [column + 1 for column in minor.columns],
+        "rows": [[n // each + 1, n % each // tokens + 1, n % tokens + 1] for n in minor.rows],
+        "dimension": theorem.dimension,
+    }  # fmt: skip
+
+
+def _general(
+    network: Network, dimension: int, generator: np.random.Generator
+) -> tuple[dict[str, Any], list[Any], RowSpace]:
+    """Weights and inputs at which the Jacobian has this rank, and its rows there modulo a prime.
+
+    Raises:
+        UndecidedError: if no weights that are drawn have this rank.
+    """
+
+    def entries(shape: tuple[int, ...]) -> Any:
+        return generator.integers(1, 10, shape) * generator.choice([-1, 1], shape)
+
+    for _ in range(_DRAWS):
+        p, inputs, idle = random_prime(generator), list[Any](), 0
+        weights, space = draw_parameters(network, entries), RowSpace(network.parameters, p)
+        residues = {name: (array % p).astype(np.float64) for name, array in weights.items()}
+        while space.rank < dimension and idle < _DRAWS:
+            before, X = space.rank, entries(network.input_shape)
+            space.add(jacobian(network, residues, (X % p).astype(np.float64)[None], ModularArithmetic(p)))
+            idle = idle + 1 if space.rank == before else 0
+            inputs.append(X)
+        if space.rank == dimension:
+            return weights, inputs, space
+    raise UndecidedError(f"{network}: no weights were found at which a Jacobian has rank {dimension}")
+
+
+def _as_checked(network: Network, weights: dict[str, Any]) -> dict[str, Any]:
+    """The arrays by the letters of the checker."""
+    [place] = network.places
+    values = "P" if "O" in place.names else "V"
+    found, checked = {}, {"UK": "K", "UQ": "Q", "UV": values}
+    for letter, name in place.names.items():
+        array, layer = weights[name], place.layer
+        if isinstance(layer, Recurrence):
+            array = array.reshape(-1, network.dim if letter != "gamma" else 1)
+        elif letter in ("Q", "UQ", "O") and array.ndim == 3:  # a group is one head
+            array = array[:, None]
+        found[checked.get(letter, letter)] = array
+    return found
+
+
+#: So many weights are drawn, and so many inputs one after the other that add nothing.
+_DRAWS = 5
+PROOF = Proof(_minor)
+
 CLAIMS: tuple[Claim[Architecture], ...] = (
     Claim[Architecture](
         "agattn.grouped-dimension",
@@ -90,7 +176,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         (EXTENT,),
         _predicted,
         _judge,
-        certificate=NO_MODELS,
+        certificate=PROOF,
         subject=_is(lambda layer: layer.is_grouped and not has_latents(layer)),
     ),
     Claim[Architecture](
@@ -104,7 +190,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         (EXTENT,),
         _predicted,
         _judge,
-        certificate=NO_MODELS,
+        certificate=PROOF,
         subject=_is(has_latents),
     ),
     Claim[Architecture](
@@ -118,7 +204,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         (EXTENT,),
         _predicted,
         _judge,
-        certificate=NO_MODELS,
+        certificate=PROOF,
         subject=_is_recurrence,
     ),
 )

@@ -92,6 +92,14 @@ class Checkpoint:
         for layer, head in product(self._sizes, range(self._heads)):
             yield self._head(layer, head)
 
+    @property
+    def groups(self) -> tuple[range, ...]:
+        """The heads of each layer that share keys and values, from 0; none where no heads do."""
+        if self.layout == "plain" or self._shared == self._heads:
+            return ()
+        size = self._heads // self._shared
+        return tuple(range(first, first + size) for first in range(0, self._heads, size))
+
     def head(self, layer: int | None, head: int | None) -> Head:
         """One head of a checkpoint that is not plain.
 

@@ -23,7 +23,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -123,6 +123,23 @@ class PlacedHead(HeadGeometry, name="classify"):
     head: Key[Count, "The head, counted from 0."]
 
 
+@dataclass(frozen=True, repr=False)
+class SharedHeads(Result):
+    """Heads of one layer that share keys and values, so that GL(s) mixes them where there is no softmax."""
+
+    layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
+    heads: Key[tuple[Count, ...], "The heads of the group, counted from 0."]
+    queries_rank: Key[
+        Count,
+        "The dimension of the span of their queries, to the tolerance: without softmax so many heads are "
+        "enough.",
+    ]
+
+    def summary(self) -> str:
+        """The heads, and how many are enough."""
+        return f"layer {self.layer}, heads {self.heads[0]} to {self.heads[-1]}: rank {self.queries_rank}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
     """Heads in order, each with its place (layer, head), from 0."""
@@ -135,6 +152,11 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
         Written(Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], str),
     ] = "plain"
     tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."] = TOLERANCE
+    mixed: Key[
+        tuple[SharedHeads, ...],
+        "Heads that share keys and values: without softmax any invertible combination of their queries, with "
+        "the inverse combination of their outputs, has the same function. Empty where no heads share.",
+    ] = ()
 
     @property
     @key(EXACTNESS)
@@ -177,8 +199,24 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
             (
                 Table(caption, names, rows),
                 Note(f"{self.summary()}."),
+                *self._mixing(),
                 Note(LEGEND.format(self.tolerance)),
             ),
+        )
+
+    def _mixing(self) -> Iterator[Note]:
+        """Which heads can be mixed, and of which groups fewer heads are enough."""
+        if not self.mixed:
+            return
+        groups = dict.fromkeys(group.heads for group in self.mixed)
+        named = ", ".join(f"{heads[0]} to {heads[-1]}" for heads in groups)
+        size = len(self.mixed[0].heads)
+        fewer = [str(group) for group in self.mixed if group.queries_rank < size]
+        yield Note(
+            f"Heads that can be mixed, in each layer: {named}. They share keys and values, so GL({size}) on"
+            " the queries and outputs of such heads changes no function without softmax, and none of them has"
+            " a function of its own; with a softmax each has one."
+            + (f" Their queries are dependent in {'; '.join(fewer)}." if fewer else "")
         )
 
     def summary(self) -> str:
@@ -218,14 +256,24 @@ def classify_checkpoint(
     if checkpoint.layout == "plain":
         return classify_weights(layers_of(checkpoint.file), tolerance)
     found: list[tuple[tuple[int, int], HeadGeometry]] = []
+    mixed: list[SharedHeads] = []
+    group_of = {head: group for group in checkpoint.groups for head in group}
+    queries: list[Array] = []  # of the group that is read
     for head in checkpoint:
         progress(f"head {len(found) + 1} of {len(checkpoint)}")
         try:
             found.append(((head.layer, head.head), head_geometry(head.K, head.Q, head.V, tolerance)))
         except InputError as error:
             raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
+        if (group := group_of.get(head.head)) is not None:
+            queries.append(head.Q.ravel())
+            if len(queries) == len(group):
+                sigma = np.linalg.svd(scaled(np.array(queries))[0], compute_uv=False)
+                rank = decide_from_singular_values(sigma, tolerance).rank
+                mixed.append(SharedHeads(head.layer, tuple(group), rank))
+                queries = []
     places, heads = tuple(place for place, _ in found), tuple(geometry for _, geometry in found)
-    return HeadTable(heads, places, checkpoint.layout, tolerance)
+    return HeadTable(heads, places, checkpoint.layout, tolerance, tuple(mixed))
 
 
 def classify_weights(network: Network, tolerance: float = TOLERANCE) -> HeadTable:

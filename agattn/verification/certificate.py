@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_attention
 from agattn.architectures.forms import Studied
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import (
@@ -36,6 +36,8 @@ from agattn.checker import (
     LEARNING,
     LETTERS,
     OTHERS,
+    TODAY,
+    TODAY_CLAIMS,
     UnreadableError,
     check,
 )
@@ -45,6 +47,7 @@ from agattn.claims.claim import Claim
 from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, Verdict
+from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -57,6 +60,8 @@ from agattn.verification.verify import Settings, verify
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
 #: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
 MOST_CERTIFIED = 160
+#: Dimensions are certified up to so many parameters: then the checker takes half a minute.
+MOST_PARAMETERS = 400
 #: The claim that a limit of several heads proves.
 HEADS_CLAIM = "agattn.heads-not-closed"
 
@@ -84,6 +89,8 @@ class Certificate(Result, dict[str, Any]):
         """What is certified, in a line."""
         if self["format"] == HEADS:
             return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
+        if self["format"] == TODAY:
+            return f"Certificate of {self['about'].partition(', computed')[0]}: dimension {self['dimension']}"
         if self["format"] == DEEP:
             certified = ", ".join(name.rpartition(".")[2] for name in self.certified)
             return f"Certificate of {self['about'].split(', t = ')[0]}, t ≥ 2: {certified}"
@@ -110,9 +117,8 @@ class Certificate(Result, dict[str, Any]):
         """The verdicts that are certified, by claim; of networks confirmed claims alone are."""
         if self["format"] == FORMAT:
             return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
-        names = (
-            [HEADS_CLAIM] if self["format"] == HEADS else [n for n, key in DEEP_CLAIMS.items() if key in self]
-        )
+        named = {HEADS: [HEADS_CLAIM], TODAY: [self.get("claim", "")]}
+        names = named.get(self["format"]) or [n for n, key in DEEP_CLAIMS.items() if key in self]
         return dict.fromkeys(names, str(Status.CONFIRMED))
 
     def save(self, path: str | Path) -> None:
@@ -163,7 +169,7 @@ def certify(
     """
     known = as_attention(architecture)
     check_certifiable(known, claims)
-    assert isinstance(known, (SingleLayer, DeepNetwork))
+    assert isinstance(known, (SingleLayer, DeepNetwork, Network))
     found = Certificate(make_certificate(known, claims, verdicts))
     if not found.certified:
         why = "; ".join(f"{name}: {reason}" for name, reason in found.uncertified.items())
@@ -181,14 +187,16 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     >>> check_certifiable(Network([Linear(2)], dim=2))
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: no claim about a model has a certificate; layers and
-    networks have some
+    agattn.errors.InputError: no claim about this model has a certificate; layers
+    and networks of attention have some
     """
     known = as_attention(architecture)
     chosen = claims_about(known, tuple(claims))
     able = [claim.id for claim in claims_about(known) if isinstance(claim.certificate, Proof)]
     if not able:
-        raise InputError(f"no claim about a {known.kind} has a certificate; layers and networks have some")
+        raise InputError(
+            f"no claim about this {known.kind} has a certificate; layers and networks of attention have some"
+        )
     if not any(claim.id in able for claim in chosen):
         names, have = ", ".join(claim.id for claim in chosen), "has" if len(chosen) == 1 else "have"
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
@@ -197,12 +205,15 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
 
 
 def make_certificate(
-    layer: SingleLayer | DeepNetwork, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+    layer: SingleLayer | DeepNetwork | Network,
+    claims: Sequence[str] = (),
+    verdicts: Iterable[Verdict] = (),
 ) -> dict[str, Any]:
     """A certificate of the verdicts on some claims about a layer or a deep network, t ≥ 2.
 
     Args:
-        layer: the architecture; for a network see :func:`make_deep_certificate`.
+        layer: the architecture; for a network see :func:`make_deep_certificate`, for a layer with groups,
+            latents or a state :func:`make_dimension_certificate`.
         claims: their ids; all of them if there are none.
         verdicts: those that were found already, with an engine perhaps: they must agree.
 
@@ -214,6 +225,8 @@ def make_certificate(
         return make_heads_certificate(layer, [claim.id for claim in claims_about(layer, tuple(claims))])
     if isinstance(layer, DeepNetwork):
         return make_deep_certificate(layer, claims, verdicts)
+    if isinstance(layer, Network):
+        return make_dimension_certificate(layer, claims, verdicts)
     if not layer.has_orbits:
         raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
@@ -307,7 +320,7 @@ def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> 
 
 
 def _uncertified(
-    network: DeepNetwork, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
+    network: Architecture, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
 ) -> dict[str, list[dict[str, str]]]:
     """The claims about a network that a certificate does not prove, each with the reason.
 
@@ -327,7 +340,7 @@ def _uncertified(
     return {"uncertified": records} if records else {}
 
 
-def _proofs(network: DeepNetwork, ids: Sequence[str]) -> dict[str, Any]:
+def _proofs(network: Architecture, ids: Sequence[str]) -> dict[str, Any]:
     """The proofs of these claims, in this order; all draw from one generator."""
     generator, found = np.random.default_rng(0), dict[str, Any]()
     for claim in claims_about(network, tuple(ids)):
@@ -354,21 +367,67 @@ def make_deep_certificate(
     >>> check(document)["claims"][-1]["reason"].partition(":")[2].partition(":")[0]
     ' the limits outside M have dimension 17 = dim M − 1'
     """
-    _uncertified(network, claims, [*DEEP_CLAIMS])
-    asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in DEEP_CLAIMS]
+    heading = {
+        "format": DEEP,
+        "about": f"{network}, computed natively by agattn {__version__}, for all t ≥ 2",
+        "dims": list(network.dims),
+        "ranks": list(network.ranks),
+    }
+    return _confirmed(network, [*DEEP_CLAIMS], heading, claims, verdicts)
+
+
+def make_dimension_certificate(
+    network: Network, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+) -> dict[str, Any]:
+    """A certificate of the dimension of one layer with groups of heads, latents, or a state.
+
+    A nonzero minor of a Jacobian and the orbits of the layer's group at the same weights meet.
+
+    Args:
+        network: of one layer without softmax, to which the theorem about such layers applies.
+        claims: ids of claims, of which that theorem counts; all claims if there are none.
+        verdicts: those that were found already: they must agree.
+
+    Raises:
+        InputError: if there is no such claim, the theorem does not apply, the layer has a softmax, or it is
+            too large.
+        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
+
+    >>> from agattn import Recurrence
+    >>> document = make_dimension_certificate(Network([Recurrence(2, 2, "delta")], dim=4, tokens=3))
+    >>> check(document)["claims"][0]["reason"].partition(",")[0]
+    'confirmed: dim M = 22 = 24 − 2'
+    """
+    smaller = reduced(network)
+    if smaller.degree is None:
+        raise InputError(f"{network} has a softmax; no integers prove the dimension of its functions")
+    if smaller.parameters > MOST_PARAMETERS:
+        raise InputError(
+            f"{network} uses {smaller.parameters} parameters; above {MOST_PARAMETERS} a certificate of the "
+            "dimension takes too long to check"
+        )
+    heading = {
+        "format": TODAY,
+        "about": f"{network}, computed natively by agattn {__version__}",
+    }
+    return _confirmed(network, TODAY_CLAIMS, heading, claims, verdicts)
+
+
+def _confirmed(
+    network: DeepNetwork | Network, able: Sequence[str], heading: dict[str, Any], claims: Sequence[str],
+    verdicts: Iterable[Verdict],
+) -> dict[str, Any]:  # fmt: skip
+    """A certificate of those of the claims that have one and are confirmed, after its heading."""
+    mine = [claim.id for claim in claims_about(network) if claim.id in able]
+    _uncertified(network, claims, mine)
+    asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in mine]
     native = verify(network, asked, Settings("native", force=True)).verdicts
     _compare(network, native, verdicts)
     decided = [v.claim for v in native if v.status is Status.CONFIRMED]
     if not decided:
         reason = "; ".join(dict.fromkeys(" ".join(v.witness.split()).rstrip(".") for v in native))
         raise InputError(f"{network} cannot be certified: {reason}")
-    document: dict[str, Any] = {
-        "format": DEEP,
-        "about": f"{network}, computed natively by agattn {__version__}, for all t ≥ 2",
-        "dims": list(network.dims),
-        "ranks": list(network.ranks),
-    }
-    document |= _proofs(network, [name for name in DEEP_CLAIMS if name in decided])
+    document = heading | _proofs(network, [name for name in able if name in decided])
     return _accepted(document | _uncertified(network, claims, decided, native), str(network))
 
 

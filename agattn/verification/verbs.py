@@ -542,7 +542,8 @@ def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certif
 
     Args:
         layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or
-            for one layer of several heads ``agattn.heads-not-closed``; t ≥ 2.
+            for one layer of several heads ``agattn.heads-not-closed``; or one layer with groups of heads,
+            latents or a state, of which the dimension is certified; t ≥ 2.
         claims: their ids; none for all.
 
     Raises:

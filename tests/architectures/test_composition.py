@@ -19,6 +19,7 @@ from agattn.algebra.arithmetic import (
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.algebra.residues import matmul, random_residues
 from agattn.architectures import draw_parameters
+from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.layers import rotations
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
@@ -92,6 +93,10 @@ def formula(layer, weights, X):
                             A[pair, pair] = A[pair, pair] @ (R if j > i else R.T)
                     Y[:, j] += (K[:, i] @ A @ Q[:, j]) * (V @ X[:, i])
         return Y + X if layer.skip else Y
+    if kind == "CrossAttention":
+        Y, asking = X[:, : layer.context], X[:, layer.context :]
+        K, Q, V = (weights[letter] for letter in "KQV")
+        return sum(V[h] @ Y @ (K[h] @ Y).T @ (Q[h] @ asking) for h in range(layer.heads))
     if kind == "Perceptron":
         Y = X
         for n in range(1, len(layer.widths) + 1):
@@ -128,6 +133,7 @@ FIXED = [
     ag.Network([ag.Perceptron([2, 3, 2], 3, bias=True)], 2, 2),
     ag.Network([ag.Convolution(3, 2, stride=2, channels=2), ag.Convolution(2, 3)], 2, 7),
     ag.Network([ag.Convolution(2, 2), ag.Perceptron([2, 1], 2), ag.Sum()], 4),
+    ag.Network([ag.CrossAttention(2, 3, context=2, heads=2), ag.CrossAttention(1, 1, 1)], 3, 4),
 ]
 
 
@@ -275,6 +281,7 @@ def test_bounds_of_layers_add_up():
         (lambda: ag.Attention(2, 2, normalization={"series": [1, 0]}), "beyond the first must differ from 0"),
         (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask is for 1 tokens"),
         (lambda: ag.Network([ag.Attention(2, 2, skip=True)], 3, 2), "layer 1: skip adds the input, 3×2, to"),
+        (lambda: ag.Network([ag.CrossAttention(1, 1, 3)], 2, 3), "context is 3, and there are 3 tokens"),
         (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and slides along 3"),
         (lambda: ag.Network([ag.Convolution(4, 2)], 3), "filter is 4, and slides along 3 entries"),
     ],
@@ -282,3 +289,16 @@ def test_bounds_of_layers_add_up():
 def test_what_does_not_fit_is_named(make, message):
     with pytest.raises(ag.InputError, match=message):
         make()
+
+
+def test_cross_attention_is_attention_with_a_mask():
+    """The asking tokens see the context alone; of the masked layer they are the last tokens."""
+    mask = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
+    cross = ag.Network([ag.CrossAttention(2, 2, context=2, heads=2)], 3, 4)
+    masked = ag.Network([ag.Attention(2, 2, heads=2, mask=mask)], 3, 4)
+    weights, X = integers(cross, np.random.default_rng(4))
+    found = masked.evaluate(RingArithmetic(), weights, X)
+    assert not found[..., :2].any() and found.any()
+    assert (found[..., 2:] == cross.evaluate(RingArithmetic(), weights, X)).all()
+    assert dimension(cross).dimension == dimension(masked).dimension == 26
+    assert {group.size for group in gauge_groups(cross)} == {symmetry.size for symmetry in cross.symmetries}

@@ -12,6 +12,7 @@ from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.smaller import smaller
 
 PAGE = Path(__file__).parents[2] / "docs" / "extend" / "layer.md"
 
@@ -44,6 +45,12 @@ class Neighbours(Layer):
 def test_tokens_may_be_mixed_by_a_layer_that_says_nothing_of_it(layers, value):
     found = dimension(ag.Network(layers, 1, 3))
     assert (found.dimension, found.lower_bound <= value <= found.upper_bound) == (value, True)
+
+
+def test_no_smaller_model_is_looked_for_inside_of_a_layer_that_nobody_knows():
+    """With fewer tokens the last one sees the first, which is no restriction of the layer."""
+    assert smaller(ag.Network([ag.Linear(1), Neighbours(1)], 1, 9), 100) is None
+    assert smaller(ag.Network([ag.Linear(1), ag.Linear(1)], 1, 9), 100) is not None
 
 
 @dataclass(frozen=True)

@@ -320,3 +320,24 @@ def test_weights_whose_heads_are_mixed_are_connected():
     }
     steps = connecting(ExactWeights(model, weights), ExactWeights(model, weights | mixed))
     assert "GL(s)" in [step.name for step in steps]
+
+
+@pytest.mark.parametrize(
+    ("layer", "d", "expected"),
+    [
+        (ag.Attention(2, 5, heads=2, value_rank=4), 3, ag.Attention(2, 3, heads=2, value_rank=2)),
+        (ag.Attention(2, 5, heads=2, kv_heads=2), 3, ag.Attention(2, 3, heads=2, kv_heads=2)),
+        (ag.Attention(2, 4, rotary=True), 3, ag.Attention(2, 4, rotary=True)),
+        (ag.Attention(9, 2, value_rank=5), 3, ag.Attention(9, 2, value_rank=3)),
+        (
+            ag.Attention(1, 2, heads=4, kv_heads=2, value_rank=1),
+            3,
+            ag.Attention(1, 2, heads=2, value_rank=1),
+        ),
+    ],
+)
+def test_plain_heads_and_groups_lose_what_they_cannot_use(layer, d, expected):
+    """The dimension is that of the smaller layer."""
+    assert layer.reduced((d, 2)) == expected == expected.reduced((d, 2))
+    given, smaller = (ag.dimension(ag.Network([one], d, 2)) for one in (layer, expected))
+    assert given.dimension == smaller.dimension and str(given.evidence) == "proved"

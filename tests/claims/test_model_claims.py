@@ -164,9 +164,9 @@ def test_the_command(files):
     assert shown.status == 0 and "agattn.model-symmetries: checked that no Jacobian" in shown.out
     assert DIMENSION in (files / "out" / "report.md").read_text()
     ended = call("verify", "--model", "m.toml", "--certificate", "c.json")
-    said = "agattn: no claim about a model has a certificate; layers and networks have some\n"
+    said = "agattn: no claim about this model has a certificate; layers and networks of attention have some\n"
     assert (ended.status, ended.err) == (2, said)
-    with pytest.raises(InputError, match=r"^no claim about a model has a certificate; layers and"):
+    with pytest.raises(InputError, match=r"^no claim about this model has a certificate; layers and"):
         ag.certificate(CLEBSCH)
 
 

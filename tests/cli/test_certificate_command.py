@@ -67,7 +67,10 @@ def test_a_network_and_what_has_no_certificate():
             ["2", "1", "--claim", "agattn.hilbert-function"],
             "agattn.hilbert-function has no certificate; only lemma-3.1, theorem-3.2",
         ),
-        (["--model", "MODEL"], "no claim about a model has a certificate; layers and networks have some"),
+        (
+            ["--model", "MODEL"],
+            "no claim about this model has a certificate; layers and networks of attention have some",
+        ),
         ([], "Missing option '-d'"),
     ],
 )

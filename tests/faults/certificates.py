@@ -133,7 +133,7 @@ def tried(cases, seed=0, layers=LAYERS):
     chosen = random.Random(seed)
     documents = [genuine(*layer) for layer in layers]
     kept = [json.loads(path.read_text()) for path in sorted(KEPT.glob("*.json"))]
-    documents += [document for document in kept if "d" in document]  # the others are of networks
+    documents += [document for document in kept if "d_out" in document]  # of the layer
     for document in documents:
         true(document["d"], document["d_out"], document["a"])  # known before processes are started
     small = documents[: len(layers)]

@@ -255,6 +255,38 @@ def test_heads_must_be_known(tmp_path):
     assert len(Checkpoint(file, heads=6)) == 6 * LAYERS
 
 
+def test_heads_that_share_keys_and_values_can_be_mixed(tmp_path):
+    tensors, (K, Q, V) = llama(tmp_path)
+    name = "model.layers.1.self_attn.q_proj.weight"
+    tensors[name][3 * SIZE :] = 2 * tensors[name][2 * SIZE : 3 * SIZE]  # head 3 has twice the queries of 2
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    found = document("classify", tmp_path)
+    expected = [(0, [0, 1], 2), (0, [2, 3], 2), (1, [0, 1], 2), (1, [2, 3], 1)]
+    assert [(one["layer"], one["heads"], one["queries_rank"]) for one in found["mixed"]] == expected
+    shown = " ".join(call("classify", tmp_path).out.split())
+    assert "Heads that can be mixed, in each layer: 0 to 1, 2 to 3." in shown
+    assert "GL(2) on the queries and outputs" in shown and "layer 1, heads 2 to 3: rank 1" in shown
+
+    # What is said, on the function: mixed queries and outputs of a group, with the keys and values read.
+    rng = np.random.default_rng(3)
+    X, O, g = rng.standard_normal((D, 5)), rng.standard_normal((2, D, SIZE)), np.array([[1.0, 2], [3, 4]])
+
+    def value(queries, outputs):
+        state = (V[0, 0] @ X) @ (K[0, 0] @ X).T
+        return sum(o @ state @ q @ X for q, o in zip(queries, outputs, strict=True))
+
+    queries, outputs = np.einsum("ij,jad->iad", g, Q[0, :2]), np.einsum("ji,jco->ico", np.linalg.inv(g), O)
+    assert np.allclose(value(Q[0, :2], O), value(queries, outputs))
+    assert not np.allclose(value(Q[0, :2], O), value(queries, O))
+
+
+def test_heads_of_their_own_are_not_mixed(tmp_path):
+    tensors, _ = bert(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    assert document("classify", tmp_path)["mixed"] == []
+    assert "mixed" not in call("classify", tmp_path).out
+
+
 def test_nan_names_the_tensor(tmp_path):
     tensors, _ = bert(tmp_path)
     tensors["bert.encoder.layer.1.attention.self.key.weight"][4, 0] = np.nan

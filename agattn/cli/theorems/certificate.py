@@ -14,7 +14,8 @@ from agattn.cli.output import STDOUT, print_json, progress, write_file
 @click.command(
     epilog="Examples: agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
     "agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json; "
-    "agattn certificate 3 2 2 --claim theorem-3.4.singular --json"
+    "agattn certificate 3 2 2 --claim theorem-3.4.singular --json; "
+    "agattn certificate --model model.toml"
 )
 @options.layer_or_network
 @options.claims

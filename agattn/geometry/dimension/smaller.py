@@ -27,7 +27,7 @@ from agattn.architectures import (
     Perceptron,
     Recurrence,
 )
-from agattn.architectures.layers import Layer, Skip
+from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.errors import InputError
 
 # Widths and numbers of heads that are tried, the largest first.
@@ -57,7 +57,9 @@ def _candidates(architecture: Architecture) -> Iterator[Architecture]:
     for width, heads in product(_WIDTHS, _HEADS):
         if isinstance(architecture, DeepNetwork):
             yield _network(architecture, width, heads)
-        elif isinstance(architecture, Network):
+        elif isinstance(architecture, Network) and all(
+            type(place.layer) in LAYERS.values() for place in architecture.places
+        ):  # of other layers it is not known that rows and tokens that are 0 play no role
             tokens = _tokens(architecture)
             biases = tokens == architecture.t
             layers = [_layer(one, width, heads, tokens, biases) for one in architecture.layers]

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb
@@ -33,11 +33,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agattn.architectures import Architecture, Attention, Linear, Perceptron, Power
+from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
-from agattn.geometry.dimension.capacity import sums_of_powers
+from agattn.geometry.dimension.capacity import bound_at_any_size, reduced, sums_of_powers
 from agattn.geometry.dimension.formulas import single_layer_bounds
-from agattn.geometry.dimension.supports import Parts, layers_of, seen
+from agattn.geometry.dimension.supports import Parts, by_supports, layers_of, seen
+from agattn.geometry.dimension.todays_attention import by_layer
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -69,6 +70,7 @@ class PlainLayer:
         heads, rank, value_rank: of attention, with the largest ranks of A and V.
         mask: of attention.
         neurons, degree: of a perceptron with two matrices.
+        shared: the layer, if its heads share keys and values or read latents.
     """
 
     rows: int
@@ -78,6 +80,7 @@ class PlainLayer:
     mask: Mask = "none"
     neurons: int = 0
     degree: int = 1
+    shared: Attention | None = None
 
     @property
     def maps_tokens(self) -> bool:
@@ -102,8 +105,22 @@ class PlainLayer:
             return self.heads * (2 * self.rank + min(self.value_rank, d_out))
         return self.neurons or d_out
 
+    def copied(self, d: int, pairs: bool = False) -> int:
+        """How many of d rows the values can copy, or fewer; ``pairs``: two keys are needed for each row.
+
+        Heads that share keys and values copy the same rows. Behind a latent of fewer than d rows, two are
+        left for the forms in the keys and the queries.
+        """
+        keys = self.shared.groups if self.shared else self.heads
+        found = (keys // 2 if pairs else keys) * min(self.value_rank, d)
+        if self.shared and (r := self.shared.kv_latent) is not None and r < d:
+            found = min(found, r - 2)
+        return max(0, min(d, found))
+
     def independent(self, d: int, d_out: int) -> int:
         """How many rows of the output are linearly independent functions, or fewer."""
+        if self.shared:
+            return min(d_out, self.copied(d))
         return min(d_out, self.powers(d)) if self.neurons else min(d_out, self.image(d), d)
 
     def dominated(self, d: int, d_out: int, sees_back: bool) -> int:
@@ -114,17 +131,26 @@ class PlainLayer:
         most = min(d, d_out)
         if not self.heads:
             return min(most, self.neurons or most)
-        pairs = self.heads // 2 if sees_back and min(self.rank, d) == 1 else self.heads
-        return min(most, pairs * min(self.value_rank, d, d_out))
+        if sees_back and 1 in self._latents():
+            return 0
+        return min(most, self.copied(d, pairs=sees_back and min(self.rank, d) == 1))
+
+    def _latents(self) -> tuple[int | None, ...]:
+        """The numbers of rows from which keys and queries are read, where these are latents."""
+        return (self.shared.kv_latent, self.shared.q_latent) if self.shared else ()
 
     def least(self, d: int, d_out: int) -> int:
         """The dimension of this layer alone at these widths, or less."""
+        if self.shared:
+            return _inside(self.shared, d, d_out)
         if self.heads:
             return _heads(d, d_out, min(self.rank, d), min(self.value_rank, d, d_out), self.heads)
         return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
 
     def most(self, d: int, d_out: int) -> int:
         """The dimension of this layer alone at these widths, or more."""
+        if self.shared:
+            return _at_most(self.shared, d, d_out)
         if self.heads:
             return min(single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank)).value
         if not self.neurons:
@@ -158,6 +184,42 @@ def _heads(d: int, d_out: int, a: int, b: int, heads: int) -> int:
         if low > 1:
             found = max(found, Parts(d, d_out, [alpha] * low, [beta] * low).dimension)
     return found
+
+
+@cache
+def _inside(layer: Attention, d: int, d_out: int) -> int:
+    """The largest dimension that a theorem knows of layers with fewer or smaller groups, or fewer heads.
+
+    >>> _inside(Attention(4, 2, heads=4, kv_heads=2, value_rank=2), 6, 4)  # a = 2, b = 1
+    82
+    """
+
+    def known(one: Attention) -> int:
+        alone = Network((replace(one, out=d_out, mask="none"),), d, 2)
+        theorem = by_layer(alone) or by_supports(alone)
+        return theorem.dimension if theorem else 0
+
+    g, s, a, b = layer.groups, layer.heads // layer.groups, layer.rank, layer.value_rank or d_out
+    if layer.kv_latent is not None or layer.q_latent is not None:  # the more heads the better
+        numbers = (g >> n for n in range(g.bit_length()))
+        heads = (known(replace(layer, heads=n, kv_heads=None)) for n in numbers)
+        return next(filter(None, heads), 0)
+    sizes = [(min(g, d // (a + b)), a, b), (1, a, b), (1, min(a, d - 1), 1)]
+    sizes += [(g, min(a, d // g - rows), rows) for rows in range(1, min(b, d // g - 1) + 1)]
+    groups = (
+        replace(layer, heads=n * s, kv_heads=n, rank=rank, value_rank=rows)
+        for n, rank, rows in sizes
+        if n > 0 and rank > 0
+    )
+    one_head_each = _heads(d, d_out, min(a, d), min(b, d, d_out), g)
+    return max(one_head_each, *map(known, groups))
+
+
+@cache
+def _at_most(layer: Attention, d: int, d_out: int) -> int:
+    """The parameters less the groups that the contractions of the layer show, with the sizes in use."""
+    network = Network((replace(layer, out=d_out, mask="none"),), d, 2)
+    return bound_at_any_size(reduced(network)).value
 
 
 @cache
@@ -357,10 +419,10 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
                 return None
             found, steps = [*found, *closed], []
             if isinstance(layer, Attention):
-                if not layer.is_plain or layer.normalization != "none" or layer.rotary:
+                if layer.normalization != "none" or layer.rotary or (layer.skip and not layer.is_plain):
                     return None
-                beta = layer.value_rank or layer.out
-                plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask)
+                beta, shared = layer.value_rank or layer.out, None if layer.is_plain else layer
+                plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask, shared=shared)
                 found.append(layer if layer.skip else plain)
             elif isinstance(layer, Perceptron):
                 found.append(layer)

@@ -92,10 +92,18 @@ class Side:
         for head, own in enumerate(self.places):
             for y, x in own:
                 lines[y].add((x, head))
-        return all(
-            not set.intersection(*({x for x, other in lines[y] if other != head} for y, _ in own))
-            for head, own in enumerate(self.places)
-        )
+
+        def meet(head: int) -> bool:
+            """Whether some variable is on all lines of a head, at other heads; soon there are none left."""
+            common: set[int] | None = None
+            for y, _ in self.places[head]:
+                others = {x for x, other in lines[y] if other != head}
+                common = others if common is None else common & others
+                if not common:
+                    return False
+            return True
+
+        return not any(map(meet, range(len(self.places))))
 
     def leaves(self) -> np.ndarray:
         """Condition (c), half of it: [g, h] whether a place of g is on no line and at no variable of h,

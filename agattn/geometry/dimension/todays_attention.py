@@ -20,6 +20,7 @@ True
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import comb
 
 from agattn.architectures import Architecture, Attention, Network, Recurrence
@@ -132,6 +133,7 @@ def latent_dimension(layer: Attention, d: int) -> int:
     return r * (d - r) + rho * (d - rho) + heads * each
 
 
+@cache
 def _heads_are_independent(layer: Attention, d: int) -> bool:
     """Whether the heads behind the latents are known to have the dimension that counting gives."""
     heads, s, a, b, r, rho = sizes(layer, d)

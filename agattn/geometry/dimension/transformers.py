@@ -5,10 +5,11 @@ positions. What is redundant is the dimension of the groups of the layer, of whi
 
 *The stack*, the layers one after the other without what stands between them, has bounds. Above: the
 dimensions of the layers less that of GL(d) between them, d·r if r rows of a layer are independent functions.
-Below: where the layers before the last one are a dominant map, at least the functions of the last layer.
-They are dominant for heads with keys and values of their own, H·b = d and a ≥ b: each block of b rows can be
-X_h X_hᵀ X_h, plus what earlier tokens add, and with a softmax each token can see hardly more than itself. For
-groups and few tokens they are not: P_γX has at most the rank t, and so have the blocks of a group.
+Below, without softmax and positions: the theorem on stacks (:mod:`agattn.geometry.dimension.stacks`), cut at
+as many rows as the values of the layers can copy. The two bounds meet for heads with keys and values of their
+own and H·b = d. With a softmax or positions, for such heads with a ≥ b: at least the functions of the last
+layer, as the layers before it are a dominant map. Each block of b rows can be X_h X_hᵀ X_h, plus what earlier
+tokens add, and with a softmax each token can see hardly more than itself.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
+from agattn.geometry.dimension.stacks import stack
 from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.theorems import Theorem
 from agattn.geometry.dimension.todays_attention import by_layer
@@ -194,11 +196,6 @@ def _groups(network: Network) -> Iterator[Redundant]:
     At general weights of the layer with the sizes that are used the orbits are free.
     """
     smaller = reduced(network)
-    [layer] = smaller.layers
-    if isinstance(layer, Attention) and layer.is_plain:
-        rank = layer.rank if layer.rotary else min(layer.rank, network.dim)
-        values = layer.value_rank and min(layer.value_rank, network.dim, layer.out)
-        smaller = Network((replace(layer, rank=rank, value_rank=values),), *network.input_shape)
     if smaller != network:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
@@ -226,10 +223,14 @@ def _stack(config: Published, one: LayerExtent) -> StackExtent:
     if (rows := _independent_rows(network)) is not None:
         each = one.dimension if one.dimension is not None else one.upper_bound
         upper = count * each - (count - 1) * d * rows
+    whole = Network(network.layers * count, *network.input_shape)
+    cut = stack(whole)  # without softmax and positions
+    lower = cut.lower() if cut else None
     blocks = config.heads * config.value_rank == d and config.rank >= config.value_rank
     compressed = config.kv_latent is not None or config.q_latent is not None
     dominant = blocks and not compressed and config.kv_heads == config.heads
-    lower = one.dimension if dominant or count == 1 else None
+    if lower is None and (dominant or count == 1):
+        lower = one.dimension
     return StackExtent(one.normalization, one.rotary, count * one.parameters, lower, upper)
 
 

@@ -5,7 +5,8 @@ constant (*tangent vectors*), and then
 
 - at *degenerations*, where a parameter becomes 0 along such a direction: two equal neurons are merged into
   one, and the other is free;
-- with other *signs* of matrices, rows and columns, which may lead to another branch of M̄ through f.
+- with other *signs* of matrices, rows and columns, and with two matrices *exchanged*, which may lead to
+  another branch of M̄ through f.
 
 *Equations* of M̄ in low degree may have so many independent differentials at f that the tangent space is no
 larger than dim M̄; then f is smooth. The page on models has the proofs. Whether M is closed is known where
@@ -25,11 +26,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations, islice
 from math import comb
 from typing import ClassVar
 
 import numpy as np
 
+from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.architectures import Architecture, draw_parameters
 from agattn.errors import TooLargeError
@@ -60,6 +63,8 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 _ATTEMPTS = 3
 #: Weights at which parameters become 0 along such directions, and how often one goes on from there.
 _SPECIAL, _ROUNDS = 3, 2
+#: So many pairs of matrices are exchanged at most.
+_MOST_EXCHANGES = 300
 #: Equations are looked for in degrees with no more monomials.
 _MOST_MONOMIALS = 1_500
 
@@ -86,19 +91,48 @@ def degenerations(inquiry: Inquiry) -> Said | None:
 
 def signs(inquiry: Inquiry) -> Said | None:
     """Tangent vectors at weights that differ in the sign of a matrix, row or column, if that adds any."""
+
+    def turned() -> Iterator[tuple[Array, Array]]:
+        same = np.arange(inquiry.parameters)
+        for line in _lines(inquiry.preimages[0]):
+            sign = np.ones_like(same)
+            sign[line] = -1
+            yield same, sign
+
+    return _elsewhere(inquiry, turned())
+
+
+def exchanges(inquiry: Inquiry) -> Said | None:
+    """Tangent vectors at weights with two matrices of one shape exchanged, if that adds any.
+
+    So the gate of a state may be 0: then the key, the query and the value of a layer of rank one with one
+    output are three factors of one cubic form, in any order.
+    """
+
+    def exchanged() -> Iterator[tuple[Array, Array]]:
+        same = np.arange(inquiry.parameters)
+        for one, other in islice(combinations(_matrices(inquiry.preimages[0]), 2), _MOST_EXCHANGES):
+            if one.shape == other.shape:
+                order = same.copy()
+                order[one], order[other] = other, one
+                yield order, np.ones_like(same)
+
+    return _elsewhere(inquiry, exchanged())
+
+
+def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said | None:
+    """Tangent vectors at the weights w_order·sign, where these have the same function and add any."""
     if not inquiry.is_open:
         return None
     tangents, at = inquiry.tangents, inquiry.preimages[0]
     vector, found = at.residues(tangents.p)[0], inquiry.tangent_lower
     f = tangents.values(vector[None])
-    for line in _lines(at):
-        other = vector.copy()
-        other[line] = -other[line] % tangents.p
+    for order, sign in moves:
+        other = vector[order] * sign % tangents.p
         if (other == vector).all() or (tangents.values(other[None]) != f).any():
             continue
-        flat = np.array(at.vector, dtype=object)
-        flat[line] = -flat[line]
-        span = tangents.span([*inquiry.preimages, turned := at.at(flat)])
+        turned = at.at(np.array(at.vector, dtype=object)[order] * sign)
+        span = tangents.span([*inquiry.preimages, turned])
         if span > found and same_function(at, turned, inquiry.closure.seed)[:2] == (True, Evidence.PROVED):
             inquiry.preimages, found = [*inquiry.preimages, turned], span
     immersed = inquiry.ranks[0] == inquiry.tangent_lower == inquiry.closure.at_most
@@ -135,7 +169,8 @@ class ModelClosure(Closure):
     """
 
     arguments: ClassVar[tuple[Argument, ...]] = (
-        affine_space, cone, tangent_vectors, degenerations, signs, second_order, equations, immersion,
+        affine_space, cone, tangent_vectors, degenerations, signs, exchanges, second_order, equations,
+        immersion,
     )  # fmt: skip
     orders: ClassVar[int] = 2
     searches_everywhere: ClassVar[bool] = True
@@ -186,13 +221,18 @@ def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation
     return ()
 
 
+def _matrices(at: ExactWeights) -> Iterator[Array]:
+    """The places of the matrices of all arrays."""
+    for array in at.arrays(np.arange(len(at.vector))).values():
+        yield from array.reshape(-1, *(1, 1, *array.shape)[-2:])
+
+
 def _lines(at: ExactWeights) -> Iterator[list[int]]:
     """The places of the matrices of all arrays, of their rows and of their columns."""
-    for array in at.arrays(np.arange(len(at.vector))).values():
-        for matrix in array.reshape(-1, *(1, 1, *array.shape)[-2:]):
-            yield matrix.ravel().tolist()
-            yield from matrix.tolist()
-            yield from matrix.T.tolist()
+    for matrix in _matrices(at):
+        yield matrix.ravel().tolist()
+        yield from matrix.tolist()
+        yield from matrix.T.tolist()
 
 
 def _without_idle(at: ExactWeights, tangents: Tangents, seed: int) -> ExactWeights | None:

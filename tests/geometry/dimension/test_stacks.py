@@ -21,10 +21,18 @@ def layers(draw, d, tokens):
     if tokens > 1 and draw(st.booleans()):
         masks = ["none", "none", CAUSAL, *([BACK, AWAY, FIRST, ((1, 1), (0, 0))] if tokens == 2 else [])]
         skip, out = draw(st.sampled_from([False, False, True])), draw(widths)
-        beta = draw(st.sampled_from([None, 1, 2]))
+        beta, mask = draw(st.sampled_from([None, 1, 2])), draw(st.sampled_from(masks))
+        kind = "plain" if skip else draw(st.sampled_from(["plain", "groups", "latents"]))
+        if kind == "groups":
+            groups = draw(few)
+            return Attention(
+                out, rank=draw(few), heads=groups * draw(few), kv_heads=groups, value_rank=beta or 3,
+                mask=mask,
+            )  # fmt: skip
+        rows = st.sampled_from([None, 1, 2, 3, 4]) if kind == "latents" else st.none()
         return Attention(
-            d if skip else out, rank=draw(few), heads=draw(few), value_rank=beta,
-            mask=draw(st.sampled_from(masks)), skip=skip,
+            d if skip else out, rank=draw(few), heads=draw(few), value_rank=beta, mask=mask, skip=skip,
+            kv_latent=draw(rows), q_latent=draw(rows),
         )  # fmt: skip
     if draw(st.integers(0, 4)) == 0:
         return Linear(draw(widths))
@@ -57,6 +65,8 @@ def test_no_rank_is_outside_of_the_bounds(network):
 
 
 FOUR = Attention(4, rank=2, heads=2)
+SHARED = Attention(4, rank=2, heads=4, kv_heads=2, value_rank=2, mask=CAUSAL)
+READ = Attention(4, rank=2, heads=2, value_rank=2, kv_latent=4, q_latent=3)
 EXACT = [
     DeepNetwork((4, 4, 4), (2, 2), 2, heads=2),
     DeepNetwork((5, 3, 3, 4), (2, 1, 2), 3, heads=(2, 2, 1)),
@@ -124,6 +134,26 @@ def test_layers_with_skip_connections_at_equal_degrees_are_counted_once():
     found = bounds(network)
     assert found.lower == 2 * 5 + 9 and found.upper == 2 * 2 * 5 + 9
     assert found.lower <= rank_of(network) <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("network", "lower"),
+    [
+        # One group copies two rows of four: the first layer alone, to two rows.
+        (Network([Attention(4, 2, heads=2, kv_heads=1, value_rank=2)] * 2, 4, 2), 28),
+        # Two groups copy all four rows; of each layer one group is counted.
+        (Network([SHARED] * 2, 4, 2), 36 + 36 - 16),
+        (Network([SHARED, Perceptron([5, 4], degree=3), SHARED], 4, 2), 36 + 35 + 36 - 2 * 16),
+        (Network([Attention(6, 1, heads=4, kv_heads=2, value_rank=2, mask=CAUSAL)] * 2, 6, 2), 74 + 44 - 16),
+        # Latents as wide as the input, and one that leaves three rows.
+        (Network([READ] * 2, 4, 2), 23 + 23 - 16),
+        (Network([Attention(6, 1, heads=2, value_rank=3, kv_latent=5, mask=CAUSAL)] * 2, 6, 2), 53 + 44 - 9),
+    ],
+    ids=str,
+)
+def test_groups_and_latents_have_bounds_too(network, lower):
+    found = bounds(network)
+    assert (found.lower, lower <= rank_of(network) <= found.upper) == (lower, True)
 
 
 def test_what_is_read_from_the_layers():

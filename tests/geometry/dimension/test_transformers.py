@@ -58,21 +58,23 @@ def test_the_stack_is_between_its_bounds(config):
         found = dimension(ag.Network([layer] * config.layers, config.dim, 3), points=1, force=True)
         assert one.parameters == found.parameters
         own = config.kv_heads == config.heads and config.kv_latent is None
-        assert one.lower_bound == (alone.dimension if own else None)
+        assert (one.lower_bound is None) == (one.rotary and not own)
+        if own and alone.dimension is not None:
+            assert one.lower_bound >= alone.dimension
         assert (one.lower_bound or 0) <= found.lower_bound
         assert one.upper_bound is None or found.upper_bound <= one.upper_bound
         assert one.open is None or one.open == one.upper_bound - one.lower_bound
 
 
 @pytest.mark.parametrize(
-    ("name", "redundant", "theorem"),
+    ("name", "redundant", "theorem", "opened"),
     [
-        ("heads", [98_316, 98_304], "agattn.disjoint-supports"),
-        ("grouped", [262_272, 132_224, 262_144, 132_096], "agattn.grouped-dimension"),
-        ("latent", [6_815_872, 6_815_744], "agattn.latent-dimension"),
+        ("heads", [98_316, 98_304], "agattn.disjoint-supports", 0),
+        ("grouped", [262_272, 132_224, 262_144, 132_096], "agattn.grouped-dimension", 644_184_080),
+        ("latent", [6_815_872, 6_815_744], "agattn.latent-dimension", 5_213_921_520),
     ],
 )
-def test_real_sizes(name, redundant, theorem):
+def test_real_sizes(name, redundant, theorem, opened):
     start = process_time()
     found = document("dimension", "--config", f"examples/{name}-config.json")
     assert process_time() - start < 10  # about a second
@@ -85,6 +87,7 @@ def test_real_sizes(name, redundant, theorem):
     )
     for one in found["stack"]:
         assert one["upper_bound"] < one["parameters"]
+    assert found["stack"][0]["open"] == opened
 
 
 def test_a_config_stands_where_an_architecture_does(tmp_path):
