@@ -721,7 +721,7 @@ OTHERS = frozenset({
     "agattn.learning-degree",
     "agattn.rank-one-locus", "agattn.skip-dimension", "agattn.heads-not-closed",
     "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
-    "agattn.deep-critical", "agattn.deep-singular", "agattn.jet-order",
+    "agattn.deep-critical", "agattn.deep-singular", "agattn.jet-order", "agattn.equations",
 })  # fmt: skip
 """The claims of agattn that no certificate about one layer proves; λ and networks have others."""
 
