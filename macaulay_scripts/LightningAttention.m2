@@ -339,6 +339,7 @@ Subnodes
     rankOneLocus
     singularLocusOf
     imageEquations
+    namedEquations
     deepParametrization
     deepIdeal
     Tokens
