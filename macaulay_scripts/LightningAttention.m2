@@ -16,7 +16,7 @@ export {
     "neuroRing", "coefficientVector", "parametrization", "neuroIdeal", "neuroDimension", "neuroDegree",
     "strata", "stratumDimension", "representative", "tangentVectors", "isSingularStratum",
     "rankOneLocus", "singularLocusOf",
-    "imageEquations", "deepParametrization", "deepIdeal"
+    "imageEquations", "namedEquations", "deepParametrization", "deepIdeal"
     }
 
 layerOptions = {Tokens => 2, CoefficientRing => QQ}
@@ -241,6 +241,49 @@ imageEquations(RingMap,ZZ) := Matrix => (F,n) -> (
     relations := syz sub(last coefficients F monomials', coefficientRing S);
     monomials' * sub(relations,S))
 
+-- The named families of equations, by their names. The sum of x_c z_b f_(c,b), where f_(c,b) = y_(c,b)(u) is a
+-- quadratic form, is half of bilinear(x,z,u,u); on the plane of the points s p + t q it has the coefficients
+-- onPlane(x,z,p,q)/2. Further variables u, p, q, x, z are eliminated by taking all coefficients.
+namedEquations = method(Options => {CoefficientRing => QQ})
+namedEquations(ZZ,ZZ,ZZ) := HashTable => o -> (d,e,a) -> (
+    checkLayer(d,e,a);
+    S := neuroRing(d,e,CoefficientRing => o.CoefficientRing);
+    indices := multiindices(d,e,2);
+    y := hashTable apply(#indices, j -> indices#j => S_j);
+    T := S[Variables => 3*d + e + d];
+    (u,p,q,x,z) := (take(gens T,d), take(gens T,{d,2*d-1}), take(gens T,{2*d,3*d-1}),
+        take(gens T,{3*d,3*d+e-1}), take(gens T,-d));
+    unit := (n,i) -> apply(n, j -> if i == j then 1 else 0);
+    bilinear := (x,z,p,q) -> sum(e, c -> sum(d, b -> x#c * z#b * sum(d, k -> sum(k+1, i ->
+        y#(c+1,b+1,i+1,k+1) * (p#i * q#k + p#k * q#i)))));
+    onPlane := (x,z,p,q) -> {bilinear(x,z,p,p), 2*bilinear(x,z,p,q), bilinear(x,z,q,q)};
+    ideal' := fs -> ideal(fs | {0_S});
+    allCoefficients := J -> if J == 0 then {} else apply(flatten entries last coefficients gens J, leadCoefficient);
+    forms := matrix table(e, d, (c,b) -> bilinear(unit(e,c), unit(d,b), u, u));
+    combination := matrix table(d, d, (i,k) -> bilinear(x, z, unit(d,i), unit(d,k)));
+    dependent := three -> allCoefficients ideal det matrix three;
+    -- Two forms of a row have the resultants S_4 E (x) S_(2,2) F (x) S_(4,4) U; random ones, twice as many and ten
+    small := n -> apply(n, i -> random(-2,2));
+    resultantOf := (f,g) -> (f#0*g#2 - f#2*g#0)^2 - (f#0*g#1 - f#1*g#0)*(f#1*g#2 - f#2*g#1);
+    fourth := n -> binomial(n+3,4);
+    square := n -> n^2*(n^2-1)//12;
+    planes := (d+3)*(d+2)^2*(d+1)^2*d^2*(d-1)//2880;
+    ofRows := for n to 2*fourth e * square d * planes + 9 list (
+        (x,p,q) := (small e, small d, small d);
+        resultantOf(onPlane(x, small d, p, q), onPlane(x, small d, p, q)));
+    ofColumns := for n to 2*square e * fourth d * planes + 9 list (
+        (z,p,q) := (small d, small d, small d);
+        resultantOf(onPlane(small e, z, p, q), onPlane(small e, z, p, q)));
+    byColumn := matrix for b from 1 to d list apply(select(indices, j -> j#1 == b), j -> y#j);
+    hashTable {
+        "form minors" => trim ideal' if min(d,e) == 1 then {} else allCoefficients minors(2, forms),
+        "products" => trim ideal' if d < 3 then {} else allCoefficients minors(3, combination),
+        "dependent forms" => trim ideal' join(
+            flatten apply(subsets(d,3), s -> dependent apply(s, b -> onPlane(x, unit(d,b), p, q))),
+            flatten apply(subsets(e,3), s -> dependent apply(s, c -> onPlane(unit(e,c), z, p, q)))),
+        "resultants" => trim ideal' if d == 1 then {} else join(ofRows, if e == 1 then {} else ofColumns),
+        "flattening minors" => trim if a < d then minors(a+1, byColumn) else ideal 0_S})
+
 deepIdeal = method(Options => layerOptions)
 deepIdeal(List,List,ZZ) := Ideal => o -> (dims,ranks,n) -> (
     F := deepParametrization(dims,ranks,o);
@@ -296,6 +339,7 @@ Subnodes
     rankOneLocus
     singularLocusOf
     imageEquations
+    namedEquations
     deepParametrization
     deepIdeal
     Tokens
@@ -654,6 +698,44 @@ Description
 
 doc ///
 Key
+    namedEquations
+    (namedEquations,ZZ,ZZ,ZZ)
+    [namedEquations,CoefficientRing]
+Headline
+    families of equations of a neuromanifold by their meaning
+Usage
+    namedEquations(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    CoefficientRing => Ring
+Outputs
+    :HashTable
+        the ideal of each family, by its name
+Description
+    Text
+        A point of the neuromanifold is a $d' \times d$ matrix of quadratic forms $V_c(u) A_b(u)$, for at least two tokens.
+        "form minors": this matrix has rank one. "products": every combination of the forms is a product of two linear forms, so
+        that its symmetric matrix has rank at most 2. "dependent forms": the forms of a row, or of a column, have a common factor,
+        so that three of them are dependent on every plane. "resultants": two of them have a common zero on every plane; random
+        planes are taken, twice as many as give independent equations and ten. "flattening minors": the matrix with a row for each
+        column of $A$ has rank at most $a$.
+
+        All families together cut the closure out as a set. For $d = 2$, and for $d = 3$ and $d' = 1$, they generate the whole
+        ideal; for $d = 3$ and $d' \le 3$ all equations of degree at most 4.
+    Example
+        F = namedEquations(2,2,1);
+        applyValues(F, I -> tally apply(I_*, f -> first degree f))
+        sum values F == neuroIdeal(2,2,1)
+SeeAlso
+    imageEquations
+    neuroIdeal
+///
+
+doc ///
+Key
     imageEquations
     (imageEquations,RingMap,ZZ)
 Headline
@@ -807,6 +889,16 @@ for p in {(2,1,4,3),(2,2,5,12),(2,3,6,30),(3,1,7,45)} do (
 assert isSubset(neuroIdeal(2,2,2), rankOneLocus(2,2))
 assert(singularLocusOf(1,3,1) == 1 and singularLocusOf(3,1,2) == neuroIdeal(3,1,1))
 assert(dim singularLocusOf(3,1,1) == stratumDimension(3,1,(1,1,1)))
+///
+
+-- Families of equations against elimination, or against all forms of a degree
+TEST ///
+for p in {(2,1,1),(2,1,2),(2,2,1),(2,2,2)} do assert(trim sum values namedEquations p == neuroIdeal p)
+F = namedEquations(3,1,2,CoefficientRing => ZZ/32003)
+assert(apply({"form minors","products","dependent forms"}, n -> numgens trim F#n) == {0,10,10})
+assert(numgens trim(F#"products" + F#"flattening minors") == 30)
+J = ideal imageEquations(parametrization(3,1,2,CoefficientRing => ZZ/32003),3)
+assert(J == F#"products" + F#"flattening minors" and isSubset(F#"dependent forms", J))
 ///
 
 -- Equations by degree, and networks

@@ -63,6 +63,8 @@ QUESTIONS = [
     ("tangent-cone", LAYER, {}),
     ("rank-one-locus", LAYER, {}),
     ("rank-one-locus", TWO, {}),
+    ("named-equations", LAYER, {}),
+    ("named-equations", SMALL, {}),
     ("membership", LAYER, TARGET),
     ("rlct-normal-form", LAYER, {}),
     ("slice", LAYER, {}),

@@ -6,12 +6,15 @@ whether the engine got more than the map and one pair (A, V) of each orbit, or o
 native computation handed to it.
 """
 
+from collections import Counter
 from functools import cache
 
 import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.engines.run import Limits, run
+from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.systems.catalogue import build
@@ -114,6 +117,26 @@ def test_closure_of_the_points_of_rank_one(answers, layer):
     """Independent but for the equations, which the engine checks: Gröbner bases against formulas."""
     by_engine, natively = answers(RANK_ONE_LOCUS, layer)
     assert by_engine == natively
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("engine", "layer"),
+    [("singular", SingleLayer(*sizes)) for sizes in [(2, 1), (2, 2, 1), (2, 2), (3, 1, 1)]]
+    + [("macaulay2", SingleLayer(*sizes)) for sizes in [(2, 1), (2, 2, 1), (2, 2), (2, 3), (3, 1, 2)]],
+    ids=str,
+)
+def test_named_families_span_the_equations(both_engines, engine, layer):
+    """Independent: the engine expands minors and resultants, native code decomposes a ring into modules.
+
+    Both are in the ideal, and in each degree both have as many generators modulo lower degrees.
+    """
+    installation = next(i for i in both_engines if i.engine.name == engine)
+    named = run(build("named-equations", layer), installation, Limits(120)).answer.polynomials["generators"]
+    ideal = compute_ideal(layer, 4)
+    assert Counter(f.degree() for f in named) == ideal.generators_by_degree
+    equations = [Equation.from_polynomial(f, type(layer)) for f in named]
+    assert all(equation.vanishes_on(layer) for equation in equations)
 
 
 @pytest.mark.parametrize(

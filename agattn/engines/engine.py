@@ -29,6 +29,7 @@ IN_A_LANGUAGE = (
     "base-locus", "complete-ideal", "critical-equations", "critical-locus", "critical-points",
     "deep-base-locus", "deep-fiber", "deep-limit", "fiber", "hilbert-function", "implicit-ideal",
     "membership", "model-critical-locus", "model-fiber", "model-hilbert-function", "model-implicit-ideal",
+    "named-equations",
     "rank-one-locus", "rlct-normal-form", "singular-locus", "slice", "strata-tangents", "tangent-cone",
     "virtual-fiber",
 )  # fmt: skip

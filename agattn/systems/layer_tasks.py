@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from agattn.algebra.characters import Partition, module_dimension
 from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
 from agattn.algebra.graded_ideals import minimal_generators
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors, jacobian_at
@@ -814,6 +815,57 @@ RANK_ONE_LOCUS = Task(
         Source("equations of the closure, minors of flattenings", "native", ENGINE),
     ),
     facts=_facts_of_rank_one_locus, check=_check_rank_one_locus,
+)  # fmt: skip
+
+
+# Named families of equations --------------------------------------------------------------------------------
+
+
+def _numbers_of_resultants(layer: SingleLayer, given: Given) -> Given:
+    """How many resultants of two forms of a row, and of a column, are independent on all planes."""
+
+    def dimension(*shapes: Partition) -> int:
+        return module_dimension(shapes, layer.gl_sizes)
+
+    return {"rows": dimension((4,), (2, 2), (4, 4)), "columns": dimension((2, 2), (4,), (4, 4))}
+
+
+def _families_are_all(problem: Problem) -> bool:
+    """Whether the named families give all equations of degree at most 4, as on the page on equations.
+
+    For d = 4 the partial derivatives of forms give further quartics; for d = 3 < d' minors may do so.
+    """
+    layer = problem.layer
+    return problem.is_exact and (layer.d <= 2 or layer.d == 3 >= layer.d_out)
+
+
+def _facts_of_named_equations(problem: Problem) -> Facts:
+    known = known_degrees(problem.layer, 4)
+    if len(known) == 4 and _families_are_all(problem):
+        number = sum(piece.minimal_generators for piece in known)
+        yield "number", Fact(number, number, "the number of equations")
+
+
+def _check_named_equations(answer: Answer) -> None:
+    layer, named = answer.problem.layer, answer.polynomials["generators"]
+    check_homogeneous(named)
+    between(len(named), "the number of equations", answer.integers["number"], len(named))
+    rank_of_gradients(answer, _random_points(layer), layer)
+    if _families_are_all(answer.problem):
+        check_generators(answer, known_degrees(layer, 4))
+
+
+NAMED_EQUATIONS = Task(
+    "named-equations", "the named families of equations", SingleLayer,
+    summary="equations of the neuromanifold by their meaning: minors, products, common factors, resultants",
+    title="Named families of equations of {M}",
+    reference="Proposition A.5",
+    results=(
+        Printed("number", "minimal generators of the ideal of all of them"),
+        Printed("generators", "these", ring=ring_of_coordinates),
+    ),
+    data=_numbers_of_resultants, too_large=LINEAR, one_token=False,
+    facts=_facts_of_named_equations, check=_check_named_equations,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.critical_points import NUMBERS
-from agattn.claims.equations import HILBERT_VALUES, PRODUCTS
+from agattn.claims.equations import EQUATIONS, HILBERT_VALUES, PRODUCTS
 from agattn.claims.fibers import FACTORIZATION
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
 from agattn.errors import DisagreementError, InputError
@@ -38,6 +38,9 @@ ZEROS = frozenset({"A = 0", "V = 0"})
 
 # M(2,1,2): a quartic hypersurface in six coordinates.
 LAYER = SingleLayer(2, 1)
+
+
+QUARTIC = EQUATIONS.native(LAYER, 0)
 
 
 def ideal(dimension, degree, generators, tangents, layer=LAYER):
@@ -96,7 +99,8 @@ def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine ti
 
 def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     """The verdict from the findings given, and native ones of the tasks that only one claim has."""
-    own = [task for task in CLAIMS[claim].tasks if task in (FACTORIZATION, PRODUCTS, HILBERT_VALUES, NUMBERS)]
+    alone = (FACTORIZATION, PRODUCTS, HILBERT_VALUES, EQUATIONS, NUMBERS)
+    own = [task for task in CLAIMS[claim].tasks if task in alone]
     found = findings(
         {**{task: task.native(layer, 0) for task in own if not task.infeasible(layer)}, **values},
         without,
@@ -153,6 +157,8 @@ WRONG = {
     "degree by fibers": (
         "agattn.degree", None, {BASE_LOCUS: ZEROS, FIBERS: {**TRUE[FIBERS], S122: FiberSize(2, 2)}},
     ),
+    "a quintic": ("agattn.equations", EQUATIONS, QUARTIC._replace(generators=(0, 0, 0, 1, 1))),
+    "a point off the closure": ("agattn.equations", EQUATIONS, QUARTIC._replace(kept=("a form of rank 3",))),
     "closure of another dimension": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(5, 3)),
     "closure of another degree": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(4, 4)),
     "tangent spaces too small": ("agattn.tangent-dimension", None, {

@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 from transcripts import asking, sealed
 
+from agattn.algebra.memory import Memory
 from agattn.architectures import SingleLayer
 from agattn.engines import elimination
 from agattn.engines.catalogue import engine_named
@@ -197,6 +198,17 @@ def test_many_outputs_are_decided_with_few(singular, monkeypatch):
     assert asked[1:] == ["M(2,3,1)"] and found.asked_of is None and "shown for" not in found.conclusion
 
 
+def test_with_one_token_many_outputs_are_decided_with_few(singular):
+    layer = SingleLayer(2, 6, 1, t=1)
+    found = check_generators(compute_ideal(layer, 4), singular)
+    assert (found.whole, found.prime, found.asked_of) == (True, True, "M(2,3,1)")
+    assert found.conclusion.endswith("shown for M(2,3,1), which has the same modules")
+    assert found.dimension == layer.expected_dimension == 14
+    # Without the quartics nothing is whole, and natively the quartics are missing.
+    found = check_generators(compute_ideal(layer, 3), singular)
+    assert (found.whole, found.missing_degree, found.asked_of) == (False, 4, None)
+
+
 def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_closure():
     for layer in (SingleLayer(2, 3), SingleLayer(3, 1), SingleLayer(3, 2, 1), SingleLayer(4, 1, 2)):
         minor = Equation.from_polynomial(elimination._minor(layer), type(layer))
@@ -231,13 +243,34 @@ def test_wrong_values_modulo_the_prime_prove_nothing(singular, monkeypatch):
 @pytest.mark.parametrize(
     ("sizes", "degree", "whole"),
     [((2, 1, 2), 4, True), ((2, 1, 2), 3, False), ((1, 3, 1), 1, True), ((2, 1, 1), 2, True),
-     ((3, 1, 1), 2, False), ((5, 1, 1), 3, True), ((3, 1, 2), 4, False), ((2, 1, 2, 1), 2, True),
-     ((3, 1, 1, 1), 4, False)],
+     ((3, 1, 1), 2, False), ((5, 1, 1), 3, True), ((2, 1, 2, 1), 2, True), ((3, 1, 1, 1), 4, False),
+     ((2, 2, 2), 4, True), ((2, 2, 2), 3, False), ((2, 5, 1), 4, True), ((3, 1, 2), 4, True),
+     ((3, 1, 3), 3, False), ((3, 2, 1), 4, True), ((3, 2, 2), 4, False), ((4, 2, 2), 2, False)],
 )  # fmt: skip
 def test_what_theorems_prove_without_an_engine(sizes, degree, whole):
     found = elimination.by_theorem(compute_ideal(SingleLayer(*sizes), degree))
     assert (found is not None) is whole
     assert found is None or (found.whole, found.evidence) == (True, Evidence.PROVED)
+
+
+def test_equations_up_to_the_degree_of_the_theorem_are_looked_at():
+    """Those of M(3,1,3) to degree 4 are all, as none of degree 5 or 6 are new, which is computed."""
+    found = elimination.by_theorem(compute_ideal(SingleLayer(3, 1), 4))
+    assert "M̄(3,1,3) is generated in degree at most 6" in found.theorem
+    assert found.theorem.endswith("natively no equations of degree 5 or 6 are new")
+    found = elimination.by_theorem(compute_ideal(SingleLayer(3, 1, 2), 6))
+    assert "the minors of size 3 of the flattening with rows b" in found.theorem
+    assert "natively" not in found.theorem and found.conclusion.startswith("complete: the ideal of M̄(3,1,3)")
+    tight = Memory(2**20)
+    assert elimination.by_theorem(compute_ideal(SingleLayer(3, 1), 4), tight) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "degree"), [((3, 2, 2), 5), ((4, 1, 2), 4), ((4, 1, 4), 4)])
+def test_large_ideals_are_whole_by_regularity(sizes, degree):
+    """(3,2,2) takes 2.5 GB in degree 6."""
+    found = elimination.by_theorem(compute_ideal(SingleLayer(*sizes), degree))
+    assert (found.whole, found.evidence) == (True, Evidence.PROVED)
 
 
 def test_the_theorem_on_segre_products_has_the_right_degrees():

@@ -156,6 +156,7 @@ QUICK = [
         "failures": 0, "differential-rank@1,2,2": 5, "curve-rank@1,1,1": 6,
     }),
     ("rank-one-locus", SingleLayer(2, 1), {"dimension": 4, "degree": 3, "failures": 0}),
+    ("named-equations", SingleLayer(2, 1), {"number": 1}),
     ("tangent-cone", SingleLayer(2, 1), {
         "dimension@0,0,0": 5, "multiplicity@0,0,0": 4, "multiplicity@1,1,1": 2, "multiplicity@1,2,2": 1,
     }),

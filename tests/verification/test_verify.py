@@ -229,6 +229,7 @@ def test_a_chosen_finite_field_is_modular(singular):
         "proposition-A.5",
         "agattn.learning-degree",
         "agattn.hilbert-function",
+        "agattn.equations",
         "agattn.learning-coefficient",
         "agattn.learning-coefficient-softmax",
     }

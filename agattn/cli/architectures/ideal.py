@@ -15,6 +15,7 @@ from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
+    from agattn.algebra.memory import Memory
     from agattn.engines.elimination import Completeness
     from agattn.engines.locate import Installation
     from agattn.engines.run import Limits
@@ -169,7 +170,8 @@ def _native(
         if complete:
             from agattn.engines.elimination import by_theorem, check_generators
 
-            complete_by = None if named else by_theorem(found)
+            step("looking for a theorem, and for equations of higher degree")
+            complete_by = None if named else by_theorem(found, _memory(step, **settings))
             if complete_by is None:
                 step("asking the engine")
                 own, limits = engine()
@@ -179,6 +181,13 @@ def _native(
 
         found = examined(found, compared, complete_by)
     return _Examined(found, text, compared, complete_by)
+
+
+def _memory(step: Callable[[str], object], *, memory: int | None, force: bool, **_: Any) -> Memory:
+    """What a native computation may take."""
+    from agattn.algebra.memory import Memory
+
+    return Memory(None if memory is None else memory * 2**20, force, step)
 
 
 def _show(ideal: Ideal | ModelIdeal, as_json: bool) -> None:

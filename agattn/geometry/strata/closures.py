@@ -8,8 +8,9 @@ combinations of the first r_V forms, and the columns of A of the last r_A forms:
 
 **All layers at once.** GL(d') × GL(d) × GL(d) acts, so that the ideal is a sum of modules S_λE ⊗ S_μF ⊗ S_νU.
 The coordinate ring has none with ℓ(λ) > r_V, ℓ(μ) > r_A or ℓ(ν) > r. A product with a coordinate adds one box
-to λ and to μ, and two boxes to ν. So minimal generators have ℓ(λ) ≤ r_V + 1, ℓ(μ) ≤ r_A + 1, ℓ(ν) ≤ r + 2,
-and spaces E, F and U of these dimensions show all multiplicities.
+to λ and to μ. A module with ℓ(ν) ≥ r + 2 lies in the ideal of the minors of size r + 2 of the flattening with
+rows i, which the minors of size r + 1 generate. So minimal generators have ℓ(λ) ≤ r_V + 1, ℓ(μ) ≤ r_A + 1 and
+ℓ(ν) ≤ r + 1, and spaces E, F and U of these dimensions show all multiplicities.
 
 >>> closure = compute_stratum_ideal(SingleLayer(3, 2, 2), Stratum(1, 1, 2), max_degree=3)
 >>> closure
@@ -115,7 +116,7 @@ class StratumClosure:
     def sizes(self) -> tuple[int, int, int]:
         """Dimensions of E, F and U that show all modules of the coordinate ring and minimal generators."""
         layer, (r_v, r_a, r) = self.layer, self.stratum.as_json()
-        return min(layer.d_out, r_v + 1), min(layer.d, r_a + 1), min(layer.d, r + 2)
+        return min(layer.d_out, r_v + 1), min(layer.d, r_a + 1), min(layer.d, r + 1)
 
     @cached_property
     def indices(self) -> tuple[tuple[int, ...], ...]:

@@ -1,5 +1,6 @@
 """Equations, dimensions and degrees of closures of strata."""
 
+import subprocess
 from itertools import product
 from math import comb, factorial
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
+from agattn.engines.elimination import by_theorem
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.closures import compute_stratum_ideal, stratum_degree
 from agattn.geometry.strata.strata import Stratum, image_dimension, open_stratum, representative, strata
@@ -113,3 +116,27 @@ def test_strata_that_there_are_not(layer, ranks, said):
 def test_large_degrees_are_refused():
     with pytest.raises(TooLargeError, match="Lower --max-degree"):
         compute_stratum_ideal(SingleLayer(6, 6), Stratum(3, 3, 4), 4)
+
+
+JACOBIAN = """
+K = radical(I + minors(codim I, jacobian I))
+{}
+print(sub(K, S) == I)
+"""
+
+
+@pytest.mark.parametrize(("sizes", "singular"), [((2, 1, 2), (1, 1, 2)), ((2, 1, 1), None)], ids=str)
+def test_the_jacobian_criterion_gives_the_closures_of_strata(macaulay2, tmp_path, sizes, singular):
+    """With the whole ideal, its Jacobian drops rank on the stratum (1,1,2), or for (2,1,1) at 0 alone."""
+    layer = SingleLayer(*sizes)
+    whole = compute_ideal(layer, 4)
+    assert by_theorem(whole).whole
+    if singular is None:
+        locus = "I = ideal gens S"
+    else:
+        locus = export(compute_stratum_ideal(layer, Stratum(*singular), 4), "macaulay2")
+    path = tmp_path / "jacobian.m2"
+    path.write_text(export(whole, "macaulay2") + JACOBIAN.format(locus))
+    command = [macaulay2.path, *macaulay2.engine.arguments, path]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ended.stdout.split()[-1:] == ["true"], ended.stdout + ended.stderr
