@@ -123,9 +123,11 @@ def installations() -> dict[str, Installation]:
 
 def version_of(python: str) -> str:
     """What the version of agattn beside another Python says of itself."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     said = subprocess.run(
-        [python, "-P", "-m", "agattn", "--version"], capture_output=True, text=True, check=True
-    )
+        [python, "-P", "-m", "agattn", "--version"], capture_output=True, text=True, check=True,
+        env=environment,
+    )  # fmt: skip
     return said.stdout.strip()
 
 
