@@ -2,7 +2,7 @@
 
     python benchmarks/dimension.py            # needs: pip install "agattn[benchmarks]"
     python benchmarks/dimension.py --today [--limit SECONDS]
-    python benchmarks/dimension.py --growth [--limit SECONDS] [--memory MIB]
+    python benchmarks/dimension.py --growth [--limit SECONDS] [--memory MIB] [--series width|heads|depth ...]
 
 Five tables: the sizes of HMK's Figure 3 against the straightforward estimator, in float32 and in float64;
 growth with width and depth, beside the same matrix handed to FLINT; models, among them a block of a
@@ -151,11 +151,13 @@ def ask(question: Sequence[object], limit: float, memory: int, other: str | None
     return process(command, limit, memory=memory, clone=other is None)
 
 
-def growth_tables(limit: float, memory: int, other: str | None) -> None:
+def growth_tables(limit: float, memory: int, kinds: Sequence[str], other: str | None) -> None:
     """Print how the dimension grows, and the limit that each series meets."""
     print(f"{header(other)}\nlimits: {limit:g} s of processor time and {memory} MiB for each run")
     heading = "\n      dim  evidence    inside   whole     MiB   Jacobian     FLINT's rank   ratio   made"
     for name, (kind, sizes) in SERIES.items():
+        if kind not in kinds:
+            continue
         print(f"\n{name}{heading}{'   inside, whole before' * bool(other)}")
         times: list[tuple[float, float]] = []
         stopped = False
@@ -262,6 +264,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, one run each")
     parser.add_argument("--today", action="store_true", help="groups of heads, and latents, alone")
     parser.add_argument("--growth", action="store_true", help="along widths, heads and depths")
+    kinds = [kind for kind, _ in SERIES.values()]
+    parser.add_argument("--series", action="append", choices=kinds, help="of --growth; all by default")
     parser.add_argument("--limit", type=float, default=120, help="seconds for --growth and --today")
     parser.add_argument("--memory", type=int, default=8192, metavar="MIB", help="for --growth")
     parser.add_argument("--against", metavar="PYTHON", help="the Python that has another version of agattn")
@@ -272,7 +276,7 @@ def main() -> None:
         way, kind, *sizes = options.alone
         alone(way, kind, *map(int, sizes))
     elif options.growth:
-        growth_tables(options.limit, options.memory, options.against)
+        growth_tables(options.limit, options.memory, options.series or kinds, options.against)
     else:
         print(header(options.against))
         engine = installations().get("macaulay2")
