@@ -372,10 +372,14 @@ class ShadowArithmetic(Arithmetic):
         return Shadow(self.record, axes, _sum(one.factors, other.factors)).sum(-2)
 
     def turned_products(self, keys: Any, queries: Any, powers: Any) -> Shadow:
-        """The rows of both are contracted, up to rotations of pairs of rows."""
-        one, other = shadow(self.record, keys), shadow(self.record, queries)
+        """The rows of both are contracted, up to rotations of pairs of rows, which have the same factors."""
+        record, one, other = self.record, shadow(self.record, keys), shadow(self.record, queries)
         for side in (one, other):
-            self.record.turned.update(side.axes[-2].nodes)
+            axis, half = side.axes[-2], next(record.labels)
+            record.turned.update(axis.nodes)
+            record.pinned.update(axis.nodes)
+            first, second = (side.moved({axis.label: Spot(half, start, 2)}).factors for start in (0, 1))
+            record.equal(first, second, (*side.axes, Axis(half, axis.size // 2)))
         return self.matmul(one.swapaxes(-1, -2), other)
 
     def softmax(self, a: Shadow) -> Shadow:

@@ -103,6 +103,17 @@ def test_an_array_that_meets_itself_after_turns_leaves_the_rotations_alone():
     assert names(Alone({"B": (4, 3)}, gram)) == ["O(2) on B", "O(2) on B"]
 
 
+def test_both_rows_of_a_pair_that_is_turned_have_the_same_factor():
+    def entrywise(arithmetic, arrays, X):
+        mul, powers = arithmetic.matmul, np.array([[[3, 5], [2, 7]], [[4, 1], [9, 8]]], dtype=object)
+        keys = mul(arithmetic.times(arrays["B"], arrays["C"]), X)
+        return arithmetic.turned_products(keys, mul(arrays["Q"], X), powers)
+
+    model = Alone({"B": (4, 3), "C": (4, 3), "Q": (4, 3)}, entrywise)
+    _, shown, _ = compared(model)
+    assert shown == 4 * 3 + 2  # a factor between B and C at each entry, and between B and Q for each pair
+
+
 def test_the_matrix_before_skip_connections_and_the_matrix_after_them_can_be_changed_together():
     block = [Attention(3, rank=2, skip=True), Perceptron([4, 3], degree=2, skip=True)]
     network = Network([Linear(3), *block, Linear(2)], dim=4, tokens=2)
