@@ -167,7 +167,8 @@ def growth_tables(limit: float, memory: int, kinds: Sequence[str], other: str | 
                 stopped, problem = True, run.problem if run else "not run, as the row before was stopped"
                 known = beside("default", kind, size, 0, limit, memory)
                 by = f"{numbers(known.output)} by {word(known, 'theorem')} in {known.inside or 0:.3f} s"
-                print(f"{size:4}  {problem}{estimate(times, size)}; {known.problem or by}", flush=True)
+                by = f"without force {known.problem}" if known.problem else by
+                print(f"{size:4}  {problem}{estimate(times, size)}; {by}", flush=True)
                 continue
             times.append((size, run.inside))
             rows, columns = int(word(run, "rows")), int(word(run, "columns"))
