@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from rivals import header
+from rivals import header, version_of
 
 ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
@@ -114,14 +114,6 @@ def compare(other: str, line: str, runs: int, folder: Path) -> tuple[list[Times]
     pairs = [[run(python, line, folder, clone=clone) for python, clone in turns] for _ in range(runs)]
     mine, others = zip(*pairs, strict=True)
     return list(mine), list(others)
-
-
-def version_of(python: str) -> str:
-    """What the other version says of itself."""
-    said = subprocess.run(
-        [python, "-P", "-m", "agattn", "--version"], capture_output=True, text=True, check=True
-    )
-    return said.stdout.strip()
 
 
 def lines(options: argparse.Namespace) -> list[str]:

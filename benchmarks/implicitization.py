@@ -1,8 +1,8 @@
 """Equations of the neuromanifold: this package against Macaulay2 and Singular, on this machine, in one run.
 
     python benchmarks/implicitization.py [--limit SECONDS] [--case D,D_OUT,A,DEGREE ...] [--output FILE]
-    python benchmarks/implicitization.py --growth [--limit SECONDS] [--memory MIB] [--against FOLDER]
-    python benchmarks/implicitization.py --small [--against FOLDER]
+    python benchmarks/implicitization.py --growth [--limit SECONDS] [--memory MIB]
+    python benchmarks/implicitization.py --small
 
 Each rival finds the minimal generators up to the same degree over the same prime field, and writes them out.
 This package proves the numbers over ℚ, and finds the modules and their highest weight vectors over ℤ: the
@@ -14,23 +14,41 @@ settings.
 
 ``--growth`` goes through the layers of at most 45 coordinates, degree by degree to 8, each in a process of
 its own, until one is beyond the limit of time or memory; ``--small`` through small varieties. Both print
-processor time, inside the process and of all of it, and ``--against`` repeats each, in turns, with the
-package of another checkout.
+processor time, inside the process and of all of it. FLINT's rank is that of all monomials of the degree at
+more random points of the variety than its Hilbert function, which is the way without symmetries: the time is
+of the rank alone, and matrices of many entries are left out. A row that is stopped is followed by an estimate
+from the two rows before. ``--case`` chooses layers, and the last degree of each.
+
+In all three ``--against OTHER/.venv/bin/python`` repeats each run of this package, in turns, with the version
+that is installed beside another Python.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
+from math import comb, prod
 from pathlib import Path
 
-from rivals import Run, header, installations, line, not_run, numbers, process, relations, settings
+import flint
+import numpy as np
+from rivals import (
+    PRIME,
+    Run,
+    estimate,
+    header,
+    installations,
+    line,
+    not_run,
+    numbers,
+    process,
+    relations,
+    settings,
+)
 
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
@@ -85,7 +103,7 @@ print([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *foun
 
 #: The same for a small variety, with its dimension and all equations over ℤ, to degree 4: the best of three.
 SMALL = """
-import resource, sys, time
+import inspect, resource, sys, time
 from itertools import combinations
 import agattn as ag
 def twisted_cubic(s):
@@ -94,7 +112,7 @@ def lines(a, b):
     return [a[i] * b[j] - a[j] * b[i] for i, j in combinations(range(len(a)), 2)]
 n = int(sys.argv[1])
 variety = ag.PolynomialMap(lines, {"a": n, "b": n}) if n else ag.PolynomialMap(twisted_cubic, {"s": 2})
-quiet = {"progress": lambda step: None}
+quiet = {"progress": lambda step: None} if "progress" in inspect.signature(ag.ideal).parameters else {}
 ag.ideal(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1], s[1] ** 2], {"s": 2}), 2, **quiet)  # imports
 seconds = 60.0
 for _ in range(3):
@@ -106,8 +124,8 @@ found = [last.hilbert_function, sum(p.minimal_generators for p in ideal.degrees)
 print([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *found, str(last.evidence)])
 """
 
-#: The layers of a growth table have at most so many coordinates, and these degrees.
-MOST_COORDINATES, DEGREES = 45, range(4, 9)
+#: The layers of a growth table have at most so many coordinates, and FLINT's matrices so many entries.
+MOST_COORDINATES, MOST_ENTRIES = 45, 4 * 10**6
 
 
 def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
@@ -146,15 +164,18 @@ def forget() -> None:
             cached.cache_clear()
 
 
-def own(way: str, case: str, limit: float) -> Run:
-    """A run of this package in a process of its own."""
-    run = process([sys.executable, "-c", NATIVE, way, *case.split(",")], limit)
-    if run.problem and not run.stopped:
+def own(way: str, case: str, limit: float, other: str | None = None) -> Run:
+    """A run of this package, or of another version, in a process of its own."""
+    python = other or sys.executable
+    run = process([python, "-P", "-c", NATIVE, way, *case.split(",")], limit, clone=other is None)
+    if run.problem and not run.stopped and other is None:
         raise SystemExit(f"{case}: {run.problem}")
     return run
 
 
-def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[str, object]:
+def run_case(
+    case: str, limit: float, engines: dict[str, Installation], other: str | None
+) -> dict[str, object]:
     """Print the rows of one layer, and return the times."""
     d, d_out, a, degree = map(int, case.split(","))
     layer = SingleLayer(d, d_out, a)
@@ -177,6 +198,10 @@ def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[
         if not run.stopped and numbers(run.output) != expected:
             raise SystemExit(f"{case}: the ways disagree: {way} finds {run.output}")
         print(line(words[way][0], run, note=words[way][1]), flush=True)
+        if other is not None:
+            before = own(way, case, limit, other)
+            agrees = "agrees" if numbers(before.output) == expected else f"DIFFERS: {before.output.strip()}"
+            print(line(f"  before: {way}", before, run, agrees), flush=True)
     values, names = list(coefficients(layer, *generic_point(layer))), coordinate_ring(layer).variables
     ours, rivals = ways.get("all", first), {}
     for name, found in relations(values, names, degree, limit, engines).items():
@@ -191,48 +216,65 @@ def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[
 
 
 def alone(
-    script: str, arguments: Sequence[object], limit: float, memory: int, folder: Path | None
+    script: str, arguments: Sequence[object], limit: float, memory: int, other: str | None
 ) -> tuple[list[object] | None, float, str]:
-    """What a process prints, its processor time, and what went wrong; with the package in another folder."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-
-    def bounded() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
-
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(folder or Path(__file__).parents[1])}, preexec_fn=bounded,
-    )  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if done.returncode == 0:
-        return json.loads(done.stdout.replace("'", '"').replace("None", "null")), spent, ""
-    lines = done.stderr.strip().splitlines()
-    return None, spent, lines[-1][:150] if lines else f"stopped after {spent:.0f} s"
+    """What a process prints, its processor time, and what went wrong; of another version if there is one."""
+    command = [other or sys.executable, "-P", "-c", script, *map(str, arguments)]
+    run = process(command, limit, memory=memory, clone=other is None)
+    if run.problem:
+        return None, run.whole, run.problem
+    return json.loads(run.output.replace("'", '"').replace("None", "null")), run.whole, ""
 
 
-def growth(limit: float, memory: int, against: Path | None) -> None:
+def bare_rank(layer: SingleLayer, degree: int, rows: int) -> tuple[str, int | None]:
+    """FLINT's seconds for the rank of all monomials of a degree at so many points of the variety modulo a
+
+    prime; and the rank, which is the Hilbert function. The seconds do not count how the matrix is made.
+    """
+    number = comb(layer.ambient_dimension + degree - 1, degree)
+    if rows * number > MOST_ENTRIES:
+        return f"no: {rows} × {number}", None
+    generator, matrix = np.random.default_rng(0), []
+    monomials = list(combinations_with_replacement(range(layer.ambient_dimension), degree))
+    for _ in range(rows):
+        shapes = (layer.a, layer.d), (layer.a, layer.d), (layer.d_out, layer.d)
+        K, Q, V = (generator.integers(0, PRIME, shape).astype(object) for shape in shapes)
+        y = [int(x) % PRIME for x in coefficients(layer, K.T @ Q, V)]
+        matrix.append([prod(y[k] for k in monomial) % PRIME for monomial in monomials])
+    found = flint.nmod_mat(matrix, PRIME)
+    start = time.process_time()
+    rank = found.rank()
+    return f"{time.process_time() - start:.3f}", int(rank)
+
+
+def small_layers() -> list[tuple[int, int, int, int]]:
+    """The layers of few coordinates, and the last degree."""
+    sizes = ((d, d_out, a) for d in range(2, 7) for d_out in range(1, 8) for a in range(1, d + 1))
+    return [(*size, 8) for size in sizes if SingleLayer(*size).ambient_dimension <= MOST_COORDINATES]
+
+
+def growth(limit: float, memory: int, cases: Sequence[Sequence[int]], against: str | None) -> None:
     """Print how long each degree takes, for all layers of few coordinates, and where they stop."""
-    print(f"Limits: {limit:g} s of processor time and {memory} MiB for each run.")
+    print(f"{header(against)}\nlimits: {limit:g} s of processor time and {memory} MiB for each run.")
     heading = "layer      N  n  Hilbert function  new  evidence  way            inside    whole      MiB"
-    print(heading + "   inside, whole before" * bool(against))
-    sizes = [(d, d_out, a) for d in range(2, 7) for d_out in range(1, 8) for a in range(1, d + 1)]
-    for d, d_out, a in sizes:
+    print(heading + "    FLINT's rank" + "   inside, whole before" * bool(against))
+    for d, d_out, a, last in cases:
         layer = SingleLayer(d, d_out, a)
-        N = layer.ambient_dimension
-        if N > MOST_COORDINATES:
-            continue
-        earlier = bool(against)
-        for n in DEGREES:
+        N, earlier, times = layer.ambient_dimension, bool(against), []
+        for n in range(2, last + 1):
             found, spent, problem = alone(GROWTH, (d, d_out, a, n), limit, memory, None)
             name = f"({d},{d_out},{a})"
             if found is None:
-                print(f"{name:8} {N:3} {n:2}  {problem}", flush=True)
+                print(f"{name:8} {N:3} {n:2}  {problem}{estimate(times, n)}", flush=True)
                 break
+            times.append((n, float(found[0])))
             seconds, most, function, new, way, evidence = found
             row = f"{name:8} {N:3} {n:2}  {function:16} {new:4}  {evidence:8}  {way:13}"
             row += f" {seconds:7.2f}  {spent:7.2f}  {most:7.0f}"
+            bare, rank = bare_rank(layer, n, function + 3)
+            if rank not in (None, function):
+                raise SystemExit(f"{name}, degree {n}: {function} monomials by this package, {rank} by ranks")
+            row += f"  {bare:>14}"
             if earlier:
                 then, spent, problem = alone(GROWTH, (d, d_out, a, n), limit, memory, against)
                 earlier = then is not None
@@ -242,7 +284,7 @@ def growth(limit: float, memory: int, against: Path | None) -> None:
             print(row, flush=True)
 
 
-def small(against: Path | None) -> None:
+def small(against: str | None) -> None:
     """Print how long small varieties take, with their dimension and equations, as polynomial maps."""
     print("variety        inside    whole" + "   inside, whole before" * bool(against))
     for n in (0, 4, 5, 6):
@@ -267,17 +309,19 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true", help="all layers of few coordinates, by degree")
     parser.add_argument("--small", action="store_true", help="small varieties")
     parser.add_argument("--memory", type=int, default=8192, metavar="MIB", help="for --growth")
-    parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, for both")
+    parser.add_argument("--against", metavar="PYTHON", help="the Python that has another version of agattn")
     options = parser.parse_args()
     if options.growth:
-        growth(options.limit, options.memory, options.against)
+        cases = [list(map(int, case.split(","))) for case in options.case or []]
+        growth(options.limit, options.memory, cases or small_layers(), options.against)
     if options.small:
         small(options.against)
     if options.growth or options.small:
         return
     engines = installations()
-    print(f"{header()}\nrivals are stopped after {options.limit:g} s; their settings:\n{settings()}")
-    results = [run_case(case, options.limit, engines) for case in options.case or CASES]
+    print(f"{header(options.against)}\nrivals are stopped after {options.limit:g} s; their settings:")
+    print(settings())
+    results = [run_case(case, options.limit, engines, options.against) for case in options.case or CASES]
     if options.output:
         options.output.write_text(json.dumps({"head": header(), "cases": results}, indent=2) + "\n")
 

@@ -28,6 +28,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from math import log
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,8 +69,13 @@ class Run(NamedTuple):
         return self.problem.startswith("stopped")
 
 
-def process(command: Sequence[str], limit: float, folder: Path | None = None, memory: int = MEMORY) -> Run:
-    """Run a program with so many seconds of processor time and so many MiB."""
+def process(
+    command: Sequence[str], limit: float, folder: Path | None = None, memory: int = MEMORY, clone: bool = True
+) -> Run:
+    """Run a program with so many seconds of processor time and so many MiB.
+
+    It finds the package of this clone, or without ``clone`` what is installed beside its Python.
+    """
 
     def bounded() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
@@ -77,6 +83,8 @@ def process(command: Sequence[str], limit: float, folder: Path | None = None, me
 
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed, with bytecode
+    if not clone:
+        environment.pop("PYTHONPATH")
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         list(command), capture_output=True, text=True, check=False, cwd=folder, preexec_fn=bounded,
@@ -113,6 +121,22 @@ def installations() -> dict[str, Installation]:
     return found
 
 
+def version_of(python: str) -> str:
+    """What the version of agattn beside another Python says of itself."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    said = subprocess.run(
+        [python, "-P", "-m", "agattn", "--version"], capture_output=True, text=True, check=True,
+        env=environment,
+    )  # fmt: skip
+    return said.stdout.strip()
+
+
+def word(run: Run, name: str) -> str:
+    """What a run printed after a name."""
+    found = re.search(rf"^{name} (.*)$", run.output, re.MULTILINE)
+    return found[1] if found else ""
+
+
 def numbers(output: str) -> list[int] | None:
     """The last bracketed list of numbers that was printed."""
     for line in reversed(output.splitlines()):
@@ -125,8 +149,8 @@ def numbers(output: str) -> list[int] | None:
 # What is printed -------------------------------------------------------------------------------------------
 
 
-def header() -> str:
-    """The date, the versions and the machine, for the head of each table."""
+def header(other: str | None = None) -> str:
+    """The date, the versions and the machine, for the head of each table; another version if there is one."""
     commit = subprocess.run(
         ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -143,6 +167,7 @@ def header() -> str:
         f" {platform.python_version()}; {', '.join(engines)}{'' if shutil.which('gfan') else ', no gfan'}\n"
         f"{os.cpu_count()} processors, {platform.machine()}; the machine was shared, with loads of {load}\n"
         "processor seconds inside, of the whole process, (on the clock); ratios to agattn: inside, whole"
+        + (f"\nbefore: {version_of(other)}" if other else "")
     )
 
 
@@ -165,6 +190,18 @@ def line(name: str, run: Run, ours: Run | None = None, note: str = "") -> str:
 
 def _ratio(x: float) -> str:
     return f"{x:.0f}×" if x >= 10 else f"{x:.2g}×"
+
+
+def estimate(times: Sequence[tuple[float, float]], size: float) -> str:
+    """What a row that was stopped would take, in words, from sizes and seconds of the rows before.
+
+    The seconds are taken for a power of the size, the one that the last two rows show.
+    """
+    if len(times) < 2 or not times[-2][1]:
+        return ""
+    (before, less), (last, more) = times[-2:]
+    power = log(more / less) / log(last / before)
+    return f"; about {more * (size / last) ** power:.0f} s, if it grows as size^{power:.1f}"
 
 
 def not_run(name: str, why: str) -> str:

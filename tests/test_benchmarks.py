@@ -52,7 +52,8 @@ def test_models_against_rivals():
 
 @pytest.mark.slow
 def test_dimensions():
-    assert "proved" in benchmark("dimension.py", "--quick")
+    said = benchmark("dimension.py", "--quick", "--limit", "60")
+    assert "dimension [51] (proved)" in said and "DIFFERS" not in said
 
 
 def test_shapes_of_todays_attention():

@@ -118,6 +118,25 @@ class Arithmetic:
             "a normalizer that is given by Taylor coefficients has no values; ask about jets, such as --jet 3"
         )
 
+    def turned_products(self, keys: Array, queries: Array, powers: Array) -> Array:
+        """The products kᵢᵀ R^{j−i} q_j of the columns of stacks (..., a, t), as (..., t, t).
+
+        R^j turns the rows 2k and 2k + 1 by the angle with the cosine ``powers[0, k, j]`` and the sine
+        ``powers[1, k, j]``, numbers in an object array: both rows are a complex number, which is multiplied.
+        """
+        cos, sin = self.constant(powers)
+        sides = []
+        for rows in (keys, queries):
+            one, other = rows[..., 0::2, :], rows[..., 1::2, :]
+            sides.append(
+                (
+                    self.clean(self.times(one, cos) - self.times(other, sin)),
+                    self.clean(self.times(one, sin) + self.times(other, cos)),
+                )
+            )
+        (k0, k1), (q0, q1) = sides
+        return self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
+
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
         return np.eye(n)

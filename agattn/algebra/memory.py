@@ -1,4 +1,4 @@
-"""How much memory there is, and the refusal of what would need more.
+"""How much memory there is, the refusal of what would need more, and what was taken in the end.
 
 >>> Memory(limit=2**30).allow(2**20, "a matrix")
 >>> Memory(limit=2**30).allow(2**31, "a matrix of 16384 rows")
@@ -11,6 +11,8 @@ agattn.errors.TooLargeError: a matrix of 16384 rows: up to 2.0 GiB of memory, an
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +20,12 @@ from pathlib import Path
 from agattn.errors import TooLargeError
 from agattn.patience import silent
 
-#: Needs above this, in bytes, are told before the work begins.
+#: Needs above this, in bytes, are told before the work begins, and what was taken is told after it.
 LARGE = 2**30
+#: What a process takes beside its arrays: imports, and memory that is free and not given back.
+_BESIDE = 2**26
 
-_MEMINFO = Path("/proc/meminfo")
+_MEMINFO, _STATM = Path("/proc/meminfo"), Path("/proc/self/statm")
 #: The limit and the use of a control group, by version 2 and version 1.
 _GROUPS = [
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
@@ -44,6 +48,23 @@ def available() -> int:
     if not found:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(found)
+
+
+def highest() -> int:
+    """The most bytes of memory that this process had at any time.
+
+    >>> highest() > 2**22
+    True
+    """
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def held() -> int:
+    """The bytes of memory that this process has now; where the machine does not say, the most it had."""
+    if _STATM.exists():
+        return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return highest()
 
 
 def in_words(size: float) -> str:
@@ -70,13 +91,23 @@ class Memory:
     force: bool = False
     step: Callable[[str], object] = field(default_factory=lambda: silent)
     instead: str = "Lower --max-degree, raise --memory, or use --force"
+    #: The largest need since the last check, with its name; what was held, and the most that was, before it.
+    _need: float = field(default=0.0, init=False)
+    _what: str = field(default="", init=False)
+    _before: tuple[int, int] | None = field(default=None, init=False)
 
     def allow(self, need: float, what: str) -> None:
         """Refuse what needs more bytes than are allowed; ``what`` is named in the message.
 
         Raises:
             TooLargeError: if the limit is exceeded and ``force`` was not given.
+
+        See Also:
+            :meth:`check`, which compares the need with what was taken.
         """
+        self._before = self._before or (held(), highest())
+        if need > self._need:
+            self._need, self._what = need, what
         if need <= LARGE and self.limit is None:
             return
         limit = available() if self.limit is None else self.limit
@@ -86,3 +117,26 @@ class Memory:
             raise TooLargeError(
                 f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {self.instead}"
             )
+
+    def check(self) -> None:
+        """Tell what was taken since the first need, if a need was large or was exceeded; forget the needs.
+
+        This process is measured as a whole: 64 MiB more than the largest need are no excess, and nothing is
+        seen below the most that the process held before.
+
+        >>> memory = Memory(step=print)
+        >>> memory.allow(2**20, "a matrix")
+        >>> memory.check()
+        """
+        if self._before is None:
+            return
+        (start, most), need, what = self._before, self._need, self._what
+        self._before, self._need = None, 0.0
+        taken = max(0, (now := highest()) - start)
+        if now > most and taken > need + _BESIDE:
+            self.step(
+                f"{what}: {in_words(taken)} of memory were taken, more than the bound of {in_words(need)};"
+                " please report it"
+            )
+        elif need > LARGE:
+            self.step(f"{what}: at most {in_words(taken)} of memory were taken")

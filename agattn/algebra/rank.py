@@ -15,7 +15,6 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
@@ -397,7 +396,7 @@ def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
     tried: list[RankPoint] = []
     errors: list[float] = []
     for trial in range(points):
-        point = _at_point(rows, np.random.default_rng([seed, trial]))
+        point = _at_point(rows, [seed, trial])
         tried.append(point)
         if point.rank == rows.upper_bound:
             break
@@ -418,19 +417,21 @@ def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
     )  # fmt: skip
 
 
-def _at_point(rows: RandomRows, generator: np.random.Generator) -> RankPoint:
+def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
     """The rank at a random point modulo a random prime.
 
     Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
     ten more, have not raised it.
     """
     assert rows.modulo is not None
-    again, p = deepcopy(generator), random_prime(generator)
+    generator = np.random.default_rng(seed)
+    p = random_prime(generator)
     columns, draw = rows.modulo(p, generator)
     space, seen = RowSpace(columns, p), 0
     if columns > _MANY_COLUMNS * rows.upper_bound:
         # The rank of some columns is a lower bound; it is that of all if it meets the upper bound.
         some = rows.upper_bound + max(_SURPLUS, rows.upper_bound // 50)
+        again = np.random.default_rng(seed)
         chosen = np.sort(again.choice(columns, min(some, columns), replace=False))
         space = RowSpace(len(chosen), p)
         seen = _stream(space, lambda n: draw(n)[:, chosen], rows.upper_bound, patient=False)

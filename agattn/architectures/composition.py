@@ -230,11 +230,6 @@ class Network(Result):
         )
         return (*inside, *(one for wire in self.wires for one in wire.symmetries()))
 
-    @property
-    def rotations(self) -> tuple[tuple[Acted, ...], ...]:
-        """The parts, of two rows each, that groups SO(2) turn without a change of the function."""
-        return tuple(place.renamed(on) for place in self.places for on in place.layer.rotations(place.shape))
-
     @cached_property
     def wires(self) -> tuple[Wire, ...]:
         """Where a group acts between two places."""

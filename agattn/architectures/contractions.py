@@ -7,6 +7,8 @@ graph are the axes of the parameter arrays. Cutting the model along an axis give
 - two axes are contracted with each other, and with nothing else: GL(n) acts, by g on one and by g⁻ᵀ on the
   other. If a chain of these contractions leads from an axis back to the same axis in an odd number of steps,
   then g = g⁻ᵀ, and the group is O(n);
+- two axes are contracted after pairs of their indices were turned, as by rotary positions: of GL(n) what
+  commutes with rotations is left, a complex number for each pair, and of O(n) the rotations;
 - three or more axes are contracted together, or an axis meets an entrywise power, a mask or a constant:
   only diagonal matrices are left, a torus. Their exponents solve a system of linear equations;
 - an axis is contracted with the input, or is an axis of the output: no group acts.
@@ -117,6 +119,7 @@ class Contractions:
         split: the axes on which only diagonal matrices may act.
         fixed: the axes on which no group acts.
         equations: products of factors that must be equal, for all indices of labels of given sizes.
+        turned: the axes whose indices are turned in pairs, so that matrices must commute with rotations.
         met: pairs of axes, contracted with each other and with no third array, whether a group acts or not.
         pinned: the axes whose indices are told apart: by the input, a constant, an index or the output.
     """
@@ -126,6 +129,7 @@ class Contractions:
     fixed: set[Node] = field(default_factory=set)
     equations: list[tuple[Factors, Factors, dict[int, int]]] = field(default_factory=list)
     pinned: set[Node] = field(default_factory=set)
+    turned: set[Node] = field(default_factory=set)
     met: list[tuple[Node, Node, frozenset[tuple[int, int]]]] = field(default_factory=list)
     labels: Iterator[int] = field(default_factory=count)
 
@@ -367,6 +371,17 @@ class ShadowArithmetic(Arithmetic):
         axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
         return Shadow(self.record, axes, _sum(one.factors, other.factors)).sum(-2)
 
+    def turned_products(self, keys: Any, queries: Any, powers: Any) -> Shadow:
+        """The rows of both are contracted, up to rotations of pairs of rows, which have the same factors."""
+        record, one, other = self.record, shadow(self.record, keys), shadow(self.record, queries)
+        for side in (one, other):
+            axis, half = side.axes[-2], next(record.labels)
+            record.turned.update(axis.nodes)
+            record.pinned.update(axis.nodes)
+            first, second = (side.moved({axis.label: Spot(half, start, 2)}).factors for start in (0, 1))
+            record.equal(first, second, (*side.axes, Axis(half, axis.size // 2)))
+        return self.matmul(one.swapaxes(-1, -2), other)
+
     def softmax(self, a: Shadow, seen: Any = None) -> Shadow:
         """Scores must stay as they are: no factors are left."""
         self.record.equal(a.factors, {}, a.axes)
@@ -603,11 +618,13 @@ def gauge_groups(architecture: Architecture) -> list[Symmetry]:
     for equation in record.equations:
         for row in exponents.rows(*equation):
             system.add(row)
-    groups = [group for cut in found for group in _matrix_groups(cut, shapes)]
+    groups = list[Symmetry]()
     known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
-    for group in groups:
-        if not group.is_orthogonal:
-            known.add(_center(group, exponents))
+    for cut in found:
+        for group in _matrix_groups(cut, shapes):
+            groups += _complex_numbers(group) if record.turned & cut.sides.keys() else [group]
+            if not group.is_orthogonal:
+                known.add(_center(group, exponents))
     for solution in system.solutions(exponents.first[""]):
         if known.add(solution):
             groups.append(_scaling(solution, exponents))
@@ -631,6 +648,25 @@ def _matrix_groups(cut: Cut, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[
             on.append(Acted(array, -behind, dual, _part(shapes[array], at)))
         name = f"{'O' if cut.is_orthogonal else 'GL'}({cut.size})"
         yield Symmetry(name, cut.size, tuple(on), is_orthogonal=cut.is_orthogonal)
+
+
+def _complex_numbers(group: Symmetry) -> Iterator[Symmetry]:
+    """What commutes with all rotations of pairs of indices: for each pair the rotations, and factors.
+
+    In O(n) there are no factors.
+    """
+    for k in range(0, group.size, 2):
+        on = []
+        for acted in group.on:
+            assert acted.axis is not None
+            index = list(acted.index)
+            left = [place for place, i in enumerate(index) if isinstance(i, slice)]  # the axes of the part
+            index[left[acted.axis]] = slice(k, k + 2)
+            on.append(replace(acted, index=tuple(index)))
+        yield Symmetry("O(2)", 2, tuple(on), is_orthogonal=True)
+        if not group.is_orthogonal:
+            factors = (replace(one, axis=None, dual=False, weight=-1 if one.dual else 1) for one in on)
+            yield Symmetry("scaling", 1, tuple(factors))
 
 
 def _center(group: Symmetry, exponents: Exponents) -> Row:

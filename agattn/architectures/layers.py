@@ -100,10 +100,6 @@ class Layer(Result):
         """The known groups that act on the parameters of this layer alone."""
         return ()
 
-    def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
-        """Further groups SO(2) that do not change the function: the parts, of two rows, that each turns."""
-        return ()
-
     def alike(self) -> tuple[str, ...]:
         """The parameters whose first two parts may be equal, so that summands such as heads are alike."""
         return ()
@@ -366,8 +362,8 @@ class Attention(Layer):
 
         For each K there is GL(a), or factors of the pairs of rows if they are turned; for each P there is
         GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V of a head of its own;
-        a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions also :meth:`rotations`
-        leave the function.
+        a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions rotations of the pairs
+        leave the function as well, which :mod:`agattn.architectures.contractions` finds.
         """
         result: list[Symmetry] = []
         K, Q, values = self._names
@@ -404,12 +400,6 @@ class Attention(Layer):
             rows = slice(k, k + 2), slice(None)
             heads = (slice(None),) if self.is_grouped else ()
             yield Acted(K, index=(..., group, *rows)), Acted(Q, index=(..., group, *heads, *rows))
-
-    def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
-        """Of each pair of rows of K and Q that positions turn, as they commute with these."""
-        return (
-            tuple(pair for group in range(self.groups) for pair in self._pairs(group)) if self.rotary else ()
-        )
 
     def alike(self) -> tuple[str, ...]:
         """K and Q, if there are several heads, or several groups of them."""
@@ -534,19 +524,7 @@ def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tok
         for j in range(1, tokens):
             x, y = powers[:, k, j - 1]
             powers[:, k, j] = c * x - s * y, s * x + c * y
-    cos, sin = arithmetic.constant(powers)
-    mul, times, clean = arithmetic.matmul, arithmetic.times, arithmetic.clean
-    sides = []
-    for rows in (keys, queries):
-        one, other = rows[..., 0::2, :], rows[..., 1::2, :]
-        sides.append(
-            (
-                clean(times(one, cos) - times(other, sin)),
-                clean(times(one, sin) + times(other, cos)),
-            )
-        )
-    (k0, k1), (q0, q1) = sides
-    return clean(mul(k0.swapaxes(-1, -2), q0) + mul(k1.swapaxes(-1, -2), q1))
+    return arithmetic.turned_products(keys, queries, powers)
 
 
 #: How a state S takes up a token with k = K x, v = V x, and what the rule multiplies S by.

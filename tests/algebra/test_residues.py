@@ -17,6 +17,7 @@ from agattn.algebra.residues import (
     RowSpace,
     chance_of_dividing,
     hadamard,
+    less_product,
     matmul,
     nonzero_minor,
     random_prime,
@@ -142,6 +143,24 @@ def test_extreme_residues_stay_exact() -> None:
         generator = np.random.default_rng(0)
         A = p - 1 - generator.integers(0, 2, (700, 700))
         check(A, p, nonzero_minor(residues(A, p), p))
+
+
+def test_sums_of_the_largest_products_stay_exact() -> None:
+    # Of L·U with −1 everywhere below and above ones on the diagonals, elimination takes (p − 1)² from the
+    # last entries once for each pivot; rows that depend on the others delay the reduction.
+    for every in range(2, 12):
+        L, U = np.tri(24, dtype=int), np.tri(24, dtype=int).T
+        A = ((2 * np.eye(24, dtype=int) - L) @ (2 * np.eye(24, dtype=int) - U)) % LARGEST
+        A[every::every] = A[every - 1 : -1 : every]
+        check(A, LARGEST, nonzero_minor(residues(A, LARGEST), LARGEST))
+
+
+@pytest.mark.parametrize("inner", [0, 3, 128, 300])
+def test_differences_from_products_are_those_of_integers(inner: int) -> None:
+    for p in (8388593, LARGEST):
+        c, a, b = (np.full(shape, p - 1.0) for shape in ((3, 2), (3, inner), (inner, 2)))
+        assert (less_product(np.zeros_like(c), a, b, p) == -inner % p).all()
+        assert (less_product(c, a, b, p) == (-1 - inner) % p).all()
 
 
 def test_primes_are_distinct_random_and_reproducible() -> None:

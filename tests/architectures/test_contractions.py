@@ -14,7 +14,7 @@ from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import ShadowArithmetic, contractions, gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_bound
+from agattn.geometry.dimension.symmetries import named_groups, symmetry_bound
 
 P = 1_000_003
 
@@ -58,7 +58,6 @@ def test_networks_of_attention_have_the_groups_of_the_paper(dims, a, t, heads, v
         SingleLayer(3, 2, 2),
         SingleLayer(2, 3, 3),
         DeepNetwork((3, 3, 3), (2, 1), 2, heads=2, skip=True),
-        Network([Attention(2, rank=4, heads=2, rotary=True)], dim=3, tokens=2),
         Network([Attention(2, rank=2, mask="causal"), Linear(3)], dim=3, tokens=2),
         Network([Perceptron([3, 4, 2], degree=3, bias=True)], dim=3),
         Network([Convolution(2, degree=2, channels=2), Convolution(2, degree=2)], dim=1, tokens=5),
@@ -71,6 +70,48 @@ def test_networks_of_attention_have_the_groups_of_the_paper(dims, a, t, heads, v
 def test_layers_of_all_kinds_have_their_known_groups(architecture):
     known, shown, both = compared(architecture)
     assert known == shown == both
+
+
+ROTARY = [
+    (Attention(2, rank=4, heads=2, rotary=True), 4),
+    (Attention(3, rank=2, rotary=True, mask="causal", skip=True), 1),
+    (Attention(3, rank=4, rotary=True, normalization="softmax"), 2),
+    (Attention(2, rank=4, heads=4, kv_heads=2, value_rank=2, rotary=True), 4),
+    (Attention(2, rank=2, heads=2, value_rank=1, kv_latent=3, q_latent=2, rotary=True), 2),
+]
+
+
+@pytest.mark.parametrize(("layer", "pairs"), ROTARY, ids=lambda one: str(one))
+def test_what_commutes_with_rotary_positions_are_complex_numbers(layer, pairs):
+    """Factors are named by the layer, and the rotation of each pair is shown by the contractions alone."""
+    network = Network([layer], dim=3, tokens=3)
+    known, shown, both = compared(network)
+    assert shown == both == known + pairs
+    turned = [group for group in gauge_groups(network) if group.name == "O(2)"]
+    assert len(turned) == pairs and all(group.size == 2 and group.is_orthogonal for group in turned)
+    named = named_groups(network)
+    weights = draw_parameters(network, lambda s: random_residues(np.random.default_rng(1), s, P))
+    tangents = [symmetry_tangents(network, weights, P, groups) for groups in (named, gauge_groups(network))]
+    assert rank(tangents[0]) == shown == rank(np.concatenate(tangents))
+
+
+def test_an_array_that_meets_itself_after_turns_leaves_the_rotations_alone():
+    def gram(arithmetic, arrays, X):
+        Y, powers = arithmetic.matmul(arrays["B"], X), np.ones((2, 2, 2), dtype=object)
+        return arithmetic.turned_products(Y, Y, powers)
+
+    assert names(Alone({"B": (4, 3)}, gram)) == ["O(2) on B", "O(2) on B"]
+
+
+def test_both_rows_of_a_pair_that_is_turned_have_the_same_factor():
+    def entrywise(arithmetic, arrays, X):
+        mul, powers = arithmetic.matmul, np.array([[[3, 5], [2, 7]], [[4, 1], [9, 8]]], dtype=object)
+        keys = mul(arithmetic.times(arrays["B"], arrays["C"]), X)
+        return arithmetic.turned_products(keys, mul(arrays["Q"], X), powers)
+
+    model = Alone({"B": (4, 3), "C": (4, 3), "Q": (4, 3)}, entrywise)
+    _, shown, _ = compared(model)
+    assert shown == 4 * 3 + 2  # a factor between B and C at each entry, and between B and Q for each pair
 
 
 def test_the_matrix_before_skip_connections_and_the_matrix_after_them_can_be_changed_together():

@@ -30,16 +30,14 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import fields, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import fields
 from math import comb, prod
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
     Attention,
@@ -49,11 +47,9 @@ from agattn.architectures import (
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
-from agattn.architectures.contractions import gauge_groups
-from agattn.architectures.symmetry import Symmetry
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.orbits import orbit_dimension
-from agattn.geometry.dimension.symmetries import symmetry_bound
+from agattn.geometry.dimension.symmetries import known_groups, named_groups, symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
 _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
@@ -80,7 +76,7 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         return Bound(value, f"{reason}, with the sizes that heads can use: {in_place(network, smaller)}")
     known = network.as_network()
     found = (
-        symmetry_bound(network, seed, partial(_rotations, network)),
+        symmetry_bound(network, seed),
         _monomials(network),
         _pieces(network),
         layers_bound(network, seed),
@@ -134,34 +130,16 @@ def bound_at_any_size(network: Network) -> Bound:
     """The least of the bounds that need no matrices of the size of a Jacobian.
 
     The groups are those that contractions show; with very many neurons, or with filters, those that the
-    layers name, which are found sooner; with rotary positions those that the layers name, and the rotations.
+    layers name and the rotations of rotary positions, which are found sooner.
     """
-    turned = [
-        Symmetry("O(2)", 2, tuple(replace(acted, axis=-2) for acted in on), is_orthogonal=True)
-        for on in network.rotations
-    ]
-    known, groups = (*network.symmetries, *turned), None
     filters = any(isinstance(place.layer, Convolution) for place in network.places)
-    if len(known) <= _MOST_GROUPS and not filters and not turned:
-        with suppress(NotImplementedError):  # a layer that does what has no rule
-            groups = gauge_groups(network)
-    orbit = orbit_dimension(known if groups is None else groups, network.shapes)
+    many = len(network.symmetries) > _MOST_GROUPS
+    groups = named_groups(network) if many or filters else known_groups(network)
+    orbit = orbit_dimension(groups, network.shapes)
     left = f", but for {', '.join(dict.fromkeys(map(str, orbit.left_out)))}" if orbit.left_out else ""
     reason = f"the parameters, minus the dimension of the symmetries' orbits{left}"
     found = Bound(network.parameters - orbit.dimension, reason), _monomials(network), _pieces(network)
     return min((bound for bound in found if bound), key=lambda bound: bound.value)
-
-
-def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:
-    """The tangent vectors of rotations of pairs of rows, such as those of K and Q that positions turn."""
-    tangents = []
-    for turned in network.rotations:
-        moved = {name: np.zeros(shape) for name, shape in network.shapes.items()}
-        for acted in turned:
-            one, two = parameters[acted.parameter][acted.index].swapaxes(0, -2)
-            moved[acted.parameter][acted.index].swapaxes(0, -2)[...] = -two, one
-        tangents.append(np.concatenate([array.ravel() for array in moved.values()]) % p)
-    return np.array(tangents).reshape(-1, network.parameters)
 
 
 def layers_bound(

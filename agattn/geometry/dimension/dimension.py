@@ -282,7 +282,7 @@ def dimension(
     counted = _counted(architecture, seed)
     memory = Memory(force=force, step=progress, instead="--force tries anyway")
     memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
-    found = _by_rank(architecture, counted, seed, points, progress)
+    found = _by_rank(architecture, counted, seed, points, progress, memory)
     if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
         raise DisagreementError(
             f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and between"
@@ -474,12 +474,13 @@ def _known(architecture: Architecture, theorem: Theorem) -> Dimension:
 
 
 def _by_rank(
-    architecture: Architecture, counted: Bound, seed: int, points: int, progress: Progress
+    architecture: Architecture, counted: Bound, seed: int, points: int, progress: Progress, memory: Memory
 ) -> Dimension:
     """The dimension by the rank of a Jacobian, and an upper bound that is looked for where it is not met."""
     rows = jacobian_rows(architecture, counted)
     progress("the rank of the Jacobian")
     found = rank(rows, seed=seed, points=1)
+    memory.check()
     lower = found.lower_bound
     bound = _least_bound(architecture, counted, lower, seed, None, progress)
     if lower < bound.value and architecture.degree is not None and points > 1:

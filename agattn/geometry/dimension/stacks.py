@@ -312,7 +312,7 @@ class Stack:
             alone = block.least(e, widths[i + 1])
             if finite and block.maps_tokens:
                 total = alone + total - e * e
-            elif rows and e >= (2 if not self.masks else 3):
+            elif rows and e >= 2:
                 parts = -(-e // rows)
                 total = alone + max(0, -((e * e - total) // parts))
             else:

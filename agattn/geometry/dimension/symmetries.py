@@ -17,8 +17,9 @@ is a proved upper bound on the dimension of the neuromanifold.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,24 +68,43 @@ def _difference(one: Sparse, other: Sparse) -> Sparse:
     return {place: one.get(place, 0) - other.get(place, 0) for place in {**one, **other}}
 
 
-def symmetry_bound(
-    architecture: Architecture, seed: int = 0, further: Callable[[Parameters, int], Residues] | None = None
-) -> Bound:
-    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed.
+def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
+    """The groups that the contractions of an architecture show, or else those that it names.
 
-    The symmetries of a model are those that its contractions show. ``further`` gives at parameters modulo p
-    tangent vectors of fibers that are known for other reasons.
+    >>> from agattn import Attention
+    >>> [group.name for group in known_groups(Network([Attention(2, rank=2, rotary=True)], dim=3, tokens=2))]
+    ['O(2)', 'scaling', 'scaling']
     """
+    with suppress(NotImplementedError):  # it does what has no rule
+        return gauge_groups(architecture)
+    return named_groups(architecture) if isinstance(architecture, Network) else architecture.symmetries
+
+
+def named_groups(network: Network) -> list[Symmetry]:
+    """The groups that a network names, and the rotations of rotary positions, by the layers one by one.
+
+    See Also:
+        :func:`known_groups`, which finds more; this is faster for very many neurons.
+    """
+    found = list(network.symmetries)
+    for place in network.places:
+        if getattr(place.layer, "rotary", False):
+            alone = Network((place.layer,), *place.shape)
+            names = dict(zip(alone.shapes, place.names.values(), strict=True))
+            for group in gauge_groups(alone):
+                if group.is_orthogonal:
+                    on = tuple(replace(acted, parameter=names[acted.parameter]) for acted in group.on)
+                    found.append(replace(group, on=on))
+    return found
+
+
+def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
+    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
-    shown = None
-    if isinstance(architecture, Network):
-        with suppress(NotImplementedError):  # a layer that does what has no rule
-            shown = gauge_groups(architecture)
-    tangents = symmetry_tangents(architecture, parameters, p, shown)
-    if further is not None:
-        tangents = np.concatenate([tangents, further(parameters, p)])
+    groups = known_groups(architecture) if isinstance(architecture, Network) else None
+    tangents = symmetry_tangents(architecture, parameters, p, groups)
     space = RowSpace(tangents.shape[1], p)
     space.add(tangents)
     reason = "the parameters, minus the rank of the symmetries' tangent vectors"

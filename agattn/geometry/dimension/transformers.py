@@ -200,12 +200,13 @@ def _groups(network: Network) -> Iterator[Redundant]:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
     [place] = smaller.places
-    if turned := place.layer.rotations(place.shape):
-        yield Redundant("complex numbers", _arrays(turned[0]), len(turned), 2)
-    found: dict[tuple[str, str], list[int]] = {}
-    for one in place.layer.symmetries(place.shape):
-        if turned and one.on[0].index[:1] == (Ellipsis,):
-            continue  # a factor of a pair of rows, which is among the complex numbers
+    groups, found = place.layer.symmetries(place.shape), dict[tuple[str, str], list[int]]()
+    # Factors of pairs of rows that positions turn, and their rotations: complex numbers.
+    if pairs := [one for one in groups if one.on[0].index[:1] == (Ellipsis,)]:
+        yield Redundant("complex numbers", _arrays(pairs[0].on), len(pairs), 2)
+    for one in groups:
+        if one in pairs:
+            continue
         name = one.name if one.size == 1 else f"GL({one.size})"
         found.setdefault((name, _arrays(one.on)), []).append(one.dimension)
     for (name, on), dimensions in found.items():

@@ -547,6 +547,7 @@ def _pieces(
         every = WeightSpaces(layer, seed, force, memory).degrees(needed)
     for n, multiplicities in enumerate(every, 1):
         found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
+    memory.check()
     for n in range(needed + 1, last + 1):
         found.append(_multiples(layer, n, found))
     yield from found

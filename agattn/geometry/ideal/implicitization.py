@@ -452,6 +452,7 @@ class Implicitization:
             new = {place: found[key][0] for key in found for place in orbits[n][key]}
             multidegrees = {key: (count, new.get(key, 0)) for key, count in counts.items()}
             below = degree
+            self._memory.check()
             yield GradedPiece(n, sum(counts.values()), blocks, multidegrees)
 
     @staticmethod

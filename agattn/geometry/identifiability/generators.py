@@ -42,15 +42,14 @@ from agattn.algebra.residues import (
     rational_number,
 )
 from agattn.algebra.tracing import Pushed, Pushing
-from agattn.architectures import Architecture, Symmetry
-from agattn.architectures.contractions import gauge_groups
+from agattn.architectures import Architecture
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.first_order import changes_by_factors
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
 from agattn.patience import Progress, silent
 
 #: Models with more parameters are not searched for all linear symmetries.
@@ -100,19 +99,7 @@ def proved_symmetries(architecture: Architecture, seed: int = 0, progress: Progr
         with suppress(TooLargeError):
             found = linear_symmetries(architecture, seed=seed, progress=progress)
             return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
-    groups: Sequence[Symmetry] = architecture.symmetries
-    with suppress(NotImplementedError):
-        groups = gauge_groups(architecture)
-    index = as_parameters(architecture, np.arange(architecture.parameters))
-    turned: list[Sparse] = []
-    for parts in getattr(architecture, "rotations", ()):
-        B: Sparse = {}
-        for acted in parts:
-            first, second = index[acted.parameter][acted.index]
-            for i, j in zip(first.ravel().tolist(), second.ravel().tolist(), strict=True):
-                B[i, j], B[j, i] = -1, 1
-        turned.append(B)
-    return [B for group in symmetry_matrices(architecture, groups) for B in group] + turned
+    return [B for group in symmetry_matrices(architecture, known_groups(architecture)) for B in group]
 
 
 class SymmetryFields:

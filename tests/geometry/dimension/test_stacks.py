@@ -75,6 +75,11 @@ EXACT = [
     Network([Attention(3, rank=2, mask=AWAY)] * 2, dim=3, tokens=2),
     Network([Attention(3, rank=1, mask=BACK)] * 2, dim=3, tokens=2),
     Network([Attention(3, rank=2, mask=FIRST)] * 2, dim=4, tokens=2),
+    # Width 2, where matrices of rank 1 are a hypersurface.
+    DeepNetwork((2, 2, 2, 2), (2, 2, 2), 3),
+    DeepNetwork((3, 2, 2), (2, 2), 2),
+    *(Network([Attention(2, rank=2, mask=mask)] * 2, 2, 2) for mask in (CAUSAL, AWAY, BACK, FIRST)),
+    Network([Perceptron([2, 2], degree=2), Attention(2, rank=1, mask=CAUSAL), Linear(2)], 2, 2),
     Network([FOUR, Perceptron([5, 4], degree=3), FOUR], dim=4, tokens=2),
     Network([Linear(4), Attention(4, rank=1, heads=2, skip=True), Linear(5)], dim=4, tokens=2),
     Network([FOUR, Attention(4, rank=1, heads=2, skip=True), FOUR], dim=4, tokens=2),
