@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, UnsetType
 
+from agattn.data_classes import dataclass
 from agattn.sheet.data import Cell, Sheet, Table, Wide
 from agattn.sheet.result import Key, Named, Result, Written, key
 

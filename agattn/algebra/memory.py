@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.patience import silent
 

@@ -8,7 +8,6 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ from agattn.architectures.published import Published
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
+from agattn.data_classes import dataclass
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension

@@ -36,7 +36,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
@@ -61,6 +60,7 @@ from typing import (
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 

@@ -14,13 +14,14 @@ groups and few tokens they are not: P_γX has at most the rank t, and so have th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.supports import by_supports

@@ -34,7 +34,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -45,6 +44,7 @@ from agattn.algebra.characters import Partition
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer, one_layer
+from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import (

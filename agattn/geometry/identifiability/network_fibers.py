@@ -35,7 +35,6 @@ rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Literal
@@ -57,6 +56,7 @@ from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
+from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import fibers
