@@ -19,11 +19,9 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
 
-from msgspec import Meta
-
 from agattn.data_classes import Later, changed
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import keys
+from agattn.sheet.result import Meta, keys
 
 C = TypeVar("C")
 

@@ -18,14 +18,12 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from msgspec import Meta
-
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Key, Positive, Result, Written
+from agattn.sheet.result import Key, Meta, Positive, Result, Written
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array

@@ -24,8 +24,6 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal, Union
 
-from msgspec import UNSET, Meta, UnsetType
-
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
@@ -37,7 +35,7 @@ from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
 from agattn.evidence import Evidence, Strings
-from agattn.sheet.result import Count, Key, Number, Positive, Result, Sha256, Written
+from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
 from agattn.verification.verify import Settings, verify
 
 SEED = "The seed of all random choices."

@@ -50,7 +50,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import (
@@ -80,7 +79,7 @@ from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 if TYPE_CHECKING:
     from agattn.geometry.dimension.stacks import Bounds

@@ -38,7 +38,6 @@ from typing import Any
 
 import flint
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import independent_columns
@@ -69,7 +68,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600

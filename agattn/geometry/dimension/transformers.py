@@ -17,8 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
 from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
 from agattn.data_classes import dataclass
@@ -28,7 +26,7 @@ from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.theorems import Theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Result, key
+from agattn.sheet.result import Count, Key, Meta, Result, key
 
 Normalization = Literal["none", "softmax"]
 

@@ -29,7 +29,6 @@ from math import gcd, prod
 from typing import Annotated, Any, Literal
 
 import flint
-from msgspec import Meta
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
 from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
@@ -52,7 +51,7 @@ from agattn.geometry.ideal.torus_weights import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, tensor_product
-from agattn.sheet.result import Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Key, Meta, Named, Positive, Result, Written, key
 
 #: The nonzero coordinates of a point, by their indices.
 Point = Mapping[Coordinate, Any]

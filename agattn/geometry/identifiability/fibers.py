@@ -27,7 +27,6 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from msgspec import UNSET, Meta, UnsetType
 
 from agattn.algebra.scalars import (
     TOLERANCE,
@@ -49,7 +48,20 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, array_cell
-from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, SCALAR, Count, Key, Result, Written, key
+from agattn.sheet.result import (
+    ENTRIES,
+    EXACTNESS,
+    FINITE,
+    SCALAR,
+    UNSET,
+    Count,
+    Key,
+    Meta,
+    Result,
+    UnsetType,
+    Written,
+    key,
+)
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
 Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]

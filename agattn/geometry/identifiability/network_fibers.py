@@ -41,7 +41,6 @@ from typing import Any, Literal
 
 import flint
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import (
@@ -87,6 +86,7 @@ from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
     Key,
+    Meta,
     Named,
     Positive,
     Probability,

@@ -33,7 +33,6 @@ from math import comb, floor
 from typing import Any
 
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
@@ -55,7 +54,7 @@ from agattn.geometry.identifiability.families import (
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
 from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000

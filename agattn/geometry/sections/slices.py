@@ -18,7 +18,6 @@ from functools import reduce
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -27,7 +26,7 @@ from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import Key, Meta, Result, Written
 
 Vector = tuple[Fraction, ...]
 _THREE = Meta(min_length=3, max_length=3)

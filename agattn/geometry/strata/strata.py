@@ -28,8 +28,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from msgspec import Meta
-
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
 from agattn.calls import shown
@@ -38,7 +36,7 @@ from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.sheet.result import Count
+from agattn.sheet.result import Count, Meta
 
 if TYPE_CHECKING:
     import networkx
