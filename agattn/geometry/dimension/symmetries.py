@@ -25,7 +25,6 @@ import numpy as np
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, Network, Symmetry, draw_parameters
-from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
 
@@ -80,6 +79,8 @@ def symmetry_bound(
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     shown = None
     if isinstance(architecture, Network):
+        from agattn.architectures.contractions import gauge_groups
+
         with suppress(NotImplementedError):  # a layer that does what has no rule
             shown = gauge_groups(architecture)
     tangents = symmetry_tangents(architecture, parameters, p, shown)
