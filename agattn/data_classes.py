@@ -105,8 +105,8 @@ def _write(cls: type, names: list[str], options: dict[str, bool]) -> None:
     ``__init__`` for a moment, in which another thread may make an instance.
     """
     fields: dict[str, Any] = {}
-    for base in reversed(cls.__mro__[1:]):
-        fields |= getattr(base, "__dataclass_fields__", {})
+    for base in filter(dataclasses.is_dataclass, reversed(cls.__mro__[1:])):
+        fields |= {one.name: one for one in dataclasses.fields(base)}
     kinds = {name: one.type for name, one in fields.items()}
     own = inspect.get_annotations(cls)
     fields |= {name: getattr(cls, name) for name in own if hasattr(cls, name)}

@@ -101,6 +101,15 @@ def test_the_standard_library_derives_from_a_class_that_is_not_written_yet():
         dataclasses.dataclass(type("Loose", (base,), {**more}))
 
 
+def test_a_class_variable_of_a_base_stays_one_where_its_module_knows_no_such_type():
+    """The types of fields are text, which means something in the module of the base alone."""
+    kinds = {"size": "ClassVar[int]"}
+    members = {"__annotations__": kinds, "__module__": "typing", "size": 1}
+    base = dataclass(frozen=True)(type("Base", (), members))
+    derived = dataclass(frozen=True)(type("Derived", (base,), {"__annotations__": {"name": "str"}}))
+    assert repr(derived("x")) == "Derived(name='x')" and "ClassVar" not in globals()
+
+
 def test_a_method_is_changed_before_it_is_written_and_afterwards():
     def doubled(make):
         return lambda self, size: make(self, 2 * size)
