@@ -8,9 +8,11 @@ The message of each is one line that a user can act on: what was wrong, and what
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -29,6 +31,8 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     >>> nearest("certify", ["verify", "certificate"])
     "; did you mean 'certificate'?"
     """
+    import difflib
+
     text = name.lower()
     described = {key: str(known[key]) if isinstance(known, Mapping) else "" for key in known}
     spelled = {key.lower(): key for key in described}
@@ -55,6 +59,7 @@ def check_file(path: Path) -> None:
     Raises:
         InputError: if the path is that of something else than a file or a folder.
 
+    >>> from pathlib import Path
     >>> check_file(Path("/dev/zero"))
     Traceback (most recent call last):
         ...

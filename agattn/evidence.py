@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, Any, Literal, get_args
 
-from msgspec import UNSET, Meta, UnsetType
-
+from agattn.data_classes import dataclass
 from agattn.sheet.data import Cell, Sheet, Table, Wide
-from agattn.sheet.result import Key, Named, Result, Written, key
+from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, key
 
 #: How what a verdict rests on is known: in part where the claim says more.
 Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
@@ -153,7 +152,7 @@ class Verdict(Result, extensible=True):
         other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
         if not other.get(self.status, known):
             raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
-        in_part = self.status is Status.CONFIRMED and self.scope is not UNSET
+        in_part = self.status is Status.CONFIRMED and isinstance(self.scope, str)
         if (self.known or "").endswith(" in part") != in_part:
             raise ValueError("a claim is confirmed in part just where there is a scope")
 

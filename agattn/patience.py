@@ -8,7 +8,6 @@ said: modulo 7
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sys
 import threading
 import time
@@ -107,6 +106,8 @@ def _shortened(line: str) -> str:
     >>> len(_shortened("x" * 900 + ", 5 s")) < 900, _shortened("x" * 900 + ", 5 s")[-5:]
     (True, ', 5 s')
     """
+    import shutil  # few commands take long
+
     width = shutil.get_terminal_size().columns - 1
     line = " ".join(line.split())
     return line if len(line) <= width else f"{line[: width - 15]} ...{line[-11:]}"

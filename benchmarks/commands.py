@@ -2,27 +2,33 @@
 
     python benchmarks/commands.py --against OTHER/.venv/bin/python
 
-This version is the clone; the other is what is installed in the environment of the Python that is named. Each
-line is run as a fresh process, in a folder with the examples, by the two versions in turn, so that both see
-the same machine. What is printed is processor time in seconds, with that of the engines, which a busy machine
-changes little: the median of the runs, and how long the fastest run took on the clock. A ratio below 1 means
-that this version needs less. A line with ``--help`` is what a command needs to start.
+This version is the clone; the other is what is installed in the environment of the Python that is named. Both
+packages are copied into folders of their own and compiled, and the Python of this program runs both with the
+same libraries and engines: like is compared with like, as nothing differs but the folder of agattn. The
+environment of this program must have what the other version needs.
+
+Each line is run as a fresh process, in a folder with the examples, by the two versions in turn, so that both
+see the same machine; the first run of each is not counted. What is printed is processor time in seconds, with
+that of the engines: the least of the runs, as other work on a machine can only add to the time. *Whole* is
+the run of the whole process; *inside* is without what the same version needs for ``COMMAND --help``, the
+start. A ratio below 1 means that this version needs less. A ratio inside is printed where both times are at
+least 0.1 s.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rivals import header, version_of
+from rivals import header
 
 ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
@@ -69,64 +75,80 @@ seeds = "0..1"
 DONE = (0, 1, 3)
 
 
-class Times(NamedTuple):
-    """Seconds that a run took."""
+#: Seconds of processor time after which a line is not run again, if it was run twice.
+ENOUGH = 20.0
+#: Times inside of less than this, in seconds, are differences that say nothing.
+LEAST_INSIDE = 0.1
 
-    processor: float
-    clock: float
+
+class Version(NamedTuple):
+    """A version of agattn to be timed: how it is called, and the folder with its compiled copy."""
+
+    name: str
+    folder: Path
 
 
-def run(python: str, line: str, folder: Path, *, clone: bool) -> Times:
-    """The times of one run of a command, by the clone or by what is installed beside ``python``.
+def run(version: Version, line: str, folder: Path) -> float:
+    """The processor seconds of one run of a command, with those of its engines.
 
     Raises:
         SystemExit: if the command does not do its work; with what it said.
     """
-    path = os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", "")])
-    environment = {**os.environ, "PATH": path, "AGATTN_CACHE": str(folder / "cache")}
-    # As installed, with bytecode: without it a fifth of `verify` is compiling its modules, again and again.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment.pop("PYTHONPATH", None)
-    if clone:
-        environment["PYTHONPATH"] = str(ROOT)
-    start = time.perf_counter()
+    environment = {**os.environ, "PYTHONPATH": str(version.folder), "AGATTN_CACHE": str(folder / "cache")}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with tempfile.TemporaryFile() as told:
         process = subprocess.Popen(
-            [python, "-P", "-m", "agattn", *line.split()],
+            [sys.executable, "-P", "-m", "agattn", *line.split()],
             cwd=folder, stdout=subprocess.DEVNULL, stderr=told, env=environment,
         )  # fmt: skip
         _, status, used = os.wait4(process.pid, 0)
-        clock = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode not in DONE:
             told.seek(0)
             raise SystemExit(
-                f"{python}: agattn {line} ended with {process.returncode}:\n{told.read().decode()}"
+                f"{version.name}: agattn {line} ended with {process.returncode}:\n{told.read().decode()}"
             )
-    return Times(used.ru_utime + used.ru_stime, clock)
+    return used.ru_utime + used.ru_stime
 
 
-def compare(other: str, line: str, runs: int, folder: Path) -> tuple[list[Times], list[Times]]:
-    """The times of a command in this version and in the other, which take turns."""
-    turns = ((sys.executable, True), (other, False))
-    for python, clone in turns:  # not counted: files are read for the first time, and modules compiled
-        run(python, line, folder, clone=clone)
-    pairs = [[run(python, line, folder, clone=clone) for python, clone in turns] for _ in range(runs)]
-    mine, others = zip(*pairs, strict=True)
-    return list(mine), list(others)
+def compare(versions: Sequence[Version], line: str, runs: int, folder: Path) -> list[float]:
+    """The least processor seconds of a command in each version; the versions take turns."""
+    for version in versions:  # not counted: files are read for the first time
+        run(version, line, folder)
+    found: list[list[float]] = []
+    while len(found) < runs and (len(found) < 2 or sum(map(sum, found)) < ENOUGH):
+        found.append([run(version, line, folder) for version in versions])
+    return [min(each) for each in zip(*found, strict=True)]
+
+
+def package_of(python: str) -> Path:
+    """The folder of agattn that another Python imports."""
+    code = "import agattn; print(agattn.__path__[0])"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    said = subprocess.run(
+        [python, "-P", "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    return Path(said.stdout.strip())
+
+
+def installed(name: str, package: Path, folder: Path) -> Version:
+    """A compiled copy of a package alone in a folder."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    copy = shutil.copytree(package, folder / name / "agattn", ignore=ignored)
+    compileall.compile_dir(copy, quiet=1)
+    return Version(name, folder / name)
 
 
 def lines(options: argparse.Namespace) -> list[str]:
     """The command lines to time, each after what its command needs to start."""
     asked = options.command or COMMANDS
-    if options.command or options.no_starts:
-        return list(asked)
     names = list(dict.fromkeys(line.split()[0] for line in asked if not line.startswith("-")))
-    return [line for line in asked if line.startswith("-")] + [
-        line
-        for name in names
-        for line in (f"{name} --help", *(line for line in asked if line.split()[0] == name))
-    ]
+    listed = [line for line in asked if line.startswith("-")]
+    for name in names:
+        listed.append(f"{name} --help")
+        if not options.starts:
+            listed += [line for line in asked if line.split()[0] == name]
+    return list(dict.fromkeys(listed))
 
 
 def prepare(folder: Path) -> None:
@@ -136,28 +158,40 @@ def prepare(folder: Path) -> None:
     (folder / "train.toml").write_text(TRAIN, encoding="utf-8")
 
 
+def row(whole: Sequence[float], start: Sequence[float] | None, line: str) -> str:
+    """A row of the table: the times of both versions and their ratio, whole and inside."""
+    shown = f"{whole[0]:8.3f} {whole[1]:8.3f} {whole[0] / whole[1]:6.2f}"
+    inside = [] if start is None else [x - y for x, y in zip(whole, start, strict=True)]
+    if not inside or min(inside) < LEAST_INSIDE:
+        return f"{shown} {'':8} {'':8} {'':6}  {line}"
+    return f"{shown} {inside[0]:8.3f} {inside[1]:8.3f} {inside[0] / inside[1]:6.2f}  {line}"
+
+
 def main() -> None:
     """Print one line for each command, with both versions side by side."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", required=True, help="the Python that has the other version")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each command and version")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each command and version, at most")
     parser.add_argument("--command", action="append", help="a command instead of the usual ones")
-    parser.add_argument("--no-starts", action="store_true", help="leave out what the commands need to start")
+    parser.add_argument("--starts", action="store_true", help="only what the commands need to start")
     options = parser.parse_args()
-    print(f"{header().splitlines()[0]}\nother: {version_of(options.against)}")
-    print(f"processor seconds, median of {options.runs}; in brackets the fastest run on the clock")
-    print(f"{'this':>17} {'other':>17} {'ratio':>6}  command")
-    total = [0.0, 0.0]
+    other = package_of(options.against)
+    print(f"{header().splitlines()[0]}\nother: {other}")
+    print(f"processor seconds, least of {options.runs} runs: this version, the other, ratio")
+    print(f"{'whole':>15} {'ratio':>9} {'inside':>16} {'ratio':>8}  command")
+    total, starts = [0.0, 0.0], {}
     with tempfile.TemporaryDirectory() as name:
-        prepare(Path(name))
+        folder = Path(name)
+        prepare(folder)
+        versions = [installed("this", ROOT / "agattn", folder), installed("other", other, folder)]
         for line in lines(options):
-            both = compare(options.against, line, options.runs, Path(name))
-            used = [statistics.median(times.processor for times in found) for found in both]
-            clocks = [min(times.clock for times in found) for found in both]
+            used = compare(versions, line, options.runs, folder)
             total = [sum(pair) for pair in zip(total, used, strict=True)]
-            mine, other = (f"{x:8.3f} ({y:6.3f})" for x, y in zip(used, clocks, strict=True))
-            print(f"{mine:>17} {other:>17} {used[0] / used[1]:6.2f}  {line}", flush=True)
-    print(f"{total[0]:8.3f} {'':8} {total[1]:8.3f} {'':8} {total[0] / total[1]:6.2f}  all")
+            if line.endswith(" --help"):
+                starts[line.split()[0]] = used
+            start = None if line.endswith("--help") else starts.get(line.split()[0])
+            print(row(used, start, line), flush=True)
+    print(row(total, None, "all"))
 
 
 if __name__ == "__main__":

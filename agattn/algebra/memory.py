@@ -14,9 +14,10 @@ import os
 import resource
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.patience import silent
 

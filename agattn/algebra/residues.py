@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isfinite, isqrt, log
 from typing import Any, TypeAlias
@@ -30,6 +29,8 @@ from typing import Any, TypeAlias
 import flint
 import numpy as np
 from numpy.typing import NDArray
+
+from agattn.data_classes import dataclass
 
 Residues: TypeAlias = NDArray[np.float64]
 

@@ -15,20 +15,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
-
-from msgspec import Meta
 
 from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
+from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Key, Named, Positive, Result, key
+from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array

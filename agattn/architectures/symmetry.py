@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from agattn.data_classes import dataclass
 
 
 @dataclass(frozen=True)

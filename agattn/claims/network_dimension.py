@@ -8,12 +8,10 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.architectures.published import Published
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import (
@@ -27,14 +25,18 @@ from agattn.claims.hypotheses import (
     SOFTMAX,
     TWO_TOKENS,
 )
+from agattn.data_classes import dataclass
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.dimension.transformers import TransformerDimension, transformer_dimension
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
+
+if TYPE_CHECKING:
+    from agattn.architectures.published import Published
+    from agattn.geometry.dimension.transformers import TransformerDimension
 
 HEADS = Hypothesis[DeepNetwork](
     "several heads, or values of restricted rank",
@@ -180,9 +182,13 @@ def dimension(
     >>> layer.dimension, layer.theorem
     (143359, 'theorem-3.2')
     """
-    if isinstance(architecture, Published):
-        return transformer_dimension(architecture)
-    known = as_attention(architecture)
+    if not hasattr(architecture, "as_network"):  # as all architectures have
+        from agattn.architectures.published import Published
+        from agattn.geometry.dimension.transformers import transformer_dimension
+
+        if isinstance(architecture, Published):
+            return transformer_dimension(architecture)
+    known = as_attention(cast(Architecture, architecture))
     return with_paper(room.dimension(known, seed, force=force, progress=progress))
 
 

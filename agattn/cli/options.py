@@ -6,7 +6,6 @@ import codecs
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -14,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention, positive_integer
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
-from agattn.engines.catalogue import ENGINES, engine_name, engine_named, of_all
-from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
+from agattn.evidence import ENGINES as ENGINE_NAMES
 
 if TYPE_CHECKING:
+    from agattn.architectures import Architecture
     from agattn.architectures.published import Published
+    from agattn.engines.engine import Engine
 
 Command = Callable[..., Any]
 
@@ -101,6 +100,8 @@ _KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_JET}
 
 
 def _one_layer(given: Architecture) -> Architecture:
+    from agattn.architectures import SingleLayer
+
     if not isinstance(given, SingleLayer):
         raise InputError(f"{_command()} is about one layer of one lightning head, and not about {given}")
     return given
@@ -183,12 +184,15 @@ single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_on
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
     """The layer, network or model that options describe; an error if they describe several, or none."""
+    from agattn.architectures import DeepNetwork, SingleLayer, as_attention
+
     flag = {name: flags.split()[0] for name, (flags, *_) in _KNOWN.items()}
     for name, text in options.items():
         _refuse_signs(flag[name], text, several=_KNOWN[name][2] is whole_numbers)
     given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
     if "jet" in given:
         from agattn.architectures.jet import Jet
+        from agattn.calls import positive_integer
 
         order = positive_integer("--jet", given["jet"])
         return Jet(_architecture({**options, "jet": None}), order)
@@ -243,6 +247,7 @@ def _published(options: Mapping[str, Any]) -> Published:
 
 def _model(name: str) -> Architecture:
     """What a file describes; where that is attention alone, the layer or the network."""
+    from agattn.architectures import as_attention
     from agattn.architectures.model_file import read_model
 
     return as_attention(read_model(name))
@@ -343,10 +348,14 @@ def engine(
     text: str, *others: str, default: str | None = "auto", flag: str = "--engine", **more: Any
 ) -> Callable[[Command], Command]:
     """Add ``--engine``, one of the engines or of ``others``, in any case; ``text`` is its help."""
-    choices = (*ENGINES, *others)
+    choices = (*ENGINE_NAMES, *others)
 
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-        return None if value is None else engine_name(value, choices)
+        if value is None or value in choices:
+            return value
+        from agattn.engines.catalogue import engine_name
+
+        return engine_name(value, choices)
 
     shown = "|".join(choices)
     name = "engine_name" if flag == "--engine" else flag.strip("-")
@@ -355,6 +364,8 @@ def engine(
 
 def engine_for(script: Path | None, given: str | None) -> Engine:
     """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
+    from agattn.engines.catalogue import ENGINES, engine_named
+
     ending = "" if script is None else script.suffix.lower()
     by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and given not in (None, by_ending.name):
@@ -382,6 +393,8 @@ class InputFile(click.Path):
             ending = ".safetensors"
         elif data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{"):
             ending = ".json"
+        import tempfile
+
         folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="agattn-stdin-"))
         path = Path(folder, f"stdin{ending}")
         path.write_bytes(data)
@@ -527,6 +540,8 @@ SCRIPT = ("engine_name", "timeout", "memory")
 
 def is_script(name: str) -> bool:
     """Whether a word names a script to be run, rather than a task: by its ending, or ``-`` for stdin."""
+    from agattn.engines.catalogue import ENGINES
+
     return name == "-" or Path(name).suffix.lower() in {engine.ending for engine in ENGINES.values()}
 
 
@@ -571,6 +586,8 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
     if is_script(name):
         return name
     if Path(name).suffix or Path(name).exists():
+        from agattn.engines.catalogue import of_all
+
         raise InputError(f"{name} is no task and no script; a script ends in {of_all('ending', 'or')}")
     return _known_task(context, parameter, name)
 

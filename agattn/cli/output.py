@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import importlib.util
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +109,8 @@ def check_destination(path: Path, *, folder: bool = False) -> None:
     if there != path and not there.is_dir():
         raise InputError(f"cannot write {path}: {there} is no folder")
     if there.is_dir():
+        import tempfile
+
         try:
             with tempfile.TemporaryFile(dir=there):
                 pass  # permission alone says little: of the superuser, nothing
@@ -124,8 +124,10 @@ def check_drawing(path: Path | None = None) -> None:
     """Refuse to draw without the library for it, or into a folder that does not exist."""
     if path is not None and not path.absolute().parent.exists():
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    from importlib.util import find_spec
+
     library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
-    if importlib.util.find_spec(library) is None:
+    if find_spec(library) is None:
         raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
 
 

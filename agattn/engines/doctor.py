@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 
 import flint
-from msgspec import UNSET, UnsetType
 
+from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.engine import Engine
 from agattn.engines.locate import locate
 from agattn.errors import EngineNotFoundError
 from agattn.evidence import EngineName
 from agattn.sheet.data import Sheet, Table, Wide, Word
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import UNSET, Key, Result, UnsetType, Written
 
 
 @dataclass(frozen=True, repr=False)

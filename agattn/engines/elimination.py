@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from math import inf
 from typing import Any
 
-from msgspec import UNSET, UnsetType
-
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
+from agattn.data_classes import dataclass
 from agattn.engines.catalogue import able
 from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation
@@ -33,7 +32,7 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
-from agattn.sheet.result import Key, Result, key
+from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Meta
-
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.data_classes import dataclass
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Result, Sha256, Written, key
+from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0

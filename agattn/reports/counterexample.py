@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy
 
 from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
+from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
 from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative

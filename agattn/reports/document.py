@@ -26,22 +26,21 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
-from msgspec import UNSET, UnsetType
 
 from agattn.architectures.forms import Studied
+from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Verdict
 from agattn.sheet.data import Cell, Lines, Math, Table, Word
 from agattn.sheet.html import cell_html, running
 from agattn.sheet.markdown import cell_markdown, text_markdown
 from agattn.sheet.mathml import FONT, mathml
-from agattn.sheet.result import Key, Named, Positive, Result
+from agattn.sheet.result import UNSET, Key, Named, Positive, Result, UnsetType
 
 if TYPE_CHECKING:
     import jinja2

@@ -9,19 +9,18 @@ M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from msgspec import Meta
 
 from agattn.architectures import DeepNetwork
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.sections.head_slice import DRAWN, HeadSlice, head_slice
 from agattn.reports.draw_figure1 import Scene, SurfaceFigure, Words
 from agattn.reports.figure1 import pretty
 from agattn.reports.surface import Array, grid_triangles
-from agattn.sheet.result import Count, Matrix, key
+from agattn.sheet.result import Count, Matrix, Meta, key
 
 #: The weights c for which the functions with this skew part are drawn, from x = −1 to 1 or to y = ±1.
 _SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)

@@ -5,9 +5,10 @@ A field of another type is for Python alone. A key that is computed is a propert
 docstring describes the key. So each key is said once: its name, its type, its meaning, and how a value is
 written that is no JSON.
 
+>>> from fractions import Fraction
 >>> @dataclass(frozen=True, repr=False)
 ... class Half(Result, name="half"):
-...     value: Key[Fraction, "A number."]
+...     value: Key[Any, "A number.", Written(str, str)]
 ...     source: str = "for Python alone"
 ...
 ...     @property
@@ -36,9 +37,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
@@ -47,6 +46,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    Final,
     Literal,
     NamedTuple,
     TypeVar,
@@ -58,9 +58,7 @@ from typing import (
     overload,
 )  # fmt: skip
 
-import msgspec
-from msgspec import UNSET, Meta, UnsetType
-
+from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
@@ -70,11 +68,13 @@ __all__ = [
     "FINITE",
     "PROVED_OR_MODULAR",
     "SCALAR",
+    "UNSET",
     "ByKey",
     "Count",
     "Json",
     "Key",
     "Matrix",
+    "Meta",
     "Named",
     "Number",
     "Place",
@@ -82,6 +82,7 @@ __all__ = [
     "Probability",
     "Result",
     "Sha256",
+    "UnsetType",
     "Written",
     "check",
     "check_one_of",
@@ -102,6 +103,34 @@ else:
             value, description, *more = item
             return Annotated[value, Meta(description=description), *more]
 
+
+class Meta:
+    """Limits on the values of a key, as the class of this name in msgspec takes them.
+
+    That class is made of this one for schemas and checks: all else does without msgspec, whose import takes
+    longer than that of most rooms.
+
+    Args:
+        said: ``ge``, ``gt``, ``le``, ``pattern``, ``min_length``, ``max_length``, ``extra_json_schema`` or
+            ``description``.
+    """
+
+    def __init__(self, **said: Any) -> None:
+        self.said = said
+        self.description: str = said.get("description", "")
+
+
+class UnsetType(Enum):
+    """The type of :data:`UNSET`."""
+
+    UNSET = "unset"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+#: The value of a key that is left out.
+UNSET: Final = UnsetType.UNSET
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -373,6 +402,8 @@ class ByKey(Json):
     @classmethod
     def check_json(cls, value: Any) -> None:
         """Check one of them; ValueError if it is none."""
+        import msgspec
+
         known = cls.kinds()
         first = next(iter(known.values()))
         try:
@@ -385,11 +416,13 @@ class ByKey(Json):
 @cache
 def record(cls: Any) -> Any:
     """The document of a result as a type of msgspec, from which schemas are made."""
+    import msgspec
+
     described = keys(cls)
     fields = [(one.attribute, kind := _json_type(one.kind), _left_out(cls, one, kind)) for one in described]
     if cls.schema_name:
         name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
-        meaning = Meta(description="The schema of the document, with its number.")
+        meaning = msgspec.Meta(description="The schema of the document, with its number.")
         fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
     tag_field, tag = cls.tag or (None, None)
     return msgspec.defstruct(
@@ -411,6 +444,8 @@ def _checks(cls: Any) -> dict[str, Any]:
         return {"__post_init__": cls.consistent}
 
     def exactly_one(found: Any) -> None:
+        from msgspec import UNSET
+
         if sum(getattr(found, one) is not UNSET for one in cls.one_of) != 1:
             raise ValueError(f"exactly one of {', '.join(cls.one_of)} must be there")
 
@@ -422,11 +457,15 @@ def _first_paragraph(cls: Any) -> str:
 
 
 def _left_out(cls: Any, one: Described, kind: Any) -> Any:
-    """What stands for a key of this type that is not there."""
+    """What stands for a key of this type of msgspec that is not there."""
+    import msgspec
+
     inner = kind.__origin__ if get_origin(kind) is Annotated else kind
-    if UnsetType in get_args(inner):
-        return UNSET
-    return vars(cls).get(one.attribute, msgspec.NODEFAULT) if cls.has_defaults else msgspec.NODEFAULT
+    if msgspec.UnsetType in get_args(inner):
+        return msgspec.UNSET
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)} if cls.has_defaults else {}
+    default = defaults.get(one.attribute, dataclasses.MISSING)
+    return msgspec.NODEFAULT if default is dataclasses.MISSING else default
 
 
 def as_record(kind: Any) -> Any:
@@ -434,18 +473,26 @@ def as_record(kind: Any) -> Any:
     is_result = isinstance(kind, type) and issubclass(kind, Result)
     if not is_result or not kind.one_of:
         return record(kind) if is_result else kind
+    import msgspec
+
     choices = [{"required": [name]} for name in kind.one_of]
-    return Annotated[record(kind), Meta(extra_json_schema={"oneOf": choices})]
+    return Annotated[record(kind), msgspec.Meta(extra_json_schema={"oneOf": choices})]
 
 
 def _json_type(kind: Any) -> Any:
-    """The type of what is written for a value of this type."""
+    """The type of msgspec for what is written for a value of this type."""
+    from fractions import Fraction
+
+    import msgspec
+
+    if kind is UnsetType:
+        return msgspec.UnsetType
     if get_origin(kind) is Annotated:
-        metas = [more for more in kind.__metadata__ if isinstance(more, Meta)]
+        metas = [msgspec.Meta(**more.said) for more in kind.__metadata__ if isinstance(more, Meta)]
         ways = [_json_type(more.kind) for more in kind.__metadata__ if isinstance(more, Written)]
         inner = _json_type(kind.__origin__)
         if ways:
-            absent = [one for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
+            absent = [_json_type(one) for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
             inner = Union[(ways[0], *absent)]
         return Annotated[(inner, *metas)] if metas else inner
     origin, parts = get_origin(kind), get_args(kind)
@@ -455,7 +502,8 @@ def _json_type(kind: Any) -> Any:
         return origin[tuple(part if part is Ellipsis else _json_type(part) for part in parts)]
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict[(str, _json_type(parts[1]))]  # type: ignore[misc]
-    kind = getattr(kind, "__json__", kind)  # a type that says as what its values are written
+    if (said := getattr(kind, "__json__", None)) is not None:  # as what its values are written
+        return _json_type(said)
     return str if kind is Fraction else as_record(kind)
 
 
@@ -471,6 +519,8 @@ def schema(*results: Any, title: str = "") -> dict[str, Any]:
 
 def _components(types: Iterable[Any]) -> tuple[Sequence[dict[str, Any]], dict[str, Any]]:
     """The schemas of types of msgspec, and those of their parts by name."""
+    import msgspec
+
     shared: dict[str, Any] = {}
 
     def part_schema(part: Any) -> dict[str, Any]:
@@ -490,6 +540,8 @@ def check(result: Any, found: object) -> None:
     Raises:
         InputError: if the document is not; says where, such as ``$.claims[0].verdict``.
     """
+    import msgspec
+
     try:
         msgspec.convert(found, as_record(result), dec_hook=_check_part)
     except msgspec.ValidationError as error:

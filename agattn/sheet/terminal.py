@@ -15,7 +15,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import sys
 import textwrap
 import unicodedata
@@ -82,8 +81,11 @@ def told(said: str, stream: TextIO | None = None) -> None:
     The stream is the standard output if none is given.
     """
     stream = stream or sys.stdout
-    read = stream.isatty() or "COLUMNS" in os.environ
-    print(fold(said, shutil.get_terminal_size().columns) if read else said, file=stream)
+    if stream.isatty() or "COLUMNS" in os.environ:
+        import shutil  # few commands are read while they run
+
+        said = fold(said, shutil.get_terminal_size().columns)
+    print(said, file=stream)
 
 
 def _is_read(console: Console | Paper) -> bool:

@@ -18,15 +18,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import comb, inf, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, jacobian_at
+from agattn.data_classes import dataclass
 from agattn.errors import TranscriptError
-from agattn.geometry.ideal.ideal import DegreePiece
-from agattn.systems.native_facts import native_facts
 from agattn.systems.problem import Answer
+
+if TYPE_CHECKING:
+    from agattn.geometry.ideal.ideal import DegreePiece
 
 # Modulo a small prime a random point can be a special one.
 LARGE_PRIME = 10_000
@@ -38,6 +39,8 @@ def check_answer(answer: Answer) -> None:
     Raises:
         TranscriptError: if something that must hold of the values does not; says what.
     """
+    from agattn.systems.native_facts import native_facts
+
     for name, fact in native_facts(answer.problem).items():
         if name in answer.integers:
             between(fact.low, fact.what, answer.integers[name], fact.high)

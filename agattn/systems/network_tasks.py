@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,17 +12,12 @@ from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.softmax import recovered_exactly
-from agattn.geometry.identifiability.virtual_weights import (
-    FiberDimension,
-    generic_fiber,
-    local_fiber,
-    monomials_of_network,
-    random_virtual_weights,
-)
 from agattn.systems.consistency import between, components_of, demand
 from agattn.systems.problem import Answer, Printed, matrix
 from agattn.systems.task import ENGINE, Task
+
+if TYPE_CHECKING:
+    from agattn.geometry.identifiability.virtual_weights import FiberDimension
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
 MAX_MONOMIALS = 3 * 10**7
@@ -53,14 +48,21 @@ def _too_many_columns(network: DeepNetwork) -> str:
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
+def _generic_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+    from agattn.geometry.identifiability.virtual_weights import generic_fiber
+
+    return generic_fiber(network.dims, seed)
+
+
 BASIS_FIBER = Task(
-    "basis-fiber", "the fiber over (M, L)", DeepNetwork,
-    lambda network, seed: generic_fiber(network.dims, seed),
+    "basis-fiber", "the fiber over (M, L)", DeepNetwork, _generic_fiber,
     infeasible=_too_many_columns,
 )  # fmt: skip
 
 
 def _local_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+    from agattn.geometry.identifiability.virtual_weights import local_fiber, random_virtual_weights
+
     M, L = random_virtual_weights(network, seed)
     return local_fiber(M, L, network.t, seed)
 
@@ -89,6 +91,8 @@ def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, A
         raise InputError(reason.replace("virtual weights are for", "virtual-fiber is about"))
     if network.value_rank is not None:
         raise InputError(ANY_RANK)
+    from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
+
     M, L = random_virtual_weights(network, given["seed"])
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
@@ -121,6 +125,8 @@ def _components_do_not_finish(network: DeepNetwork) -> str:
 
 def too_many_monomials(network: DeepNetwork) -> str:
     """What is too large for a script that expands φ in virtual weights and X, or an empty string."""
+    from agattn.geometry.identifiability.virtual_weights import monomials_of_network
+
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
     as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
     monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
@@ -137,6 +143,8 @@ def _check_components(answer: Answer) -> None:
         return
     data = answer.problem.data
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
+    from agattn.geometry.identifiability.virtual_weights import local_fiber
+
     low, high = local = local_fiber(M, L, cast(DeepNetwork, answer.problem.architecture).t)
     demand(
         any(low <= n <= high for n in dims),
@@ -180,11 +188,14 @@ def _recovery_is_for_others(network: DeepNetwork) -> str:
     return ""
 
 
+def _recovered(network: DeepNetwork, seed: int) -> list[tuple[str, bool]]:
+    from agattn.geometry.identifiability.softmax import recovered_exactly
+
+    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t, seed)
+
+
 RECOVERY = Task(
-    "recovery", "the recovery of (A, V)", DeepNetwork,
-    lambda network, seed: recovered_exactly(
-        network.dims[0], network.dims[1], network.ranks[0], network.t, seed
-    ),
+    "recovery", "the recovery of (A, V)", DeepNetwork, _recovered,
     infeasible=_recovery_is_for_others,
 )  # fmt: skip
 

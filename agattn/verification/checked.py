@@ -8,14 +8,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET, UnsetType
-
 from agattn.checker import described
+from agattn.data_classes import dataclass
 from agattn.sheet.data import Sheet, Table, Wide, Word
-from agattn.sheet.result import Key, Result, key
+from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
 
 
 @dataclass(frozen=True, repr=False)

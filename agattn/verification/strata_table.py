@@ -10,12 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import Meta
-
 from agattn.architectures import SingleLayer
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import BoundaryAnswer, BoundarySequence, boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -31,7 +29,7 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
 from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
 from agattn.sheet.terminal import text
 
 _HEADINGS = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")

@@ -25,6 +25,33 @@ def test_what_needs_no_mathematics_imports_none(arguments):
     assert json.loads(run(code=code).out.splitlines()[-1]) == []
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_imports_no_room(command):
+    """Whatever its options are; two commands name in their help what engines declare."""
+    code = (
+        "import json, sys\n"
+        "from agattn.cli.main import main\n"
+        f"try: main([{command!r}, '--help'])\n"
+        "except SystemExit: pass\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    imported = set(json.loads(run(code=code).out.splitlines()[-1]))
+    rooms = {name.split(".")[1] for name in imported if name.startswith("agattn.")}
+    engines = {"engines"} if command in ("doctor", "emit") else set()
+    ground = {
+        "_version",
+        "check",
+        "checker",
+        "cli",
+        "data_classes",
+        "errors",
+        "evidence",
+        "patience",
+        "sheet",
+    }
+    assert rooms <= ground | engines and not imported & set(HEAVY)
+
+
 def test_the_check_for_heavy_imports_would_notice():
     code = "import sys; from agattn.reports.document import environment; import agattn.algebra.rank; "
     code += "environment(); print({'numpy', 'flint', 'jinja2'} <= set(sys.modules))"

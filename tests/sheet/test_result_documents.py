@@ -1,16 +1,16 @@
 """Results whose documents are told by a tag, have one of several keys, or may leave out defaults."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import jsonschema
 import pytest
-from msgspec import UNSET, UnsetType
 
+from agattn.data_classes import dataclass
 from agattn.documents import RESULTS, results
 from agattn.errors import InputError
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import Key, Positive, Result, check, check_one_of, schema
+from agattn.sheet.result import UNSET, Key, Meta, Positive, Result, UnsetType, check, check_one_of, schema
 from agattn.sheet.terminal import text
 
 
@@ -63,6 +63,27 @@ def test_exactly_one_of_some_keys_is_there(document, holds):
     else:
         with pytest.raises(InputError, match="exactly one of found, reason must be there"):
             check(Answer, document)
+
+
+class Pair(tuple):
+    """Two numbers, written as a list of two."""
+
+    __json__ = Annotated[list[int], Meta(min_length=2, max_length=2)]
+
+
+@dataclass(frozen=True)
+class Places(Result):
+    """Some pairs."""
+
+    pairs: Key[tuple[Pair, ...], "Where."]
+
+
+def test_a_type_says_with_its_limits_how_its_values_are_written():
+    pairs = schema(Places)["properties"]["pairs"]
+    assert pairs["items"] == {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+    check(Places, Places((Pair((1, 2)),)).as_json())
+    with pytest.raises(InputError, match="length >= 2"):
+        check(Places, Places((Pair((1,)),)).as_json())
 
 
 def test_a_key_with_a_default_may_be_left_out():

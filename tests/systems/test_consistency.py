@@ -17,7 +17,7 @@ from agattn.errors import TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import parametrization
-from agattn.systems import consistency
+from agattn.systems import native_facts
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.consistency import NoChecks, check_answer
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
@@ -103,7 +103,7 @@ def test_one_changed_value_is_found(singular, monkeypatch, case):
     assert not {value for value in unseen if not re.fullmatch(allowed, value)}
     assert allowed == "nothing" or unseen, "everything is found: say so"
     # Of those that are whole answers, the check alone refuses some, without the facts.
-    monkeypatch.setattr(consistency, "native_facts", lambda problem: {})
+    monkeypatch.setattr(native_facts, "native_facts", lambda problem: {})
     check_answer(done.answer)
     whole = [text for _, text in changes(done.transcript) if not refused(read, text, done.problem)]
     alone = [text for text in whole if refused(check_answer, read(text, done.problem))]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import SingleLayer
 from agattn.cli import options, output
 from agattn.cli.output import progress
+
+if TYPE_CHECKING:
+    from agattn.architectures import SingleLayer
 
 
 @click.command(

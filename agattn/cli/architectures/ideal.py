@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.cli import options
 from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.algebra.memory import Memory
+    from agattn.architectures import Architecture, SingleLayer
     from agattn.engines.elimination import Completeness
     from agattn.engines.locate import Installation
     from agattn.engines.run import Limits
@@ -89,6 +89,8 @@ def command(
     in X; or whole, by elimination in an engine.
     """
     options.one_blas_thread()
+    from agattn.architectures import as_layer
+
     layer, chosen = as_layer(architecture), engine_name or method
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
@@ -149,6 +151,7 @@ def _native(
     named: bool, **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
+    from agattn.architectures import as_layer
     from agattn.verification.verbs import ideal
 
     layer = as_layer(architecture)

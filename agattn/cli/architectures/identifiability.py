@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architectures import Architecture
 from agattn.cli import output
 from agattn.cli.options import JSON_FILE, file_option, json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import progress
+
+if TYPE_CHECKING:
+    from agattn.architectures import Architecture
 
 
 @click.command(

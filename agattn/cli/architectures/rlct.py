@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli import output
 from agattn.cli.options import (
     INPUT,
@@ -27,6 +26,7 @@ from agattn.cli.output import progress, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
+    from agattn.architectures import Architecture
     from agattn.sheet.result import Result
 
 
@@ -71,6 +71,8 @@ def command(
     one_blas_thread()
     if files and all(file.name.isdecimal() and not file.exists() for file in files):
         raise stray(tuple(map(str, files)))
+    from agattn.architectures import SingleLayer
+    from agattn.calls import positive_integer
     from agattn.heads.verbs import rlct
     from agattn.sheet.terminal import show
 
@@ -121,6 +123,7 @@ def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:
 
 def _at_weights(files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any) -> Result:
     """λ at the weights in files, or at every head of a checkpoint."""
+    from agattn.calls import positive_integer
     from agattn.heads.coefficients import of_files
 
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))

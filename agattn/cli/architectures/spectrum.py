@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from agattn.architectures import Architecture
 from agattn.cli import output
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import print_json, progress
+
+if TYPE_CHECKING:
+    from agattn.architectures import Architecture
 
 
 @click.command(

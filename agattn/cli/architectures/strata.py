@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architectures import SingleLayer
 from agattn.cli import output
 from agattn.cli.options import DRAWING, file_option, force, json_flag, single_layer
 from agattn.cli.output import print_json, progress
+
+if TYPE_CHECKING:
+    from agattn.architectures import SingleLayer
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agattn.architectures import SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -62,6 +61,8 @@ def command(
         return _of_study(results or Path(), grid, folder, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
+    from agattn.architectures import SingleLayer
+
     is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
     if is_model:
         reason = "is for layers and networks of attention, whose claims engines decide"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli.options import (
     INPUT,
     file_option,
@@ -26,6 +25,7 @@ from agattn.cli.output import console, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
+    from agattn.architectures import Architecture
     from agattn.geometry.identifiability.fibers import Weights
 
 
@@ -92,8 +92,11 @@ def command(
         "jet",
         "seed",
     )
+    from agattn.calls import positive_integer
+
     if (heads := click.get_current_context().params["heads"]) is not None:
         counts["heads"] = positive_integer("heads", whole_number(heads))
+    from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.sheet.terminal import show, told

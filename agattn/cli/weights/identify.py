@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, one_tensor, single_layer, tolerance_option
 from agattn.cli.output import console, print_json, progress
+
+if TYPE_CHECKING:
+    from agattn.architectures import SingleLayer
 
 
 @click.command(epilog="Example: agattn identify tensor.npy -d 2 -o 1")

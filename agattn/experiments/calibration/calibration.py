@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from msgspec import UNSET, UnsetType
-
+from agattn.data_classes import dataclass
 from agattn.experiments.calibration.estimators import by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import by_free_energy
 from agattn.experiments.calibration.langevin import (
@@ -27,7 +25,18 @@ from agattn.experiments.calibration.langevin import (
 )
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Number, Positive, Result, Written, printed_as
+from agattn.sheet.result import (
+    UNSET,
+    Count,
+    Key,
+    Named,
+    Number,
+    Positive,
+    Result,
+    UnsetType,
+    Written,
+    printed_as,
+)
 
 Line = dict[str, Any]
 #: SGLD is tried at the first point and every third after it.

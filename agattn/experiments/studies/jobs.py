@@ -18,25 +18,24 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, Union
-
-from msgspec import UNSET, Meta, UnsetType
 
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
 from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
+from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
 from agattn.evidence import Evidence, Strings
-from agattn.sheet.result import Count, Key, Number, Positive, Result, Sha256, Written
+from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
 from agattn.verification.verify import Settings, verify
 
 SEED = "The seed of all random choices."

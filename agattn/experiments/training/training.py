@@ -28,17 +28,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from math import ceil, log10
 from typing import Any, Literal, overload
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
+from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
@@ -52,7 +52,7 @@ from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
 from agattn.sheet.data import Note, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Number, Result
+from agattn.sheet.result import UNSET, Count, Key, Number, Result, UnsetType
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9

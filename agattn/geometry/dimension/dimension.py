@@ -43,14 +43,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import (
@@ -69,6 +68,7 @@ from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
+from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import supports
@@ -79,7 +79,7 @@ from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 if TYPE_CHECKING:
     from agattn.geometry.dimension.stacks import Bounds

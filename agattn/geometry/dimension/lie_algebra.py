@@ -32,14 +32,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, log2
 from typing import Any
 
 import flint
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import independent_columns
@@ -62,6 +60,7 @@ from agattn.algebra.residues import (
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
+from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
@@ -69,7 +68,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600

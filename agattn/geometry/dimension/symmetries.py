@@ -26,7 +26,6 @@ import numpy as np
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, Network, Symmetry, draw_parameters
-from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
 
@@ -75,6 +74,8 @@ def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
     >>> [group.name for group in known_groups(Network([Attention(2, rank=2, rotary=True)], dim=3, tokens=2))]
     ['O(2)', 'scaling', 'scaling']
     """
+    from agattn.architectures.contractions import gauge_groups
+
     with suppress(NotImplementedError):  # it does what has no rule
         return gauge_groups(architecture)
     return named_groups(architecture) if isinstance(architecture, Network) else architecture.symmetries
@@ -86,6 +87,8 @@ def named_groups(network: Network) -> list[Symmetry]:
     See Also:
         :func:`known_groups`, which finds more; this is faster for very many neurons.
     """
+    from agattn.architectures.contractions import gauge_groups
+
     found = list(network.symmetries)
     for place in network.places:
         if getattr(place.layer, "rotary", False):

@@ -24,7 +24,6 @@ from functools import cache
 from math import comb
 
 from agattn.architectures import Architecture, Attention, Network, Recurrence
-from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.supports import by_supports, layers_of, see_another, supports
 from agattn.geometry.dimension.theorems import Theorem
 
@@ -44,6 +43,8 @@ def by_layer(architecture: Architecture) -> Theorem | None:
     network = one_layer(architecture)
     if network is None or network.t < 2:
         return None
+    from agattn.geometry.dimension.capacity import in_place, reduced
+
     smaller = reduced(network)
     layer, d = smaller.layers[0], network.dim
     said = in_place(network, smaller)

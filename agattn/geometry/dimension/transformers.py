@@ -15,13 +15,12 @@ tokens add, and with a softmax each token can see hardly more than itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Literal
-
-from msgspec import Meta
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.stacks import stack
@@ -29,7 +28,7 @@ from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.theorems import Theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Result, key
+from agattn.sheet.result import Count, Key, Meta, Result, key
 
 Normalization = Literal["none", "softmax"]
 

@@ -22,19 +22,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property, partial
 from itertools import combinations_with_replacement
 from math import gcd, prod
 from typing import Annotated, Any, Literal
 
 import flint
-from msgspec import Meta
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
 from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
+from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.torus_weights import (
@@ -51,7 +51,7 @@ from agattn.geometry.ideal.torus_weights import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, tensor_product
-from agattn.sheet.result import Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Key, Meta, Named, Positive, Result, Written, key
 
 #: The nonzero coordinates of a point, by their indices.
 Point = Mapping[Coordinate, Any]

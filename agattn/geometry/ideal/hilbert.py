@@ -63,18 +63,23 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
 
     True if the bound is met in every weight; False is modular evidence that it is not. ``seed`` is that of
     the points and of the order in which products are tried.
+
+    Raises:
+        ValueError: if the degree is above 31.
     """
+    if max_degree > _HIGHEST_DEGREE:
+        raise ValueError(f"max_degree is {max_degree}; it must be at most {_HIGHEST_DEGREE}")
     random = np.random.default_rng(seed)
     middle = max_degree - max_degree // 2
     points = _bound_at(a, max_degree, middle, middle, max_degree) + 5
     values = random_points(SingleLayer(2, 2, a), random, points)
-    bases: dict[tuple[int, ...], IntArray] = {(0, 0, 0): np.zeros((1, 0), dtype=np.int64)}
+    bases: dict[tuple[int, ...], IntArray] = {(0, 0, 0): np.zeros(1, dtype=np.int64)}
     for n in range(1, max_degree + 1):
         half = range((n + 1) // 2, n + 1)
         above: dict[tuple[int, ...], IntArray] = {}
         for weight in product(half, half, range(n, 2 * n + 1)):
             bound = _bound_at(a, n, *weight)
-            basis = _basis(_products(bases, n, weight, random), values, bound)
+            basis = _basis(_products(bases, n, weight, random), n, values, bound)
             if len(basis) < bound:
                 return False
             above[weight] = basis
@@ -85,44 +90,56 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
 #: The places of the coordinates for d = d' = 2, and how often each has the letter 1 of each group.
 _PLACES = coordinate_index(SingleLayer(2, 2))
 _ONES = [tuple(part.count(1) for part in letters(index, SingleLayer.gl_degrees)) for index in _PLACES]
+# A monomial is a number whose digits in base 32, one for each of the twelve coordinates, are its exponents.
+_SHIFTS = 5 * np.arange(len(_PLACES))
+_COORDINATES = 1 << _SHIFTS
+_HIGHEST_DEGREE = 31
 
 
 def _products(
     bases: dict[tuple[int, ...], IntArray], n: int, weight: tuple[int, ...], random: np.random.Generator
 ) -> IntArray:
-    """Monomials of degree n, one in each row: coordinates times basis monomials of degree n − 1, shuffled."""
-    found = [np.zeros((0, n), dtype=np.int64)]
+    """Monomials of degree n: coordinates times basis monomials of degree n − 1, each once, shuffled."""
+    found = [np.zeros(0, dtype=np.int64)]
     totals = (n - 1, n - 1, 2 * n - 2)
-    for place, own in enumerate(_ONES):
+    for coordinate, own in zip(_COORDINATES, _ONES, strict=True):
         rest = [x - y for x, y in zip(weight, own, strict=True)]
         if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
             continue
         # A weight that is not dominant is a dominant one with the two letters of some groups exchanged.
         flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
-        dominant = tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))
-        lower = _flip(flips)[bases[dominant]]
-        found.append(np.sort(np.column_stack([lower, np.full(len(lower), place)]), axis=1))
-    monomials = np.unique(np.concatenate(found), axis=0)
+        lower = bases[tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))]
+        found.append((_exponents(lower) @ _flip(flips) if any(flips) else lower) + coordinate)
+    # Not by np.unique, which imports masked arrays: that takes longer than all of this.
+    monomials = np.sort(np.concatenate(found))
+    monomials = monomials[np.diff(monomials, prepend=-1) > 0]
     random.shuffle(monomials)
     return monomials
 
 
+def _exponents(monomials: IntArray) -> IntArray:
+    return (monomials[:, None] >> _SHIFTS) & _HIGHEST_DEGREE
+
+
 @cache
 def _flip(flips: tuple[bool, ...]) -> IntArray:
-    """Where each coordinate goes when the two letters of some groups are exchanged."""
+    """What each coordinate becomes when the two letters of some groups are exchanged."""
     move = relabeling([[2, 1] if flip else [1, 2] for flip in flips], SingleLayer.gl_degrees)
-    return np.array([_PLACES[move((index,))[0]] for index in _PLACES])
+    return _COORDINATES[[_PLACES[move((index,))[0]] for index in _PLACES]]
 
 
-def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
-    """Monomials that are independent functions on M̄, as many as there are, at most ``bound``."""
-    points, step = bound + 3, max(40, bound)
-    chosen = monomials[:0]
+def _basis(monomials: IntArray, n: int, values: IntArray, bound: int) -> IntArray:
+    """Monomials of degree n that are independent functions on M̄, as many as there are, at most ``bound``."""
+    points, step = bound + 3, bound + 3 + bound // 4
+    chosen, known = monomials[:0], np.zeros((0, points), dtype=np.int64)
     for start in range(0, len(monomials), step):
-        candidates = np.concatenate([chosen, monomials[start : start + step]])
-        rows = products_of_rows(candidates, values[:, :points], PRIME)
-        transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
-        chosen = candidates[echelon(transposed)[1]]
+        new = monomials[start : start + step]
+        each = np.tile(np.arange(len(_PLACES)), len(new))
+        places = np.repeat(each, _exponents(new).ravel()).reshape(len(new), n)
+        rows = np.concatenate([known, products_of_rows(places, values[:, :points], PRIME)])
+        transposed = flint.nmod_mat(points, len(rows), rows.T.ravel().tolist(), PRIME)
+        kept = echelon(transposed)[1]
+        chosen, known = np.concatenate([chosen, new])[kept], rows[kept]
         if len(chosen) == bound:
             break
     return chosen

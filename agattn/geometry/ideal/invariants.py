@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
@@ -45,13 +44,13 @@ from math import comb
 from typing import Any
 
 import flint
-from msgspec import UNSET, UnsetType
 
 from agattn.algebra.characters import Partition, module_name
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import is_exact, scalars, unread
 from agattn.architectures import SingleLayer, one_layer
+from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import (
@@ -71,7 +70,7 @@ from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.named_families import NamedFamily, named_families, second_derivatives
 from agattn.geometry.ideal.torus_weights import TorusWeight, smallest_layer
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.sheet.result import Count, Key, Named, Positive, Result
+from agattn.sheet.result import UNSET, Count, Key, Named, Positive, Result, UnsetType
 
 #: The families are written out up to this width.
 LARGEST_WIDTH = 4

@@ -16,15 +16,13 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
-
-from msgspec import Meta
 
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size
@@ -41,7 +39,7 @@ from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Impli
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20

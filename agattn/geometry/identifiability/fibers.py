@@ -22,12 +22,11 @@ True True
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from msgspec import UNSET, Meta, UnsetType
 
 from agattn.algebra.scalars import (
     TOLERANCE,
@@ -44,11 +43,25 @@ from agattn.algebra.scalars import (
 )
 from agattn.architectures import SingleLayer, positive_integer
 from agattn.architectures.lightning import phi
+from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, array_cell
-from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, SCALAR, Count, Key, Result, Written, key
+from agattn.sheet.result import (
+    ENTRIES,
+    EXACTNESS,
+    FINITE,
+    SCALAR,
+    UNSET,
+    Count,
+    Key,
+    Meta,
+    Result,
+    UnsetType,
+    Written,
+    key,
+)
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
 Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]

@@ -39,14 +39,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Literal
 
 import flint
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import (
@@ -61,6 +59,7 @@ from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
+from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import fibers
@@ -93,6 +92,7 @@ from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
     Key,
+    Meta,
     Named,
     Positive,
     Probability,

@@ -31,13 +31,11 @@ the bounds meet: the fiber is smooth, and m = 1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor
 from typing import Any
 
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
@@ -45,6 +43,7 @@ from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Jet, Network
 from agattn.architectures.composition import Place
 from agattn.architectures.forms import Studied
+from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
@@ -59,7 +58,7 @@ from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
 from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000

@@ -11,14 +11,13 @@ r"""Learning coefficients at the weights of one layer, and at those of the heads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
-
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     CoefficientPoint,
@@ -28,7 +27,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     weights_coefficient,
 )
 from agattn.sheet.data import Cell, Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Result, printed_as
+from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType, printed_as
 
 NOT_MINIMIZERS = (
     "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"

@@ -35,19 +35,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from msgspec import Meta
 
 from agattn.algebra.echelon import echelon, fraction
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 from agattn.architectures import SingleLayer
+from agattn.data_classes import dataclass
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import Key, Meta, Result, Written
 
 # Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)

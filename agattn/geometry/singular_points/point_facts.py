@@ -15,20 +15,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
-
-from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.data_classes import dataclass
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.singular_points.kind import Kind
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word, matrix
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Result, Written, key
 
 Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
 #: From what it may follow whether a point of the closure is singular.
