@@ -144,8 +144,8 @@ def test_layers_with_skip_connections_at_equal_degrees_are_counted_once():
 @pytest.mark.parametrize(
     ("network", "lower"),
     [
-        # One group copies two rows of four: the first layer alone, to two rows.
-        (Network([Attention(4, 2, heads=2, kv_heads=1, value_rank=2)] * 2, 4, 2), 28),
+        # One group copies two rows of four: a cut at these two rows.
+        (Network([Attention(4, 2, heads=2, kv_heads=1, value_rank=2)] * 2, 4, 2), 35),
         # Two groups copy all four rows; of each layer one group is counted.
         (Network([SHARED] * 2, 4, 2), 36 + 36 - 16),
         (Network([SHARED, Perceptron([5, 4], degree=3), SHARED], 4, 2), 36 + 35 + 36 - 2 * 16),
