@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from agattn.algebra.echelon import Matrix
 from agattn.architectures import Architecture
 from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
@@ -14,6 +13,8 @@ from agattn.evidence import Verdict
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from agattn.algebra.echelon import Matrix
 
 A = TypeVar("A", bound=Architecture)
 #: The position of a nonzero number, from 1, and the number.

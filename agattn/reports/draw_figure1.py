@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 from abc import abstractmethod
+from functools import cache
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -387,6 +388,17 @@ def _entry(mode: str, name: str, **settings: Any) -> dict[str, Any]:
 
 def _solids(points: Array, symbol: str, radius: float) -> tuple[Array, Array]:
     """Balls, octahedra or cubes about points: all vertices, and triangles as triples of their numbers."""
+    corners, faces = _solid(symbol)
+    first = len(corners) * np.arange(len(points))[:, None, None]
+    vertices: Array = (points[:, None] + radius * corners).reshape(-1, 3)
+    return vertices, (faces + first).reshape(-1, 3)
+
+
+@cache
+def _solid(symbol: str) -> tuple[Array, Array]:
+    """The corners of a solid about 0, and the triangles of its surface: the convex hull of its corners."""
+    from scipy.spatial import ConvexHull
+
     if symbol == "square":
         corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.8
     elif symbol == "diamond":
@@ -395,24 +407,7 @@ def _solids(points: Array, symbol: str, radius: float) -> tuple[Array, Array]:
         height, turn = np.meshgrid(np.linspace(0, np.pi, 9)[1:-1], np.arange(12) * np.pi / 6)
         ring = np.stack([np.sin(height) * np.cos(turn), np.sin(height) * np.sin(turn), np.cos(height)], -1)
         corners = np.concatenate([ring.reshape(-1, 3), [[0, 0, 1], [0, 0, -1]]])
-    faces = _hull(corners)
-    first = len(corners) * np.arange(len(points))[:, None, None]
-    vertices: Array = (points[:, None] + radius * corners).reshape(-1, 3)
-    return vertices, (faces + first).reshape(-1, 3)
-
-
-def _hull(corners: Array) -> Array:
-    """The triangles of the convex hull of points on a sphere: those with all points on one side.
-
-    Where more than three points are in a plane, all their triangles are given; they cover the same face.
-    """
-    n = len(corners)
-    i, j, k = np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)]).T
-    normals = np.cross(corners[j] - corners[i], corners[k] - corners[i])
-    beyond = (corners @ normals.T - (corners[i] * normals).sum(axis=1)).T
-    outer = (beyond < 1e-9).all(axis=1) | (beyond > -1e-9).all(axis=1)
-    faces: Array = np.stack([i, j, k], axis=1)[outer & (np.abs(normals).max(axis=1) > 1e-9)]
-    return faces
+    return corners, ConvexHull(corners).simplices
 
 
 def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:
