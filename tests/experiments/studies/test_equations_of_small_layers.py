@@ -12,7 +12,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 
 ROOT = Path(__file__).parents[3]
 JOBS = read_grid((ROOT / "examples" / "equations.toml").read_text(encoding="utf-8")).jobs
-PAGE = (ROOT / "docs" / "layer" / "implicitization.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "layer" / "equations" / "whole-ideal.md").read_text(encoding="utf-8")
 PAGE = PAGE[PAGE.index("## Beyond degree 4") : PAGE.index("## Equations that cut out the closure")]
 
 
