@@ -25,7 +25,7 @@ def rows(text, t):
             yield t, layer, [int(cell or 0) for cell in cells[:-1]]
 
 
-TWO, ONE = PAGE.split("With one token, ")
+TWO, ONE = PAGE.split("with one token, ")
 ROWS = [*rows(TWO, 2), *rows(ONE, 1)]
 
 
