@@ -344,6 +344,7 @@ def test_the_page_from_top_to_bottom(page, tmp_path):
     }
     folder = tmp_path / "here"
     folder.mkdir()
+    (folder / "examples").symlink_to(ROOT / "examples")
     for line in lines:
         if INSTALLS.match(line) or stands_alone(line, lines):
             continue

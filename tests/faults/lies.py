@@ -20,7 +20,7 @@ from agattn.engines.msolve_lists import cksum
 from agattn.engines.run import Limits, Run, run
 from agattn.errors import AgattnError
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.systems import consistency
+from agattn.systems import native_facts as native
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
 from agattn.systems.section_tasks import vanishes_where
@@ -109,7 +109,7 @@ def lie(chosen, text):
 @contextlib.contextmanager
 def remembered():
     """What is known natively of a problem, and of further equations, is computed once."""
-    facts, known, missing = {}, consistency.native_facts, elimination._missing_piece
+    facts, known, missing = {}, native.native_facts, elimination._missing_piece
 
     def native_facts(problem):
         if problem.digest not in facts:
@@ -121,7 +121,7 @@ def remembered():
         return missing(compute_ideal(layer, degree), *last)
 
     with (
-        mock.patch.object(consistency, "native_facts", native_facts),
+        mock.patch.object(native, "native_facts", native_facts),
         mock.patch.object(
             elimination, "_missing_piece", lambda ideal, *last: counted(ideal.layer, ideal.max_degree, *last)
         ),

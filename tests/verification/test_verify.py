@@ -419,7 +419,7 @@ def test_sources_say_who_found_and_who_checked(singular, monkeypatch):
 def test_tasks_are_done_once(fakes):
     done = []
     verify(SingleLayer(2, 1), settings=Settings("native"), progress=done.append)
-    assert len(done) == len(set(done)) == 12 and all(line.startswith("native: ") for line in done)
+    assert len(done) == len(set(done)) == 13 and all(line.startswith("native: ") for line in done)
 
 
 def test_bad_requests():

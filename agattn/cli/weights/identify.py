@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, one_tensor, single_layer, tolerance_option
 from agattn.cli.output import console, print_json, progress
 

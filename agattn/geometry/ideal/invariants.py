@@ -101,7 +101,7 @@ def families(layer: SingleLayer, max_degree: int = 8) -> tuple[EquationFamily, .
 
     Raises:
         InputError: if the layer has several outputs, for which there are no such families here.
-        TooLargeError: if d is above :data:`LARGEST_WIDTH`.
+        TooLargeError: if d is above ``LARGEST_WIDTH``.
         ArithmeticError: if an equation does not vanish, which would be an error in this program.
     """
     if layer.d_out > 1:
@@ -327,7 +327,7 @@ def invariants(
 
     Raises:
         InputError: for a network, for t = 1 if d' is not 1, or if the coefficients are not exact or not N.
-        TooLargeError: beyond the limits on sizes; with coefficients, if d is above :data:`LARGEST_WIDTH`.
+        TooLargeError: beyond the limits on sizes; with coefficients, if d is above ``LARGEST_WIDTH``.
 
     See Also:
         :func:`agattn.ideal`, :func:`agattn.hilbert_function`; ``agattn ideal --invariants`` in a shell.
