@@ -19,7 +19,6 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
 
-from agattn.data_classes import Later, changed
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Meta, keys
 
@@ -115,32 +114,20 @@ def constructed(cls: type[C]) -> type[C]:
         ...
     agattn.errors.InputError: ag.Power needs degree. Write ag.Power(degree, tokens=1)
     """
+    make: Callable[..., None] = cls.__init__
+    whole = inspect.signature(make)
+    signature = whole.replace(parameters=list(whole.parameters.values())[1:])
 
-    def check(make: Callable[..., None]) -> Callable[..., None]:
-        whole = inspect.signature(make)
-        signature = whole.replace(parameters=list(whole.parameters.values())[1:])
+    @functools.wraps(make)
+    def checked(self: C, *args: Any, **named: Any) -> None:
+        bound = fitted(f"ag.{cls.__name__}", signature, args, named)
+        make(self, *bound.args, **bound.kwargs)
 
-        @functools.wraps(make)
-        def checked(self: C, *args: Any, **named: Any) -> None:
-            bound = fitted(f"ag.{cls.__name__}", signature, args, named)
-            make(self, *bound.args, **bound.kwargs)
-
-        checked.__signature__ = _without_descriptions(whole, _described(cls, whole))  # type: ignore[attr-defined]
-        return checked
-
-    def describe() -> None:
-        described = _described(cls, inspect.signature(cls.__init__))
-        cls.__doc__ = _with_attributes(inspect.cleandoc(text), described)
-
-    text = cls.__doc__ or ""
-    changed(cls, "__init__", check)
-    cls.__doc__ = cast(str, Later(cls, "__doc__", describe))  # few commands show docstrings
+    described = {one.attribute: one.kind for one in keys(cast(Any, cls)) if one.attribute in whole.parameters}
+    checked.__signature__ = _without_descriptions(whole, described)  # type: ignore[attr-defined]
+    cls.__init__ = checked  # type: ignore[assignment, method-assign]
+    cls.__doc__ = _with_attributes(inspect.cleandoc(cls.__doc__ or ""), described)
     return cls
-
-
-def _described(cls: Any, signature: inspect.Signature) -> dict[str, Any]:
-    """The types of the arguments that are keys of the JSON of a class."""
-    return {one.attribute: one.kind for one in keys(cls) if one.attribute in signature.parameters}
 
 
 def _without_descriptions(signature: inspect.Signature, described: Mapping[str, Any]) -> inspect.Signature:

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Literal, get_args
 
-from agattn.data_classes import dataclass
 from agattn.sheet.data import Cell, Sheet, Table, Wide
 from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, key
 

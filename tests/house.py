@@ -247,8 +247,7 @@ RUNS = {
 
 def trace(run) -> dict[str, object]:
     """The rooms that a run enters, and how many of its calls go from a lower floor to a higher one."""
-    # Data classes count as those of the standard library: whoever looks up a method calls what is then made.
-    names = {str(path): module for module, path in files().items() if module != "agattn.data_classes"}
+    names = {str(path): module for module, path in files().items()}
     rooms, up = set(), Counter()
 
     def watch(frame, event, _):

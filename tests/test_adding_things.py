@@ -176,7 +176,7 @@ def command(coefficients: str, as_json: bool) -> None:
 @pytest.mark.slow
 def test_a_result_and_its_command(copy):
     room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/tools/find_zeros.py"
-    code = typed("contributing.md", "from agattn.data_classes", "from agattn.sheet", "@dataclass")
+    code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
     copy.write(room, '"""Zeros of polynomials."""\n\n' + "".join(code) + FIND)
     copy.change("agattn/documents.py", '    "rank": (', (
         '    "find-zeros": ("agattn.geometry.variety.zeros:Zeros",),\n    "rank": ('

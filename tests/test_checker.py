@@ -25,7 +25,7 @@ from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, places
 
 LIGHT = (
-    "_version", "data_classes", "errors", "check", "checker", "patience",
+    "_version", "errors", "check", "checker", "patience",
     "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.theorems",
     "cli.theorems.check", "sheet", "sheet.data", "sheet.terminal",
 )  # fmt: skip

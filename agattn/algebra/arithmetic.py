@@ -16,6 +16,7 @@ array([[4.]])
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm, log2
@@ -25,7 +26,6 @@ import flint
 import numpy as np
 
 from agattn.algebra import residues
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 
 Array = Any  # a numpy array whose entries are of the kind that the arithmetic is for

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
 from typing import Any
@@ -24,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra.residues import permutation_sign
-from agattn.data_classes import dataclass
 
 # Within one round a pivot may be this much smaller than the first: floats carry 53 bits.
 _ROUND_BITS = 36

@@ -16,6 +16,7 @@ written down.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from math import log2
 from typing import Any, NamedTuple
@@ -41,7 +42,6 @@ from agattn.algebra.residues import (
     random_primes,
     residues,
 )  # fmt: skip
-from agattn.data_classes import dataclass
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -20,7 +21,6 @@ import flint
 from agattn.algebra.echelon import echelon, integer_kernel, rational, rational_matrix
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Exponents, Polynomial
-from agattn.data_classes import dataclass
 
 
 @dataclass(frozen=True)

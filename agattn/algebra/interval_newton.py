@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from operator import mul
 from typing import Any
@@ -32,7 +33,6 @@ import numpy as np
 
 from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial
-from agattn.data_classes import dataclass
 
 #: Working precisions, tried in turn.
 PRECISIONS = (128, 256, 512, 1024, 2048)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -29,7 +30,6 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import fraction, independent_columns, kernel_basis, rational_matrix, rational_rank
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 
 #: The entries of a square matrix that are not 0, by row and column.

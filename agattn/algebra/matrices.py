@@ -17,6 +17,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import flint
@@ -24,7 +25,6 @@ import numpy as np
 
 from agattn.algebra.balls import arb_matrix
 from agattn.algebra.entries import NO_COMPLEX, read_number
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 
 # Half the range of int64: room for a sign change and one addition.

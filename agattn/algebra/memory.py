@@ -14,10 +14,9 @@ import os
 import resource
 import sys
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.patience import silent
 

@@ -27,10 +27,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
-
-from agattn.data_classes import dataclass
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array, Places

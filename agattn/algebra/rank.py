@@ -15,7 +15,7 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
 from typing import Any, Literal
@@ -36,7 +36,6 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide

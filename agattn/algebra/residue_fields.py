@@ -17,10 +17,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
-from agattn.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isfinite, isqrt, log
 from typing import Any, TypeAlias
@@ -29,8 +30,6 @@ from typing import Any, TypeAlias
 import flint
 import numpy as np
 from numpy.typing import NDArray
-
-from agattn.data_classes import dataclass
 
 Residues: TypeAlias = NDArray[np.float64]
 

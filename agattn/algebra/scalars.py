@@ -13,6 +13,7 @@ rank 2 (margin 1e+06)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import flint
@@ -21,7 +22,6 @@ import numpy.typing as npt
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.result import FINITE, Count, Key, Result
 

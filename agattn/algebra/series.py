@@ -16,6 +16,7 @@ beyond the order. A coefficient that is known to be zero takes no memory and no 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
 from typing import Any
@@ -23,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 
 

@@ -22,13 +22,12 @@ use what :class:`agattn.algebra.arithmetic.Arithmetic` offers, and sums, differe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, Places
-from agattn.data_classes import dataclass
 
 Pullback = Callable[[Array], Array]  # from (m, *shape of the result) to (m, *shape of the argument)
 

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +24,6 @@ from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Sha
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Key, Meta, Named, Positive, Result, key

@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, count, product
@@ -43,7 +43,6 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.data_classes import dataclass
 
 if TYPE_CHECKING:
     import networkx

@@ -30,11 +30,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, nearest
 
 if TYPE_CHECKING:

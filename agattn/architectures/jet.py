@@ -20,6 +20,7 @@ M(2,1; 1), softmax, t = 2, jet of order 3
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -29,7 +30,6 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import ByKey, Key, Named, Positive, Result, Written

@@ -10,6 +10,7 @@ M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +18,6 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result

@@ -14,7 +14,7 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice
@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Key, Meta, Positive, Result, Written, document
 

@@ -15,13 +15,13 @@ array([[[48, 64]]], dtype=object)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Math, Sheet, Table
 from agattn.sheet.result import Key, Meta, Positive, Result, Written

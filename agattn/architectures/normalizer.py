@@ -16,11 +16,11 @@ of a normalizer, such as {series = ["1", "1", "1/2"]}; a function with a corner 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from agattn.calls import is_list, shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Key, Result, Written
 

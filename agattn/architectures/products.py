@@ -17,11 +17,11 @@ group of matrices changes these. The products are texts that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from agattn.architectures.contractions import Node, contractions, cuts
 from agattn.architectures.functions import LETTERS
 from agattn.architectures.protocol import Architecture
-from agattn.data_classes import dataclass
 
 #: Products of more arrays are not looked for.
 MOST_ARRAYS = 12

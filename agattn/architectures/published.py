@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import refuse_unless, shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, check_file
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result

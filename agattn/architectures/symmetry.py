@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-from agattn.data_classes import dataclass
 
 
 @dataclass(frozen=True)

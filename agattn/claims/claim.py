@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.claims.proof import Proof
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task

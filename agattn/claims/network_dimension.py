@@ -8,6 +8,7 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,7 +26,6 @@ from agattn.claims.hypotheses import (
     SOFTMAX,
     TWO_TOKENS,
 )
-from agattn.data_classes import dataclass
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension

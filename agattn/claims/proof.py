@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
 

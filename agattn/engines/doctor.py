@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass
 
 import flint
 
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.engine import Engine
 from agattn.engines.locate import locate

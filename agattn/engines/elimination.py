@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import able
 from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation

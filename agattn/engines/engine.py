@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from agattn.data_classes import dataclass
 
 if TYPE_CHECKING:
     from agattn.systems.problem import Answer, Problem

@@ -8,10 +8,10 @@ import shutil
 import site
 import sysconfig
 import threading
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from agattn.data_classes import dataclass
 from agattn.engines.engine import Engine
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineError, EngineNotFoundError, EngineVariableError

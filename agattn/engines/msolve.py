@@ -19,9 +19,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.data_classes import dataclass
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve_lists import (
     Box,

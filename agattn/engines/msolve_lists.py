@@ -20,6 +20,7 @@ import operator
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -29,7 +30,6 @@ import flint
 from agattn.algebra.echelon import fraction, rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
-from agattn.data_classes import dataclass
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence

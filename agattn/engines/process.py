@@ -18,11 +18,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-from agattn.data_classes import dataclass
 from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
 
 # A shell sets the limits and becomes the program. The processor-time limit ends the program even if nothing

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.data_classes import dataclass
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError

@@ -21,13 +21,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, matrix, scalars
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights, weights

@@ -24,14 +24,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.identifiability.equivalence import layers_of

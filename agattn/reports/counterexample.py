@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sympy
 
 from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
 from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative

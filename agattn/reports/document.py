@@ -26,6 +26,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from agattn.architectures.forms import Studied
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Verdict
 from agattn.sheet.data import Cell, Lines, Math, Table, Word

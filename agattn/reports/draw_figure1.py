@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from io import BytesIO
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.reports.surface import Array, grid_triangles

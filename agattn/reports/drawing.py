@@ -6,11 +6,10 @@ import json
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.reports.document import environment, write
 from agattn.sheet.data import Note, Sheet

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run

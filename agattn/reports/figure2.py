@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import unrolled_factors
 from agattn.reports.drawing import FigureResult, empty, page

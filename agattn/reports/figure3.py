@@ -11,6 +11,7 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.claims.network_dimension import equation_14
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian

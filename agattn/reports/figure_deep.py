@@ -9,12 +9,12 @@ M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from agattn.architectures import DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.sections.head_slice import DRAWN, HeadSlice, head_slice
 from agattn.reports.draw_figure1 import Scene, SurfaceFigure, Words

@@ -10,6 +10,7 @@ s = 2⁻⁹      10 in 40 digits   7 in float64
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -17,7 +18,6 @@ import numpy as np
 
 from agattn.architectures import DeepNetwork
 from agattn.architectures.normalizer import raised
-from agattn.data_classes import dataclass
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights, contact_spectrum
 from agattn.patience import Progress, silent
 from agattn.reports.drawing import FigureResult, empty, page

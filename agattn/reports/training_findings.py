@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
-from agattn.data_classes import dataclass
 from agattn.experiments.training import analysis
 from agattn.experiments.training.analysis import Frequency, Line
 from agattn.experiments.training.experiment import Experiment

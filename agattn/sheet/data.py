@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
-
-from agattn.data_classes import dataclass
 
 
 @dataclass(frozen=True)

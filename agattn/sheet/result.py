@@ -37,6 +37,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from math import isfinite
@@ -58,7 +59,6 @@ from typing import (
     overload,
 )  # fmt: skip
 
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 

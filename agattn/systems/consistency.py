@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import comb, inf, prod
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, jacobian_at
-from agattn.data_classes import dataclass
 from agattn.errors import TranscriptError
 from agattn.systems.problem import Answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
@@ -16,7 +17,6 @@ from agattn.algebra.echelon import independent_columns
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
-from agattn.data_classes import dataclass
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
 from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata

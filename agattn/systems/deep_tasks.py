@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, inf
 from typing import Any, NamedTuple, cast
@@ -21,7 +22,6 @@ from agattn.algebra.echelon import rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import Architecture, DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.dimension.formulas import network_bound

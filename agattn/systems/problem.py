@@ -11,13 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import Architecture, SingleLayer
-from agattn.data_classes import dataclass
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum

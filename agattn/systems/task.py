@@ -7,10 +7,10 @@ compared by ``==``. Engines find their template by the task's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence, Source
 from agattn.systems.problem import Answer, Explicit, Facts, Printed, Problem
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -44,7 +45,6 @@ from agattn.checker import Layer as CheckedLayer
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim
 from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.capacity import reduced

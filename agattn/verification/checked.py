@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from agattn.checker import described
-from agattn.data_classes import dataclass
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
 

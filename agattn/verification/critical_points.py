@@ -12,12 +12,11 @@ M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import able, engine_named
 from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate

@@ -10,10 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import BoundaryAnswer, BoundarySequence, boundary
 from agattn.geometry.strata.critical import stratum_criticality

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, as_attention, as_layer, one_layer
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of, shown
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -27,7 +27,6 @@ from agattn.architectures import Architecture
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run

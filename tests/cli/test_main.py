@@ -43,7 +43,6 @@ def test_the_help_of_a_command_imports_no_room(command):
         "check",
         "checker",
         "cli",
-        "data_classes",
         "errors",
         "evidence",
         "patience",

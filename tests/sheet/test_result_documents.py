@@ -1,12 +1,12 @@
 """Results whose documents are told by a tag, have one of several keys, or may leave out defaults."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
 import jsonschema
 import pytest
 
-from agattn.data_classes import dataclass
 from agattn.documents import RESULTS, results
 from agattn.errors import InputError
 from agattn.sheet.data import Note, Sheet, Table

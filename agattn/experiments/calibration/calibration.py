@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from agattn.data_classes import dataclass
 from agattn.experiments.calibration.estimators import by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import by_free_energy
 from agattn.experiments.calibration.langevin import (

@@ -22,6 +22,7 @@ They share these moves and nothing else. Chains and particles are the first axis
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import log
 
@@ -29,7 +30,6 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint

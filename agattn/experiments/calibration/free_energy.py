@@ -28,11 +28,11 @@ expectation as it is and takes most of the noise out of the slope. All is numeri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.estimators import PointLoss, annealed

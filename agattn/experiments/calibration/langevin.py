@@ -18,6 +18,7 @@ nβ = 1000, γ = 1, ε = 0.001: diverged (numerical)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from typing import Any, NamedTuple
@@ -25,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint

@@ -15,6 +15,7 @@ lightning M(2,1,2) at (0,0,0), rk K = 0, rk Q = 0: λ = 1, m = 1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import zip_longest
@@ -24,7 +25,6 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     CoefficientPoint,
     parameters,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from agattn.architectures import DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry

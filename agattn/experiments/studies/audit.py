@@ -10,13 +10,13 @@ a < d and a ≥ 2 and d' ≥ 2
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import select
-from agattn.data_classes import dataclass
 from agattn.evidence import Judged, Status
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry, exit_status

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from itertools import chain, product
 from math import prod
@@ -28,7 +29,6 @@ from typing import Any
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import from_table
 from agattn.claims import CLAIMS, LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest

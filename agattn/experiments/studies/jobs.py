@@ -18,7 +18,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -29,7 +29,6 @@ from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
 from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
-from agattn.data_classes import dataclass
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits

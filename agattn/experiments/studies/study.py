@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from agattn import errors
-from agattn.data_classes import dataclass
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.jobs import Job, Line, Versions, failure, make_line, perform, versions_for
 from agattn.experiments.studies.lines import Entry, is_open

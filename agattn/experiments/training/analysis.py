@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import Any, TypeVar
 
 import numpy as np
-
-from agattn.data_classes import dataclass
 
 Line = Mapping[str, Any]
 Run = TypeVar("Run")

@@ -21,14 +21,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, nearest
 from agattn.experiments.training.teachers import Data, Teacher
 

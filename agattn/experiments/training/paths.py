@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.data_classes import dataclass
 from agattn.experiments.training.losses import TrainingLoss
 
 #: Weights above this have overflown.

@@ -16,6 +16,7 @@ agattn.errors.InputError: M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2 has no lim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.protocol import as_parameters, as_rows
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, nearest
 from agattn.experiments.training.losses import (
     PopulationLoss,

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import ceil, log10
 from typing import Any, Literal, overload
@@ -38,7 +38,6 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job

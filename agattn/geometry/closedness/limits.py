@@ -29,7 +29,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,7 +39,6 @@ from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.symmetry import Symmetry
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
@@ -43,7 +44,6 @@ from agattn.algebra.interval_newton import System, evaluate
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.critical_points.charts import Chart, beside_identity
 from agattn.geometry.critical_points.loss import Loss

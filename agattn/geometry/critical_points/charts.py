@@ -31,6 +31,7 @@ opposite order. Critical points of a loss with a general target are in both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
@@ -39,7 +40,6 @@ import numpy as np
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
-from agattn.data_classes import dataclass
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import (
     Stratum,

@@ -13,11 +13,10 @@ M(2,1,2), generic, general data: 14 critical points, singular ones (1,1,1): 14; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata

@@ -34,6 +34,7 @@ For the regular part of M(2, 1, 2) n is 8, for (1,1,1) 8, and for (1,1,2) 6. So 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -45,7 +46,6 @@ from agattn.algebra.interval_newton import evaluate
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residue_fields import ResidueField, trimmed
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import AffineChart, affine_chart

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
@@ -39,7 +40,6 @@ from agattn.algebra.entries import read_number
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
 from agattn.sheet.result import Positive, Result, key

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import flint
@@ -39,7 +39,6 @@ from agattn.algebra.interval_newton import (
 )
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import AffineChart

@@ -33,7 +33,7 @@ at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,7 +44,6 @@ from agattn.algebra.balls import elimination
 from agattn.algebra.echelon import rational
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart

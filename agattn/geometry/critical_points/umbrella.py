@@ -19,6 +19,7 @@ minimum on the singular line at (0, 0, 1), outside M: loss 2 (proved)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -27,7 +28,6 @@ import flint
 from agattn.algebra.echelon import rational, rational_matrix
 from agattn.algebra.interval_newton import System, certified_zero, evaluate, signature
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.strata import Stratum

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -27,7 +28,6 @@ from agattn.algebra.spectrum import midpoints, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork, positive_integer
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian

@@ -43,7 +43,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
@@ -68,7 +68,6 @@ from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import supports

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, log2
 from typing import Any
@@ -60,7 +61,6 @@ from agattn.algebra.residues import (
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged

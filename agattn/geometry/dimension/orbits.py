@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -33,7 +33,6 @@ from typing import Any, NamedTuple
 
 from agattn.architectures.contractions import ExponentEquations, Row
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.data_classes import dataclass
 
 Shapes = Mapping[str, tuple[int, ...]]
 Range = tuple[int, int]

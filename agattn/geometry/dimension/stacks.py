@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb
@@ -35,7 +35,6 @@ import numpy as np
 
 from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
-from agattn.data_classes import dataclass
 from agattn.geometry.dimension.capacity import bound_at_any_size, reduced, sums_of_powers
 from agattn.geometry.dimension.formulas import single_layer_bounds
 from agattn.geometry.dimension.supports import Parts, by_supports, layers_of, seen

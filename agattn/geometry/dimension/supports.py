@@ -43,14 +43,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
 from agattn.architectures import Architecture, Attention, Network, Perceptron
 from agattn.architectures.layers import Layer, Mask
-from agattn.data_classes import dataclass
 from agattn.geometry.dimension.theorems import Theorem
 
 Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0

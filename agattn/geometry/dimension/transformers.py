@@ -15,12 +15,11 @@ tokens add, and with a softmax each token can see hardly more than itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.architectures.published import Published
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.stacks import stack

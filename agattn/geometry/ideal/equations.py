@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from itertools import combinations_with_replacement
 from math import gcd, prod
@@ -34,7 +34,6 @@ from agattn.algebra.characters import Partition, module_dimension, module_name
 from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.torus_weights import (

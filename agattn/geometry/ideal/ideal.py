@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import repeat, zip_longest
 from math import comb
@@ -34,7 +34,6 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
 from agattn.architectures.forms import Studied
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import (

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -47,7 +47,6 @@ from agattn.algebra.echelon import echelon, primitive, short_basis
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import RowSpace, inverses, nonzero_minor, random_prime, rational_number
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows

@@ -16,13 +16,13 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import comb
 
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size

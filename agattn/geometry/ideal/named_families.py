@@ -31,13 +31,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
 from agattn.algebra.polynomial import PolynomialRing, Variable, all_minors
-from agattn.data_classes import dataclass
 from agattn.geometry.ideal.equations import Equation
 
 #: A matrix, by its rows, over any ring.

@@ -20,7 +20,7 @@ V: determined locally (modular); K^T Q: not determined, 3 of 4 entries are free 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import flint
@@ -31,7 +31,6 @@ from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.layer import as_layer
 from agattn.architectures.protocol import as_parameters, as_rows
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.lie_algebra import applied
 from agattn.geometry.identifiability import fibers

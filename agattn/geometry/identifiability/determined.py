@@ -9,11 +9,11 @@ K: not determined, 4 of 6 entries are free (proved)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.discrete import DiscreteSymmetry
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word

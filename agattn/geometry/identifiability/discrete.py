@@ -21,6 +21,7 @@ permutations of 3 on K_1, Q_1, V_1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import factorial
 from typing import Literal
@@ -40,7 +41,6 @@ from agattn.architectures.contractions import (
     contractions,
     cuts,
 )
-from agattn.data_classes import dataclass
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.sheet.result import Key, Positive, Result, key
 

@@ -22,6 +22,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, lcm, prod
 from typing import Any
@@ -45,7 +46,6 @@ from agattn.algebra.residues import (
 from agattn.algebra.scalars import scalars
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs, symmetry_tangents
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED, upper_bound

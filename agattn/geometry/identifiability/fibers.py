@@ -22,7 +22,7 @@ True True
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -43,7 +43,6 @@ from agattn.algebra.scalars import (
 )
 from agattn.architectures import SingleLayer, positive_integer
 from agattn.architectures.lightning import phi
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse

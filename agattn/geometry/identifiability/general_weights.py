@@ -33,6 +33,7 @@ V 1 locally all
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm, log2
@@ -55,7 +56,6 @@ from agattn.algebra.residues import (
 from agattn.architectures import Architecture
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.dimension import Dimension, check_size, dimension

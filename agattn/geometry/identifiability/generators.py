@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm
@@ -44,7 +45,6 @@ from agattn.algebra.tracing import Pushed, Pushing
 from agattn.architectures import Architecture
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.first_order import changes_by_factors

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Literal
@@ -59,7 +60,6 @@ from agattn.algebra.scalars import TOLERANCE, flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import fibers

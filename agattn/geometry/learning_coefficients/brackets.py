@@ -31,6 +31,7 @@ the bounds meet: the fiber is smooth, and m = 1
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor
 from typing import Any
@@ -43,7 +44,6 @@ from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Jet, Network
 from agattn.architectures.composition import Place
 from agattn.architectures.forms import Studied
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (

@@ -31,6 +31,7 @@ and m is the number of minimizing s.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -39,7 +40,6 @@ import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import Weights, weights

@@ -11,13 +11,12 @@ r"""Learning coefficients at the weights of one layer, and at those of the heads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Literal
 
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     CoefficientPoint,

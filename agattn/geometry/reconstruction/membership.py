@@ -34,6 +34,7 @@ of the matrix of all y_{c,b,i,k} is -50
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from typing import Any
@@ -51,7 +52,6 @@ from agattn.algebra.scalars import (
     unread,
 )
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -44,7 +45,6 @@ import numpy as np
 from agattn.algebra.echelon import echelon, fraction
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.sheet.result import Key, Meta, Result, Written
 

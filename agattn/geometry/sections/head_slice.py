@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,7 +34,6 @@ from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.virtual_weights import lightning
 

@@ -13,6 +13,7 @@ x^2*w + y^2 singular along x y
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Annotated, Any
@@ -22,7 +23,6 @@ import numpy as np
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -44,7 +44,6 @@ from agattn.algebra.echelon import rational_rank
 from agattn.algebra.gradings import Monomial, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.closedness.question import Closed

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.architectures import Architecture, DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.geometry.identifiability.virtual_weights import head_matrices, virtual
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
 from typing import ClassVar
@@ -34,7 +35,6 @@ import numpy as np
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.architectures import Architecture, draw_parameters
-from agattn.data_classes import dataclass
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.closedness.question import Closed, is_closed_set

@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import head_kinds
 from agattn.geometry.dimension.formulas import reduced_widths

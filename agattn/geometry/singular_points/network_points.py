@@ -17,6 +17,7 @@ kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,6 @@ import numpy as np
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.protocol import as_parameters
-from agattn.data_classes import dataclass
 from agattn.evidence import Evidence
 from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import dimension

@@ -20,11 +20,11 @@ False
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.errors import DisagreementError
 from agattn.geometry.strata.strata import Stratum, representative, require_stratum, stratum_fiber
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates

@@ -29,7 +29,7 @@ S(3)⊗S(3)⊗S(2,2,2) 40 3×3 minors of the flattening with rows i: rk [V; Aᵀ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from math import comb, prod
@@ -38,7 +38,6 @@ from typing import Any
 from agattn.algebra.characters import Partition, module_name, partitions, schur_dimension
 from agattn.algebra.memory import Memory
 from agattn.architectures import PolynomialMap, SingleLayer, positive_integer
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.ideal.equations import Equation, EquationModule, multiples_of, relations
 from agattn.geometry.ideal.equivariant import InvariantImage, modules_of_image

@@ -14,6 +14,7 @@ False
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import flint
@@ -21,7 +22,6 @@ import flint
 from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens
 from agattn.geometry.variety.determinantal import compression, in_tangent_cone

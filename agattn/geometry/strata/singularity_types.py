@@ -24,10 +24,10 @@ Everything here is read off the preimages and the two-sided tangent space:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.data_classes import dataclass
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import is_one_reduced_point, source_tangent_dimension, tangent_bounds

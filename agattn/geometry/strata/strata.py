@@ -25,13 +25,13 @@ rational representative of each stratum.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
 from agattn.calls import shown
-from agattn.data_classes import dataclass
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages

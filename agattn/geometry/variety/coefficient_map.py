@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import flint
@@ -30,7 +31,6 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Var
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture
 from agattn.architectures.protocol import draw_parameters, has_inputs
-from agattn.data_classes import dataclass
 from agattn.errors import InputError, TooLargeError
 
 #: The most terms that are expanded: ten seconds.
