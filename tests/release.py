@@ -71,7 +71,7 @@ SMOKE = (
     Try(f"agattn verify {LAYER} --engine native --certificate m212.json", 0, "confirmed"),
     Try("agattn verify -d 3 -o 2 -a 2 --engine native --claim theorem-3.4.singular", 1, "(2,1,3)"),
     Try(f"agattn verify {NETWORK} --engine native", 0, "confirmed"),
-    Try("agattn audit --max-d 2 --max-out 1", 0, "M(2,1,2)"),
+    Try("agattn audit --max-d 2 --max-out 1", 0, "| (2,1,2) | ✓ |"),
     Try("agattn check m212.json", 0, "The certificate is valid."),
     Try("python -m agattn.checker m212.json", 0, "The certificate is valid."),
     Try("agattn certificate --model examples/delta.toml -O delta.json", 0, "agattn.recurrent-dimension"),
@@ -117,8 +117,8 @@ SMOKE = (
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),
     Try("agattn study --example", 0, "[layers]"),
-    Try("agattn study grid.toml --cache kept", 0, '"strata"'),
-    Try("agattn study grid.toml --no-cache --workers 2", 0, '"strata"', "study"),
+    Try("agattn study grid.toml --cache kept --json", 0, '"strata"'),
+    Try("agattn study grid.toml --no-cache --workers 2 --json", 0, '"strata"', "study"),
     Try("agattn classify m.safetensors --heads 1 --json", 0, '"stable_rank_a"', "checkpoints"),
     # Documents.
     Try("agattn schema verify", 0, "properties"),
@@ -134,6 +134,13 @@ WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "train": 2, "study": 2}
 def uv(*words, **more):
     """Run uv; pip's own settings name the indices."""
     return subprocess.run(["uv", *map(str, words)], check=True, cwd=CLONE, **{"stdout": sys.stderr, **more})
+
+
+def found(python):
+    """The program of a Python, given by its version or its path, and its version."""
+    program = uv("python", "find", python, stdout=subprocess.PIPE, text=True).stdout.strip()
+    told = subprocess.run([program, "-V"], check=True, capture_output=True, text=True).stdout
+    return program, told.strip()
 
 
 def build(folder):
@@ -215,7 +222,8 @@ def try_in(folder, extras, *, only_extras):
         if extra and extra not in extras:
             good = ended.returncode == WITHOUT[extra] and f"agattn[{extra}]" in told and "\n" not in told
         else:
-            good = status in (None, ended.returncode) and words in ended.stdout and "Traceback" not in told
+            right = words in ended.stdout + told and "Traceback" not in told
+            good = right and status in (None, ended.returncode)
         if not good:
             wrong.append(f"{command}: status {ended.returncode}: {(told or ended.stdout)[-300:]}")
     return wrong
@@ -243,11 +251,10 @@ def run_tests(folder, sdist, python):
         (root / "README.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
-    found = uv("python", "find", python, stdout=subprocess.PIPE, text=True).stdout.strip()
     first = folder / "python"
     shutil.rmtree(first, ignore_errors=True)
     first.mkdir()
-    (first / "python3").write_text(f'#!/bin/sh\nexec "{found}" "$@"\n')
+    (first / "python3").write_text(f'#!/bin/sh\nexec "{found(python)[0]}" "$@"\n')
     (first / "python3").chmod(0o755)
     own = {**os.environ, "PATH": f"{first}:{os.environ['PATH']}"}
     begun = time.monotonic()
@@ -294,10 +301,10 @@ def main():
             once = ONCE if python == given.python[0] else ()
             for what in (*EVERYWHERE, *once) if given.sets is None else given.sets:
                 source = "sdist, no extra" if what == "none" else f"wheel, {what}"
-                shown = f"Python {python}, {resolution}, {source}"
+                shown = f"{found(python)[1]}, {resolution}, {source}"
                 tell(shown, try_environment, folder, (wheel, sdist), python, resolution, what)
         for python in given.python[:1] if given.tests is None else given.tests:
-            tell(f"Python {python}, tests of the sdist", run_tests, folder, sdist, python)
+            tell(f"{found(python)[1]}, tests of the sdist", run_tests, folder, sdist, python)
     return int(bool(failed or missing))
 
 
