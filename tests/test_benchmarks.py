@@ -61,6 +61,14 @@ def test_shapes_of_todays_attention():
     assert said.count("| one group | ") == said.count("| latents | ") == 1
 
 
+def test_rules_for_sgld():
+    """At the first point on which no rule was chosen, each rule is right or wrong once."""
+    rows = [line for line in benchmark("sgld_rules.py", "--points", "1").splitlines() if "| nβ" in line]
+    assert len(rows) == 14 and all(re.search(r"\| [01] of 1 \| [01] \|", row) for row in rows)
+    [small] = [row for row in rows if "nβ = 10, γ = 1, ε = 1e-06" in row]
+    assert "| 0 of 1 | 0 |" in small  # so small a step leaves the chain where it began
+
+
 @pytest.mark.slow
 def test_training():
     said = benchmark("training.py", "--seeds", "2", "--cases", "2", "--time", "100", "--no-diffrax")
