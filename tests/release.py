@@ -31,7 +31,7 @@ RESOLUTIONS = ("lowest-direct", "highest")
 SETS = {
     "none": (),
     "lean": ("engines", "figures", "checkpoints", "train", "study"),
-    "figures": ("figures",),
+    "figures": ("figures", "train"),  # both extras are scipy, the first with more
     "checkpoints": ("checkpoints",),
     "train": ("train",),
     "study": ("study",),
