@@ -1,3 +1,3 @@
 """The version, in the one place from which the package and the documentation read it."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -18,7 +18,6 @@ from command_line import ROOT, Ended, call
 from installed import FOUND, require
 from safetensors.numpy import save_file
 
-from agattn._version import __version__
 from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
 from agattn.engines.catalogue import ENGINES
@@ -167,10 +166,6 @@ def test_nothing_undoes_the_refutation():
         assert [path.name for path, text in texts.items() if caveat in text] == []
     told = [path.name for path, text in texts.items() if re.search(r"\bversion 3 of June 2026", text)]
     assert told == ["claims.md"]
-
-
-def test_the_citation_names_this_version():
-    assert f"version = {{{__version__}}}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def plain(line):

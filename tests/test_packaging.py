@@ -2,12 +2,15 @@
 
 import configparser
 import re
+import runpy
 import subprocess
 
 import pytest
 from command_line import ROOT
+from release import SETS, SMOKE, WITHOUT
 
 from agattn import __version__
+from agattn.cli.commands import COMMANDS
 
 CONDA = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
 
@@ -51,6 +54,38 @@ def test_binder_installs_as_the_readme_does():
         assert line in readme and line in script.read_text(encoding="utf-8")
 
 
+def test_the_version_and_the_licence_are_the_same_everywhere():
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["license"]) == (__version__, setup()["metadata"]["license_expression"])
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"version = {{{__version__}}}" in readme
+    changelog = (ROOT / "docs" / "reference" / "changelog.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+), (.+)$", changelog, re.MULTILINE)
+    day = cited["date-released"]
+    assert newest.groups() == (__version__, f"{day.day} {day:%B} {day.year}")
+
+
+def test_the_long_description_stands_without_the_clone():
+    """Its links are addresses, it has no picture, and it is the README otherwise."""
+    pytest.importorskip("setuptools")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = runpy.run_path(str(ROOT / "setup.py"))["long_description"](readme)
+    assert "docs/images/umbrella.png" in readme and "](docs/" in readme
+    assert "<img" not in text and "](" in text and re.search(r"\]\((?!https?://)", text) is None
+    assert "`agattn figure 1 -O umbrella.png` draws a slice of the neuromanifold" in text
+    assert re.findall(r"^```.*?^```", text, re.M | re.S) == re.findall(r"^```.*?^```", readme, re.M | re.S)
+    assert "[`" not in text and len(text.split()) > 0.9 * len(readme.split())
+
+
+def test_the_release_tries_every_command_and_every_extra():
+    assert {row.command.split()[1] for row in SMOKE if row.command.startswith("agattn ")} >= set(COMMANDS)
+    assert {row.extra for row in SMOKE} - {""} == set(WITHOUT) == set(SETS["lean"])
+    assert all(row.words for row in SMOKE)
+    everything = setup().get("options.extras_require", "all", raw=True)
+    assert lines(everything) == [f"%({name})s" for name in SETS["lean"] if name != "engines"]
+
+
 def test_the_sdist_takes_what_the_tests_need():
     """MANIFEST.in names all at the root, but for what setuptools takes itself and what no test needs."""
     known = {
@@ -62,6 +97,7 @@ def test_the_sdist_takes_what_the_tests_need():
         "agattn",
         "pyproject.toml",
         "setup.cfg",
+        "setup.py",
     }
     named = set((ROOT / "MANIFEST.in").read_text(encoding="utf-8").split())
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)

@@ -166,7 +166,7 @@ def carry_out(
     found: Counter[str] = Counter()
 
     def finished(line: Line) -> None:
-        done.update(jobs=1, cached=line["cached"])
+        done.update(jobs=1, cached=int(line["cached"]))
         found.update(words(line))
         update(done["jobs"], counted(found.elements()))
 

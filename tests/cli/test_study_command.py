@@ -71,6 +71,12 @@ def test_lines_are_valid_and_in_order(study, cache):
     assert again[2] == "5 jobs (5 from the cache), 10 results: 9 confirmed, 1 refuted\n"
 
 
+def test_one_job_from_the_cache_is_counted(study):
+    one = 'ask = "strata"\n[layers]\nd = 2\nd_out = 1\n'
+    assert study(one)[2] == "1 job: 1 proved\n"
+    assert study(one)[2] == "1 job (1 from the cache): 1 proved\n"
+
+
 def test_the_result_is_that_of_the_command(study):
     _, lines, _ = study(SINGULAR, "--workers", "0", "--seed", "3")
     for line in lines:

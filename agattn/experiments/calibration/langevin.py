@@ -193,7 +193,7 @@ def by_devinterp(
     """
     require_devinterp()
     import torch
-    from devinterp.optim.sgld import SGLD
+    from devinterp.optim.sgmcmc import SGMCMC
     from devinterp.slt.sampler import estimate_learning_coeff_with_summary
 
     X, noise = (torch.tensor(x) for x in data(point, n, seed))
@@ -218,8 +218,9 @@ def by_devinterp(
     drawn = int(steps * (1 - burn_in))
     found = estimate_learning_coeff_with_summary(
         model, torch.utils.data.DataLoader(rows, batch_size=batch, shuffle=True), evaluate=evaluate,
-        sampling_method=SGLD, num_chains=chains, num_draws=drawn, num_burnin_steps=steps - drawn, seed=seed,
+        sampling_method=SGMCMC.sgld,
         optimizer_kwargs={"lr": setting.step, "nbeta": setting.n_beta, "localization": setting.gamma},
+        num_chains=chains, num_draws=drawn, num_burnin_steps=steps - drawn, seed=seed,
         init_loss=at_center, verbose=False,
     )  # fmt: skip
     values = [float(found[f"llc-chain/{i}"]) for i in range(chains)]

@@ -1,7 +1,10 @@
 """The calibration: points whose λ is known, estimates that meet it, and the command that makes them."""
 
 import json
+import re
 import signal
+import subprocess
+import sys
 import time
 from fractions import Fraction
 
@@ -241,14 +244,31 @@ def test_an_interrupt_leaves_what_was_done(tmp_path):
     assert process.returncode == 130 and f"interrupted; {count} estimates are in" in err and count >= 1
 
 
-@pytest.mark.skipif(
+devinterp = pytest.mark.skipif(
     langevin.find_spec("devinterp") is None, reason="devinterp is not installed: pip install 'agattn[slt]'"
 )
+
+
+@devinterp
 def test_devinterp_agrees_with_our_sgld():
     setting = Setting(100.0, 1.0, 1e-3)
     theirs = by_devinterp(SOFTMAX, setting, chains=4, steps=1500)
     ours = by_sgld(SOFTMAX, [setting], chains=4, steps=1500)[0]
     assert abs(theirs.value - ours.value) < 4 * (theirs.error + ours.error)
+
+
+@devinterp
+def test_the_lines_of_the_page_load_a_point_into_devinterp(tmp_path):
+    """As they stand there; they print what the page says, but for the last digits."""
+    page = (ROOT / "docs" / "experiments" / "calibration.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^```python\n(import json\n.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (told,) = re.findall(r"they print `([\d.]+), and λ = 5/2`", page)
+    (tmp_path / "points.json").write_text(call("calibrate", "--json").out, encoding="utf-8")
+    command = [sys.executable, "-I", "-W", "ignore", "-c", lines]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found, value = done.stdout.splitlines()[-1].split(", and λ = ")
+    assert value == "5/2" and abs(float(found) - float(told)) < 0.1
 
 
 @pytest.mark.skipif(langevin.find_spec("devinterp") is not None, reason="devinterp is installed")
