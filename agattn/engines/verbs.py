@@ -96,7 +96,7 @@ def run(
     progress: Progress = silent,
     **options: Any,
 ) -> Run:
-    """The same script run by its engine, and the answer read back exactly.
+    """Run the script of :func:`agattn.emit` in its engine, and read the answer back exactly.
 
     Args:
         architecture, task, engine, options: as for :func:`agattn.emit`.
