@@ -104,10 +104,10 @@ class Layer(Result):
 
     @property
     def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
-        """What a token of the output depends on besides the token in its place, or on what it may.
+        """On which further tokens of the input a token of the output may depend.
 
-        On nothing; on the sum of all tokens alone; on all tokens, which are exchanged with those of the
-        output; or on all tokens in their order.
+        ``nothing``: on none but the token in its place; ``sum``: on the sum of all tokens alone; ``tokens``:
+        on all tokens, whose permutations permute the output; ``order``: on all tokens in their order.
         """
         return "order"
 
@@ -124,11 +124,11 @@ class Layer(Result):
         return 0
 
     def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The axes that a change of the output turns; ``None`` where only a factor can be taken up."""
+        """The axes on which a change of basis of the output acts; ``None`` where only factors can act."""
         return {}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The axes that a change of the input turns; ``None`` where only a factor can be taken up."""
+        """The axes on which a change of basis of the input acts; ``None`` where only factors can act."""
         return {}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Script(Result, str, name="emit", extensible=True):
-    """A script for an engine: text that shows itself as it stands, and knows what it computes."""
+    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]

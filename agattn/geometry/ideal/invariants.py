@@ -259,7 +259,7 @@ class FamilyComparison(Result):
 
     @property
     def spans(self) -> tuple[SpannedByFamily, ...]:
-        """The rows as they stand in documents."""
+        """The rows as documents have them."""
         zero = {family.name: self._vanishes(family) for family in self.families}
         zero["all together"] = UNSET if self.point is None else all(zero.values())
         return tuple(
