@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Verb(ModuleType):
-    """A module that is also what it is named after."""
+    """A module that can be called like the verb of its name."""
 
     def __call__(self, *args: Any, **named: Any) -> Checked:
         """Verify a certificate; see :func:`agattn.library.check`."""

@@ -95,7 +95,7 @@ _OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 class AgattnError(Exception):
-    """Base class of all of them; never raised itself."""
+    """Base class of the errors of agattn, which raises its subclasses only."""
 
     exit_status = 4
 

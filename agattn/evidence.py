@@ -36,7 +36,7 @@ SECONDS = Written(Annotated[float, Meta(ge=0)], lambda seconds: round(seconds, 3
 
 
 class Evidence(Enum):
-    """How a result is known; the strongest first."""
+    """How a result is known; the strongest evidence comes first."""
 
     PROVED = "proved"
     MODULAR = "modular"
@@ -49,9 +49,9 @@ class Evidence(Enum):
 class Status(Enum):
     """What is concluded about a claim.
 
-    ``INAPPLICABLE`` means that the hypotheses of the claim do not hold; what is true of the architecture
-    instead is shown where the claim is about such a thing, and nothing where it is about random weights.
-    ``UNDECIDED`` is an answer, not an error: a timeout never refutes anything.
+    ``INAPPLICABLE`` means that the hypotheses of the claim do not hold. A verdict of this kind shows what is
+    true of the architecture instead, unless the claim is about random weights. ``UNDECIDED`` is an answer,
+    not an error: a timeout never refutes anything.
     """
 
     CONFIRMED = "confirmed"

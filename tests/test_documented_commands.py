@@ -18,6 +18,7 @@ from command_line import ROOT, Ended, call
 from installed import FOUND, require
 from safetensors.numpy import save_file
 
+from agattn.claims import titled
 from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
 from agattn.engines.catalogue import ENGINES
@@ -364,3 +365,11 @@ def test_every_command_is_run():
     run = {parameter.values[0][0] for parameter in COMMAND_LINES if parameter.values[1] is not None}
     assert set(COMMANDS) <= run
     assert {"atlas"} == TOO_LONG
+
+
+def test_the_pages_on_claims_have_every_claim():
+    pages = (DOCS / "layer" / "claims.md", DOCS / "networks" / "networks-claims.md")
+    rows = "\n".join(
+        re.findall(r"^\| (`[^|]*) \|", "\n".join(p.read_text(encoding="utf-8") for p in pages), re.M)
+    )
+    assert {name for _, claims in titled() for name in claims} == set(re.findall(r"`([^`]+)`", rows))

@@ -86,7 +86,7 @@ class BlockProof(NamedTuple):
 
 
 class RankGrewError(Exception):
-    """Raised inside this floor when a prime was unlucky: the rank is larger than the rank modulo it."""
+    """Raised and caught in this room if a prime was unlucky: the rank is larger than the rank modulo it."""
 
 
 def exact_rank(

@@ -45,12 +45,12 @@ class HilbertSeries:
 
     @property
     def dimension(self) -> int:
-        """Of the quotient ring, and so of the zero set in affine space; −1 for the ideal 1."""
+        """The dimension of the quotient ring, and of the zero set in affine space; −1 for the ideal 1."""
         return self.variables - self._reduced[1] if self.numerator else -1
 
     @property
     def degree(self) -> int:
-        """Of the quotient ring: for dimension 0 its dimension as a vector space; 0 for the ideal 1."""
+        """The degree of the quotient ring: for dimension 0 its length, 0 for the ideal 1."""
         return int(self._reduced[0](1))
 
     def values(self, last: int) -> tuple[int, ...]:

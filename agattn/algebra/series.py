@@ -48,7 +48,7 @@ class Series:
     __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     def each(self, change: Callable[[Array], Array]) -> Series:
-        """The series whose coefficients are changed one by one, by a linear map that numpy's arrays know."""
+        """The series whose coefficients are changed one by one, by a linear method of numpy's arrays."""
         changed = tuple(None if a is None else change(a) for a in self.coefficients)
         shape = change(np.broadcast_to(0.0, self.shape)).shape
         return Series(changed, shape, self.arithmetic)

@@ -1,4 +1,4 @@
-"""How architectures are written in the documents of all commands: each kind as its own keys say.
+"""How the documents of all commands write an architecture: by the keys of its kind.
 
 >>> from agattn.architectures import SingleLayer
 >>> check(AnyArchitecture, SingleLayer(3, 2).as_json())
@@ -18,7 +18,7 @@ __all__ = ["STUDIED", "AnyArchitecture", "Studied", "check", "kinds"]
 
 
 def kinds() -> dict[str, Any]:
-    """What can be studied, by a key that no other kind has."""
+    """The kinds of architectures, each by a key that no other kind has."""
     from agattn.architectures.composition import Network
     from agattn.architectures.jet import Jet
     from agattn.architectures.layer import SingleLayer
@@ -31,11 +31,11 @@ def kinds() -> dict[str, Any]:
 
 
 class AnyArchitecture(ByKey):
-    """The form of one of :func:`kinds`, which its keys tell."""
+    """The document of an architecture of one of :func:`kinds`; its keys tell which."""
 
     @classmethod
     def kinds(cls) -> dict[str, Any]:
-        """All of them."""
+        """All kinds."""
         return kinds()
 
 

@@ -82,7 +82,7 @@ class Expression:
 
     @property
     def text(self) -> str:
-        """As it can be read again, but for the minus sign."""
+        """The text from which it can be read again, without a minus sign in front."""
         raise NotImplementedError
 
     @property
@@ -421,7 +421,7 @@ class WeightFunction:
 
     @property
     def text(self) -> str:
-        """The function as it can be read again."""
+        """The text from which the function can be read again."""
         return self.expression.text.replace("−", "-")
 
     @property

@@ -43,7 +43,7 @@ class AnyNetwork(ByKey):
 
     @classmethod
     def kinds(cls) -> dict[str, Any]:
-        """Both, by a key that the other has not."""
+        """Both kinds, each by a key that the other kind does not have."""
         return {"dims": DeepNetwork, "layer": Network}
 
 

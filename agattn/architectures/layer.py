@@ -36,11 +36,11 @@ class SingleLayer(Result):
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
 
     ``None`` for a means a = d. The number of tokens t is also called ``tokens``. Every t ≥ 2 gives the same
-    neuromanifold up to a linear isomorphism; with one token, whose functions are others, the layer is a
+    neuromanifold up to a linear isomorphism. With one token the functions are different, and the layer is a
     :class:`OneTokenLayer`.
 
     Raises:
-        InputError: if one of them is not an integer or is below 1.
+        InputError: if d, d_out, a or t is not an integer, or is below 1.
 
     Source: HMK, Definition 1 and equation 3.
 

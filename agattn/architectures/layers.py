@@ -104,10 +104,10 @@ class Layer(Result):
 
     @property
     def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
-        """What a token of the output depends on besides the token in its place, or on what it may.
+        """On which further tokens of the input a token of the output may depend.
 
-        On nothing; on the sum of all tokens alone; on all tokens, which are exchanged with those of the
-        output; or on all tokens in their order.
+        ``nothing``: on none but the token in its place; ``sum``: on the sum of all tokens alone; ``tokens``:
+        on all tokens, whose permutations permute the output; ``order``: on all tokens in their order.
         """
         return "order"
 
@@ -124,11 +124,11 @@ class Layer(Result):
         return 0
 
     def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The axes that a change of the output turns; ``None`` where only a factor can be taken up."""
+        """The axes on which a change of basis of the output acts; ``None`` where only factors can act."""
         return {}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The axes that a change of the input turns; ``None`` where only a factor can be taken up."""
+        """The axes on which a change of basis of the input acts; ``None`` where only factors can act."""
         return {}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
@@ -222,8 +222,8 @@ class Attention(Layer):
     K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions. With the
     mask ``"causal"`` token j sees the tokens i ≤ j. With rotary positions the keys and queries of token j are
     turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
-    own (:func:`rotations`). A softmax, or another normalizer given by its Taylor coefficients, is one over
-    the tokens that are seen.
+    own (:func:`rotations`). A softmax, or another normalizer given by its Taylor coefficients, divides
+    by the sum over the tokens that are seen.
 
     *Groups.* With ``kv_heads`` = g below ``heads`` = h, heads share keys and values in g groups of h/g heads
     (grouped queries; g = 1 is multi-query). Each group has one K and one P, each head has its own Q and O:
@@ -231,7 +231,7 @@ class Attention(Layer):
 
     *Latents.* With ``kv_latent`` = r keys and values are read from C X, C: r × d, by UK_h: a × r and
     UV_h: β × r, or d' × r without a ``value_rank``. With ``q_latent`` = ρ queries are read from D X,
-    D: ρ × d, by UQ_h: a × ρ (multi-head latent attention). A latent that is larger than what the heads can
+    D: ρ × d, by UQ_h: a × ρ (multi-head latent attention). A latent with more rows than the heads can
     read adds no functions: r acts as min(r, d, h(a + β)), and ρ as min(ρ, d, ha).
 
     Raises:

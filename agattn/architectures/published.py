@@ -101,8 +101,8 @@ def from_config(path: str | Path) -> Published:
     """The attention of a published transformer, from its ``config.json``.
 
     Args:
-        path: the file; GPT-2, Llama, Mistral, Qwen and DeepSeek-V2 and V3 are known, and whatever has their
-            keys is read in the same way.
+        path: the file. The keys of GPT-2, Llama, Mistral, Qwen, DeepSeek-V2 and V3 are known; other models
+            with these keys are read in the same way.
 
     Raises:
         InputError: if the file is no JSON object, keys are missing, or sizes do not fit.

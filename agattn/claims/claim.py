@@ -151,7 +151,7 @@ class Claim(Generic[A]):
         return [h.text for h in self.hypotheses if not h.holds(architecture)]
 
     def needed(self, architecture: A) -> tuple[Task[A], ...]:
-        """The tasks; none where the claim does not apply and shows nothing."""
+        """The tasks; none if the claim does not apply and shows nothing."""
         return self.tasks if self.beyond or not self.failing_hypotheses(architecture) else ()
 
     def verdict(self, architecture: A, findings: Findings) -> Verdict:
@@ -232,7 +232,7 @@ def select(
 
 
 def meant(text: str, ids: Iterable[str]) -> list[str]:
-    """The ids that a text names: the equal id, else ids that begin with the text, else ids with this number.
+    """The ids that a text names: an equal id, else ids that begin with the text, else ids with this number.
 
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
     >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)

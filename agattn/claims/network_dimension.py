@@ -96,7 +96,7 @@ class ByPaper(Result):
     @property
     @key
     def hypotheses_hold(self) -> bool:
-        """Whether it is meant for this network."""
+        """Whether the hypotheses of the equation hold for this network."""
         return not self.failing
 
     def summary(self) -> str:

@@ -152,7 +152,7 @@ class Engine:
         return form in self.tasks
 
     def lacking(self, problem: Problem) -> str:
-        """What keeps the engine from solving a problem, in words that follow its title; empty if nothing."""
+        """Why the engine cannot solve a problem, in words that follow the engine's title; empty if it can."""
         if not self.has_script(problem.form):
             return f"has no script for {problem.task}{' of a model' if problem.template else ''}"
         lacking = [result.name for result in problem.results if result.name in self.lacks]

@@ -154,7 +154,7 @@ def run_program(
 
 @contextlib.contextmanager
 def watched(folder: Path, mark: str, group: str = "") -> Iterator[None]:
-    """Should this process die, kill a process group and whoever carries a token, and remove a folder.
+    """If this process dies, kill a process group and whoever carries a token, and remove a folder.
 
     The watcher has a session of its own, so that no signal to us reaches it.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Script(Result, str, name="emit", extensible=True):
-    """A script for an engine: text that shows itself as it stands, and knows what it computes."""
+    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
@@ -96,7 +96,7 @@ def run(
     progress: Progress = silent,
     **options: Any,
 ) -> Run:
-    """The same script run by its engine, and the answer read back exactly.
+    """Run the script of :func:`agattn.emit` in its engine, and read the answer back exactly.
 
     Args:
         architecture, task, engine, options: as for :func:`agattn.emit`.

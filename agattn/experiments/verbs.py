@@ -105,7 +105,7 @@ def study(
 
     Args:
         grid: the path of a TOML file, or its text; ``agattn study --example`` prints one.
-        workers: processes on this machine; with 1 none but this one.
+        workers: processes on this machine; 1 means this process alone.
         part: ``"K/N"``: only every N-th job, from the K-th on.
         keep: a folder in which finished jobs are kept and looked up; nothing is kept by default.
         fresh: look nothing up, but keep what is done.

@@ -38,6 +38,10 @@ def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
     Each row has the dimension, the preimages, the tangent space, what M̄ looks like nearby, and the boundary;
     all of it is proved.
 
+    Args:
+        layer: one layer with t ≥ 2.
+        force: go beyond the limits on sizes.
+
     Raises:
         InputError: for a network, for t = 1, or beyond the limits on sizes.
 
@@ -79,10 +83,10 @@ def critical_points(
 ) -> CriticalPoints:
     """The critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
 
-    Where there are infinitely many, their dimension and degree. For general data (d' ≤ 3), and for a general
-    target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give the numbers at once; for d = 2 and d' = 1
-    elimination proves them for any loss that is a distance. Elsewhere, and where one is named, an engine
-    counts, and its numbers are compared with those that are proved.
+    If a stratum has infinitely many critical points, the result has their dimension and degree. For general
+    data (d' ≤ 3), and for a general target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give the
+    numbers at once. For d = 2 and d' = 1 elimination proves the numbers for any loss that is a distance. In
+    other cases, or if an engine is named, an engine counts, and its numbers are compared with proved ones.
 
     Args:
         layer: one layer, with two tokens or more.
@@ -98,9 +102,9 @@ def critical_points(
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
             for the smooth part alone.
         smooth: count on the smooth part alone, where the strata of singular points take too long.
-        real: find all real critical points, too, and prove each: with loss, index and weights. Without an
-            engine where d' = 1 and d = 2, else by msolve; numbers of complex ones are then theirs, unless an
-            engine, a characteristic or the equations are asked for.
+        real: find all real critical points, too, and prove each: with loss, index and weights. For d' = 1 and
+            d = 2 no engine is needed; otherwise msolve finds them. The numbers of complex points then come
+            from the same computation, unless an engine, a characteristic or the equations are asked for.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
         timeout, memory: limits of each run of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
@@ -256,7 +260,7 @@ def ideal(
 
     Raises:
         InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes
-            or memory, for an engine and a model whose image is no cone, or for a stratum that there is not.
+            or memory, for an engine and a model whose image is no cone, or for a stratum that does not exist.
         EngineError: if the engine is missing or fails.
 
     See Also:
@@ -487,7 +491,7 @@ def verify(
     keep: str | Path | None = None,
     progress: Progress = silent,
 ) -> Report:
-    """Every claim of the paper, and of this project, put to the test: the verdicts, by claim.
+    """Test the claims of the paper and of this project: the verdicts, by claim.
 
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
@@ -538,7 +542,7 @@ def verify(
 def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certificate:
     """Integers that prove verdicts to anyone: a JSON document that :func:`agattn.check` verifies.
 
-    Claims that have no certificate are named in it, and do not keep the others from theirs.
+    The document names the claims that have no certificate; the other claims are certified all the same.
 
     Args:
         layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or

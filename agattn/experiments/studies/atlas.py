@@ -136,7 +136,7 @@ class Survey(Result):
     @property
     @key(MISSED)
     def paper_missed(self) -> list[Entry]:
-        """Those whose dimension is not equation 14's, fulfilled or not."""
+        """The networks with another dimension than equation 14 says, whether its hypotheses hold or not."""
         return [e for e in self.entries if e.result["paper"]["defect"]]
 
     @property

@@ -33,9 +33,9 @@ KNOWN = "How `computed` is known, in part if the claim says more; null where not
 
 
 class Pattern(NamedTuple):
-    """Where a word stands in a column of the table: in ``where`` of the ``rows`` it was sought in.
+    """In how many rows of a column of the table a word stands: in ``where`` of ``rows``.
 
-    The condition is one on d, d', a; ``None`` if no short one describes them.
+    The condition on d, d', a describes these rows; ``None`` if no short condition does.
     """
 
     condition: str | None

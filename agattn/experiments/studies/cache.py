@@ -105,7 +105,7 @@ class Cache:
         self._change(lambda: self._database().set(line["key"], document))
 
     def open(self) -> None:
-        """Make what :meth:`put` needs, and raise what it would, before there is anything to keep."""
+        """Make what :meth:`put` needs, so that its errors are raised before there is anything to keep."""
         self._change(self._database)
 
     def _change(self, change: Callable[[], object]) -> None:

@@ -83,7 +83,7 @@ def words(line: Mapping[str, Any]) -> list[str]:
 
 
 def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The row of a line in the table of a study: what about, what was asked, the answer, how known."""
+    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
     about = architecture_of(line["architecture"]).name
     ask, result = line["job"]["ask"], line.get("result")
     if result is None:

@@ -137,7 +137,7 @@ class Teacher:
         return SampleLoss(architecture, X, Y + data.noise * noise, compiled)
 
     def check(self, architecture: Architecture, data: Data) -> None:
-        """Raise what :meth:`loss` would, without its numbers, which may take long.
+        """Raise the errors of :meth:`loss` without computing the loss, which may take long.
 
         Raises:
             InputError: if the architecture has no such points.

@@ -469,7 +469,7 @@ class TrainingJob(Job):
 
     @property
     def name(self) -> str:
-        """The name of the experiment, which is no part of what is kept."""
+        """The name of the experiment; the key of a finished job does not contain it."""
         return "" if self.experiment is None else self.experiment.name
 
     @property

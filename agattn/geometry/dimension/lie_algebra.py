@@ -270,7 +270,7 @@ def linear_symmetries(
         InputError: if it is no architecture, or no polynomial.
         TooLargeError: if it has more parameters, tokens or a larger degree than the limits of
             :mod:`agattn.geometry.dimension.lie_algebra`, or a system has more unknowns.
-        DisagreementError: if it declares a symmetry that is none.
+        DisagreementError: if the architecture declares a symmetry that changes the function.
 
     See Also:
         :func:`agattn.dimension`, :func:`agattn.fiber`; ``agattn symmetries`` in a shell.

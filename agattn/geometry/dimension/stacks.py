@@ -100,7 +100,7 @@ class PlainLayer:
         return self.powers(d) if self.neurons else d
 
     def seen(self, d_out: int) -> int:
-        """How many linear functions of the input matter, for so many rows of the output."""
+        """How many linear functions of the input determine the output, if it has this number of rows."""
         if self.heads:
             return self.heads * (2 * self.rank + min(self.value_rank, d_out))
         return self.neurons or d_out
@@ -124,9 +124,9 @@ class PlainLayer:
         return min(d_out, self.powers(d)) if self.neurons else min(d_out, self.image(d), d)
 
     def dominated(self, d: int, d_out: int, sees_back: bool) -> int:
-        """How many rows, at most min(d, d'), a map with a dense image may have; ``sees_back``: both tokens
+        """How many rows, at most min(d, d'), a map with a dense image may have.
 
-        see both. Heads whose A has rank 1 are taken in pairs then.
+        If ``sees_back``, both tokens see both; then heads whose A has rank 1 are taken in pairs.
         """
         most = min(d, d_out)
         if not self.heads:

@@ -106,9 +106,9 @@ class Side:
         return not any(map(meet, range(len(self.places))))
 
     def leaves(self) -> np.ndarray:
-        """Condition (c), half of it: [g, h] whether a place of g is on no line and at no variable of h,
+        """Half of condition (c): in [g, h] whether a place of g is on no line and at no variable of h.
 
-        where the rank of h is restricted.
+        Only heads h of restricted rank count.
         """
         heads, size = len(self.places), 1 + max(self.variables())
         on, at = np.zeros((heads, self.lines), bool), np.zeros((heads, size), bool)

@@ -259,7 +259,7 @@ class FamilyComparison(Result):
 
     @property
     def spans(self) -> tuple[SpannedByFamily, ...]:
-        """The rows as they stand in documents."""
+        """The rows as documents have them."""
         zero = {family.name: self._vanishes(family) for family in self.families}
         zero["all together"] = UNSET if self.point is None else all(zero.values())
         return tuple(
@@ -314,9 +314,10 @@ def invariants(
     layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None, workers: int = 1, seed: int = 0,
     force: bool = False,
 ) -> FamilyComparison:  # fmt: skip
-    """How much of the ideal of a layer each family of equations spans that has a name.
+    """How much of the ideal of a layer each named family of equations spans.
 
-    For d' = 1 these are the families named in the literature, and for t ≥ 2 those of one formula each.
+    For d' = 1 these are the families named in the literature, and for t ≥ 2 also the families that one
+    formula gives for every d and d'.
 
     Args:
         layer: one layer, with d' = 1 if t = 1; at t = 1 and d = 3 all is known up to degree 8.

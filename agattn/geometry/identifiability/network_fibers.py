@@ -480,7 +480,7 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
 def fiber(
     architecture: Architecture, weights: Any, *, tolerance: float = TOLERANCE, seed: int = 0
 ) -> fibers.Fiber | NetworkFiber:
-    """All weights that compute the same function as these; of all but one layer, those that are known.
+    """The weights with the function of given weights: all of them for one layer, else those that are known.
 
     Args:
         architecture: one layer, a lightning network, a softmax network with one head in each layer and
@@ -488,8 +488,9 @@ def fiber(
         weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
             network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
             an array for each parameter. They are taken as the exact numbers that are written.
-        tolerance: of a layer: relative, below which singular values count as zero in floating point.
-        seed: but for a layer: of all random choices. It never changes what is proved, only what is found.
+        tolerance: for one layer with floats: singular values below this, relative to the largest, count as 0.
+        seed: of all random choices; for one layer there are none. It never changes what is proved, only what
+            is found.
 
     Raises:
         InputError: for a layer with t = 1, another normalized network, or weights of another architecture.

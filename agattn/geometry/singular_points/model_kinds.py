@@ -32,7 +32,7 @@ class _Special(NamedTuple):
 
 
 def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> list[Kind]:
-    """The kinds of weights of an architecture; ``pairs``: also any two that are about different arrays.
+    """The kinds of weights of an architecture; with ``pairs`` also any two on different arrays.
 
     >>> from agattn.architectures import Linear, Network
     >>> [kind.name for kind in model_kinds(Network([Linear(2), Linear(2)], dim=2))][:5]
