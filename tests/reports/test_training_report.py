@@ -208,6 +208,7 @@ def test_a_report_becomes_the_page_with_its_figures_beside_it(lines, tmp_path, m
     pictures = [link for link in links if link.endswith(".svg")]
     assert len(pictures) >= 9 and all((tmp_path / "docs" / link).is_file() for link in pictures)
     assert (
-        page.startswith("# Training: all runs\n\nThis page has the numbers") and "training/experiments.toml" in links
+        page.startswith("# Training: all runs\n\nThis page has the numbers")
+        and "training/experiments.toml" in links
     )
     assert "35 runs of 3 experiments" in page and page.count("\n# ") == 0
