@@ -151,8 +151,8 @@ def test_training_from_weights_beyond_all_bounds_is_divergence(scale):
     ("words", "said"),
     [
         ("-d 3 -o 2 -t 1 --engine singular", "with one token only V and A + Aᵀ matter"),
-        ("-d 5 -o 5 --metric gaussian --engine singular", "49 variables are more than finish"),
-        ("-d 3 -o 4 --method equations --engine singular", "more than finish"),
+        ("-d 5 -o 5 --metric gaussian --engine singular", "49 variables are too many to finish"),
+        ("-d 3 -o 4 --method equations --engine singular", "too many to finish"),
     ],
 )
 def test_bad_input_is_refused_before_an_engine_is_looked_for(words, said, monkeypatch):

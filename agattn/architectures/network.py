@@ -54,7 +54,7 @@ class DeepNetwork(Result):
     >>> DeepNetwork((4, 3, 4), (2,), t=3)
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: 1 rank for 2 layers; give one rank a_i for each layer, and one width more
+    agattn.errors.InputError: 1 rank for 2 layers; l layers have l ranks and l + 1 widths
     """
 
     dims: Key[tuple[Positive, ...], "The widths d_0, ..., d_l.", Meta(min_length=2)]
@@ -100,7 +100,7 @@ class DeepNetwork(Result):
         if len(ranks) != layers:
             raise InputError(
                 f"{len(ranks)} rank{'s' * (len(ranks) != 1)} for {layers} layer{'s' * (layers != 1)};"
-                " give one rank a_i for each layer, and one width more"
+                " l layers have l ranks and l + 1 widths"
             )
         given = self.heads if isinstance(self.heads, (tuple, list)) else (self.heads,)
         heads = tuple(positive_integer("heads", h) for h in given)

@@ -32,7 +32,7 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     if ideal is not None:
         if lower == upper != ideal.dimension:
             raise DisagreementError(
-                f"{layer}: elimination says that the dimension is {ideal.dimension}, "
+                f"{layer.name}: elimination says that the dimension is {ideal.dimension}, "
                 f"but ranks and parameters say {upper}"
             )
         return int(ideal.dimension)
@@ -70,7 +70,7 @@ def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
         )
         if degree != geometric:
             raise DisagreementError(
-                f"{layer}: by elimination the degree is {degree}, by intersection theory {geometric}"
+                f"{layer.name}: by elimination the degree is {degree}, by intersection theory {geometric}"
             )
     if not reasons:
         findings.need(FIBERS)

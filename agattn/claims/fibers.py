@@ -54,7 +54,9 @@ def _judge_fibers(layer: SingleLayer, findings: Findings) -> Outcome:
     computed = {"zero": zeros, "preimages": {s: fibers[s].points for s in sorted(fibers)}}
     for point in strata_points(layer, zero=False):  # the preimages that the theorem names have the same φ
         if len({tuple(coefficients(layer, A, V)) for A, V in point.preimages}) > 1:
-            raise DisagreementError(f"{layer} at {point.ranks}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)")
+            raise DisagreementError(
+                f"{layer.name} at {point.ranks}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)"
+            )
     predicted = _predict_fibers(layer)
     wrong = tuple(s for s in sorted(fibers) if fibers[s].points != predicted["preimages"][s])
     if computed == predicted:

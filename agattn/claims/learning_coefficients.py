@@ -64,7 +64,7 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
     for stratum, rank_k, rank_q, rank_vk, _ in _orbits(layer, softmax):
         form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
         if flaw := form.flaw():
-            raise DisagreementError(f"{layer}: the normal form at {form.expected}: {flaw}")
+            raise DisagreementError(f"{layer.name}: the normal form at {form.expected}: {flaw}")
         found.append(CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
     return tuple(found)
 

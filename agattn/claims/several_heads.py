@@ -44,7 +44,7 @@ def _judge(network: DeepNetwork, findings: Findings) -> Outcome:
     if found.limit is None:
         return Outcome(False, found.status, f"{found.reason} ({found.theorem})")
     if flaw := found.limit.flaw():
-        raise UndecidedError(f"the witness is none: {flaw}")
+        raise UndecidedError(f"the witness is wrong: {flaw}")
     witness = (
         f"the heads that the JSON lists, with weights that diverge, add up to {found.limit} for ε → 0, which "
         f"no {network.heads_by_layer[0]} heads do, real or complex. {found.reason} ({found.theorem})"

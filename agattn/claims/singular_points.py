@@ -62,7 +62,7 @@ def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, Strat
         DisagreementError: if elimination and ranks contradict each other.
     """
     if not layer.has_orbits:
-        raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
+        raise UndecidedError("at t = 1 there are other strata, which are not decided here")
     dim = dimension(layer, findings)
     return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}
 
@@ -79,7 +79,7 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
         exact = ideal.tangent_dimension[stratum]
         if not lower <= exact <= upper:
             raise DisagreementError(
-                f"{layer} at {stratum}: elimination says that the tangent space has dimension {exact}, "
+                f"{layer.name} at {stratum}: elimination says that the tangent space has dimension {exact}, "
                 f"but curves and equations say from {lower} to {upper}"
             )
         lower = upper = exact
@@ -88,7 +88,8 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
         source = source_tangent_dimension(layer, stratum)
         if not lower <= source <= upper:
             raise DisagreementError(
-                f"{layer} at {stratum}: the fiber is one reduced point, so the tangent space has dimension "
+                f"{layer.name} at {stratum}: the fiber is one reduced point, so the tangent "
+                "space has dimension "
                 f"{source}, but other computations say from {lower} to {upper}"
             )
         if lower < upper:  # only then does the conclusion rest on them

@@ -86,7 +86,7 @@ def job_options(command: options.Command) -> options.Command:
         ),
         click.option(
             "--workers", type=click.IntRange(0, 512), metavar="N",
-            help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
+            help="Processes on this machine, by Dask; 0 or 1: this process alone.  [default: 1]",
         ),
         options.file_option(
             "-O", "--output", "Write the lines that --json prints there; - is stdout.", endings=(".jsonl",)

@@ -276,7 +276,7 @@ def leave_out(reason: str, *names: str) -> None:
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
         if parameter.name in names and given:
-            raise InputError(f"{parameter.opts[0]} {reason}; leave it out")
+            raise InputError(f"{parameter.opts[0]} {reason}; leave {parameter.opts[0]} out")
 
 
 def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
@@ -314,7 +314,7 @@ option = partial(click.option, show_default=True)
 #: Adds --claim.
 claims = click.option(
     "--claim", "claims", multiple=True, metavar="ID",
-    help="Only this claim, or all claims that begin so, such as theorem-3.4; may be repeated.",
+    help="Only this claim, or all claims of a theorem, such as theorem-3.4 or 3.4; may be repeated.",
 )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ _PLAINER = (
     (r"is not a valid float\b.*", "is not a number"),
     (r"is not in the range (\d+)<=x<=(\d+)", r"is not from \1 to \2"),
     (r"is not in the range x>=(\d+)", r"is not at least \1"),
+    (r"is not in the range x>(\d+)", r"is not above \1"),
+    (r"is not in the range (\d+)<x<(\d+)", r"is not between \1 and \2"),
     (
         r"Invalid value for '1\|2[^']*': '([^']*)' is not one of (.*)",
         r"there is no figure '\1'; there are \2",
@@ -153,4 +155,4 @@ def _sizes(words: Sequence[str], context: click.Context) -> str:
     needed = {"-d": "D", "-o": "D'"} if "d" in known else {}
     typed = " ".join(f"{flag} {number}" for flag, number in (needed | values).items())
     what = "".join(f" {given[name]}" for name in ("task", "file") if given.get(name))
-    return f"sizes are options: type {context.command_path}{what} {typed}"
+    return f"give sizes by their options: type {context.command_path}{what} {typed}"

@@ -79,8 +79,8 @@ def check_can(engine: Engine, problem: Problem) -> None:
     >>> check_can(MSOLVE, build("slice", SingleLayer(2, 1)))
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: msolve has no script for slice: it answers Groebner bases and systems with
-    finitely many solutions; use --engine macaulay2 or --engine singular
+    agattn.errors.InputError: msolve has no script for slice: it answers questions about Groebner bases and
+    systems with finitely many solutions; use --engine macaulay2 or --engine singular
 
     Raises:
         InputError: that says what the engine can do, and who can do this.

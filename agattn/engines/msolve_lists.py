@@ -304,7 +304,7 @@ def read_solutions(
                 return 0, degree, parametrization, tuple(_box(box, place) for box in boxes)
             except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise TranscriptError("its list is not well formed") from error
-    raise TranscriptError(f"its list is none that msolve prints for {len(ring)} variables: {text[:60]!r}")
+    raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
 def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> tuple[int, int]:
@@ -331,7 +331,7 @@ def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> 
                 return length, number
         case [1, int(n), -1, []] if n == len(ring):
             raise TranscriptError("it found infinitely many solutions, where there should be finitely many")
-    raise TranscriptError(f"its list is none that msolve prints for {len(ring)} variables: {text[:60]!r}")
+    raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
 def _parametrization(

@@ -205,7 +205,7 @@ def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, d
                 if other != name:
                     raise InputError(
                         f"layer {match[1] or 0} is both in {other} and in {name}; give --match with a part of"
-                        " the names that are meant"
+                        " the names to read"
                     )
     layouts = [layout for layout, layers in found.items() if layers]
     if len(layouts) == 1:
@@ -213,15 +213,15 @@ def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, d
     if layouts:
         raise InputError(
             f"{file.paths[0]} holds layers of several layouts ({', '.join(layouts)}); give --match with a"
-            " part of the names that are meant"
+            " part of the names to read"
         )
     if "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
         return "plain", {}
-    some = ", ".join(list(file)[:4]) or "none"
+    some = ", ".join(list(file)[:4]) or "no arrays"
     named = f" with {', '.join(parts)} in their names" if parts else ""
     raise InputError(
         f"{file.paths[0]} has no attention weights{named} in a layout that agattn reads (BERT, GPT-2, "
-        f"Llama, GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); the file has {some}"
+        f"Llama, GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); the file holds {some}"
     )
 
 

@@ -34,7 +34,7 @@ def audit_page(table: Audit) -> str:
         table=table,
         command=command,
         names=lambda ids: [CLAIMS[claim].name for claim in ids],
-        patterns=patterns,
+        patterns=dict(sorted(patterns.items(), key=lambda pair: not pair[0].startswith("fails"))),
         rows=rows,
         applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
         failing=_alike(
@@ -53,11 +53,11 @@ def _pattern(table: Audit, claim: str) -> str:
         found = table.pattern(claim, word)
         if found is None:
             continue
-        where = f"{found.where} of {found.rows} rows{' where it applies' * (word == 'fails')}"
+        where = f"{found.where} of {found.rows} layers{' to which it applies' * (word == 'fails')}"
         if found.condition is None:
-            parts.append(f"{word} in {where}, by no short pattern")
+            parts.append(f"{word} for {where}, by no short pattern")
         else:
-            parts.append(f"{word} exactly where {found.condition}: {where}")
+            parts.append(f"{word} exactly if {found.condition} ({where})")
     if not any(part.startswith(("fails", "undecided")) for part in parts):
         parts.insert(0, "holds wherever it applies")
     return "; ".join(parts)

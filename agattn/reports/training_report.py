@@ -37,7 +37,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
     told = ", ".join(f"{number} {word}" for word, number in ends.most_common())
     summary = (
         f"{len(lines)} runs of {len(groups)} experiment{'s' * (len(groups) != 1)}: {told}. "
-        "All is numerical; intervals are those of Wilson, at 95 %."
+        "All numbers are numerical; the intervals are Wilson's, at 95 %."
     )
     said = tuple(Text(f"{one.said} {one.terms}", lead=one.title) for one in found)
     sections = [Section("What came out", (*said, *_folded(findings_table(lines, experiments))))]

@@ -78,7 +78,7 @@ def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, An
         return {takes: _in_file(Path(point), architecture, takes) if takes in task.takes else point}
     if not isinstance(architecture, SingleLayer) or takes == "weights":
         if takes != "weights":
-            raise InputError(f"{task.name} looks at no point of {architecture}; leave the point out")
+            raise InputError(f"{task.name} looks at no point of {architecture.name}; leave the point out")
         if not isinstance(point, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
         from agattn.geometry.identifiability.families import ExactWeights

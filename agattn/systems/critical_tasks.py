@@ -80,7 +80,7 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
     chosen: Loss = given.get("loss") or loss(layer, seed=given["seed"])
     if chosen.layer != layer:
-        raise InputError(f"the loss is for {chosen.layer}, and the layer is {layer}")
+        raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
     scale = Fraction(lcm(*(x.denominator for x in entries)))
     scale /= gcd(*(int(x * scale) for x in entries)) or 1
@@ -121,7 +121,7 @@ def _infeasible(layer: SingleLayer) -> str:
     if not layer.has_orbits:
         return ONE_TOKEN
     if layer.expected_dimension > MAX_VARIABLES:
-        return f"{layer.expected_dimension} variables are more than finish"
+        return f"{layer.expected_dimension} variables are too many to finish"
     return ""
 
 
@@ -297,7 +297,7 @@ def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> s
     if not layer.has_orbits:
         return ONE_TOKEN
     if layer.ambient_dimension > limit:
-        return f"equations in {layer.ambient_dimension} coordinates with multipliers are more than finish"
+        return f"equations in {layer.ambient_dimension} coordinates with multipliers are too many to finish"
     return ""
 
 

@@ -110,7 +110,7 @@ MEMBERSHIP = Task(
 def _slice(layer: SingleLayer, given: Given) -> Given:
     chosen = given.get("slice") or standard_slice(layer)
     if (size := len(chosen.origin)) != layer.ambient_dimension:
-        raise InputError(f"the slice is in {size} coordinates; {layer} has {layer.ambient_dimension}")
+        raise InputError(f"the slice is in {size} coordinates; {layer.name} has {layer.ambient_dimension}")
     return {"slice": chosen}
 
 

@@ -30,7 +30,8 @@ def check_size(architecture: Architecture) -> None:
     for size, limit, what in sizes:
         if size > limit:
             raise TooLargeError(
-                f"{architecture} has {size} {what}; the limit is {limit}. Use --force to start all the same"
+                f"{architecture.name} has {size} {what}; the limit is {limit}. Use --force to "
+                "start all the same"
             )
     if architecture.kind == "model":
         from agattn.architectures.composition import Network, check_arrays

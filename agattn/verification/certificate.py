@@ -276,7 +276,7 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
 
     if layer.ambient_dimension > MOST_CERTIFIED:
         raise InputError(
-            f"{layer} has more than {MOST_CERTIFIED} coordinates; there a certificate of λ is too large"
+            f"{layer.name} has more than {MOST_CERTIFIED} coordinates; there a certificate of λ is too large"
         )
     require_two_tokens(layer)
     document: dict[str, Any] = {
@@ -437,7 +437,7 @@ def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Ve
         mine = found.get(verdict.claim)
         if verdict.status in DECIDED and mine in DECIDED and verdict.status is not mine:
             raise DisagreementError(
-                f"{layer}: {verdict.claim} is {verdict.status} by {verdict.engine}, but natively {mine}"
+                f"{layer.name}: {verdict.claim} is {verdict.status} by {verdict.engine}, but natively {mine}"
             )
 
 
@@ -483,7 +483,7 @@ def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[st
         "y": _point(representative_point(layer, stratum)),
     }
     if bounds.fiber is None:
-        raise DisagreementError(f"{layer} at {stratum}: a nonzero stratum without a fiber")
+        raise DisagreementError(f"{layer.name} at {stratum}: a nonzero stratum without a fiber")
     if len(bounds.fiber.points) > 1:
         pairs = ([entries(point.A), entries(point.V)] for point in bounds.fiber.points)
         [record["second"]] = [pair for pair in pairs if pair != [record["A"], record["V"]]]

@@ -79,7 +79,7 @@ def real_critical_points(
     require_two_tokens(layer)
     if layer.expected_dimension > MAX_VARIABLES and not force:
         raise TooLargeError(
-            f"{layer.name}: {layer.expected_dimension} variables are more than finish. "
+            f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
             "Use --force to start all the same"
         )
     require_definite(loss)

@@ -358,7 +358,7 @@ class _Work:
         undecided = check.status is Status.UNDECIDED or partly
         if not undecided and (check.status, check.computed) != (verdict.status, verdict.computed):
             raise DisagreementError(
-                f"{self.layer}, {claim.id}: {verdict.engine} and the native computation disagree. "
+                f"{self.layer.name}, {claim.id}: {verdict.engine} and the native computation disagree. "
                 + "; ".join(
                     f"about {task.finds} {alone[task].engines[0]} says {alone[task].value}; "
                     f"native says {native.value}"
@@ -425,7 +425,7 @@ class _Work:
         for one, other in itertools.pairwise(findings):
             if one.value != other.value:
                 said = "; ".join(f"{f.engines[0]} says {f.value}" for f in (one, other))
-                raise DisagreementError(f"{self.layer}: the engines disagree about {task.finds}. {said}")
+                raise DisagreementError(f"{self.layer.name}: the engines disagree about {task.finds}. {said}")
         alone = f" (alone: {'; '.join(failures)})" if failures and len(findings) == 1 else ""
         return Finding(
             findings[0].value,

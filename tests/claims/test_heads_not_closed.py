@@ -69,7 +69,7 @@ def test_a_wrong_witness_decides_nothing_and_a_closed_layer_refutes(monkeypatch)
     right = closedness(layer(3, 2, 2, 3))
     moved = replace(right.limit, y={**right.limit.y, (1, 1, 1, 1): 1})
     for found, status, words in (
-        (replace(right, limit=moved), "undecided", "the witness is none: the arc has another limit"),
+        (replace(right, limit=moved), "undecided", "the witness is wrong: the arc has another limit"),
         (replace(right, status="open", limit=None), "undecided", "whether M is closed is open"),
         (replace(right, status="closed", limit=None), "refuted", right.reason),
     ):

@@ -60,7 +60,7 @@ def test_what_is_refused(tmp_path):
 @pytest.mark.engine("singular")
 def test_layers_are_refused():
     check_refusal("with one token only V and A + Aᵀ matter", "-d", "2", "-o", "1", "-t", "1")
-    check_refusal("31 variables are more than finish. Use --force", "-d", "4", "-o", "4")
+    check_refusal("31 variables are too many to finish. Use --force", "-d", "4", "-o", "4")
 
 
 def check_refusal(message, *words):

@@ -60,7 +60,7 @@ def test_what_is_refused(tmp_path):
     large = tmp_path / "large.json"
     large.write_text(json.dumps({"A": np.eye(4).tolist(), "V": np.eye(4).tolist()}))
     for words, message in (
-        (["--real"], "31 variables are more than finish. Use --force"),
+        (["--real"], "31 variables are too many to finish. Use --force"),
         (["--weights", str(large)], "dimension 31; critical points near weights are found up to 20"),
     ):
         ended = call("critical-points", "-d", "4", "-o", "4", *words)

@@ -111,7 +111,7 @@ def test_three_answers_decide_nothing(monkeypatch, singular):
 
 
 def test_what_is_refused(singular):
-    with pytest.raises(TooLargeError, match="31 variables are more than finish"):
+    with pytest.raises(TooLargeError, match="31 variables are too many to finish"):
         count_critical_points(loss(ag.SingleLayer(4, 4)), singular)
     with pytest.raises(TooLargeError, match="with one token only V"):
         count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular)

@@ -22,18 +22,18 @@ from agattn.cli.output import console, print_json, progress
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a neuromanifold, proved where a lower and an upper bound meet.
 
-    A layer counts as a network of one layer. Where the rank of a Jacobian would take long, agattn uses a
-    theorem, if a theorem is known, and prints its name and its hypotheses, which were checked. Other large
-    networks get a proved interval, and how far it is open.
+    A layer counts as a network of one layer. If the rank of a Jacobian would take long and a theorem gives
+    the dimension, agattn prints the theorem and its hypotheses, which agattn has checked. For other large
+    networks agattn prints a proved interval.
 
-    Of a published transformer (--config) the table has one layer of its attention, with and without
-    softmax and positions, what is redundant by which symmetry, and bounds for all layers together.
+    For a published transformer (--config) the table shows one layer of its attention, with and without
+    softmax and positions: how many parameters are redundant, by which symmetry, and bounds for all layers.
     """
     one_blas_thread()
     from agattn.claims.network_dimension import dimension
     from agattn.sheet.terminal import show
 
-    with progress(f"{str(architecture)[:60]}: dimension") as update:
+    with progress(f"{architecture.name[:60]}: dimension") as update:
         result = dimension(architecture, seed=seed, force=force, progress=update)
     if as_json:
         print_json(result.as_json())

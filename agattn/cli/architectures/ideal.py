@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--complete",
     is_flag=True,
-    help="Whether these generate the whole ideal, in all degrees: by a theorem, else by an engine.",
+    help="Say whether these equations generate the whole ideal: by a theorem, else by an engine.",
 )
 @click.option(
     "--invariants",
@@ -156,7 +156,7 @@ def _native(
 
     layer = as_layer(architecture)
     complete_by, compared, text = None, None, ""
-    with progress(f"{layer or architecture}: equations to degree {max_degree}") as step:
+    with progress(f"{architecture.name}: equations to degree {max_degree}") as step:
         found: Any = ideal(architecture, max_degree, progress=step, **settings)
         _ = found.generators  # which are found once, here
         if form is not None:
@@ -209,7 +209,7 @@ def _eliminated(
     from agattn.engines.catalogue import engine_named
     from agattn.verification.verbs import ideal
 
-    with progress(f"{engine_named(name).title}: elimination for {architecture}"):
+    with progress(f"{engine_named(name).title}: elimination for {architecture.name}"):
         found = ideal(
             architecture, max_degree, name,
             characteristic=characteristic, timeout=timeout, memory=memory, force=force,

@@ -41,20 +41,21 @@ def command(
 ) -> None:  # fmt: skip
     """Say for each parameter array of a polynomial model whether the function determines it, and up to what.
 
-    The same for each product of arrays that the model contracts with each other, such as K^T Q, and for the
-    functions that --functions names. An array with one matrix for each head has an index: K_1[2] is the
-    second head, sum_i V_1[i] adds up the heads, ⊗ or ** is the tensor product.
+    agattn says the same for each product of arrays that the model contracts with each other, such as K^T Q,
+    and for the functions that --functions names. An array with one matrix for each head has an index: K_1[2]
+    is the second head, sum_i V_1[i] adds up the heads, ⊗ or ** is the tensor product.
 
     "locally" and "not" come from ranks of the differential, "globally" from theorems that say that the set
-    of weights with one function is irreducible. "free" is in how many directions something moves while the
-    function stays. Finite symmetries, such as permutations of heads, are listed below.
+    of weights with one function is irreducible. "free" is the number of directions in which something can
+    move while the function stays the same. Finite symmetries, such as permutations of heads, are listed
+    below.
     """
     one_blas_thread()
     from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.heads.weight_files import WeightFile
     from agattn.sheet.terminal import show
 
-    with progress(f"{architecture}: identifiability") as update:
+    with progress(f"{architecture.name}: identifiability") as update:
         given = None if at is None else WeightFile([at])
         found = identifiability(architecture, functions, given, seed=seed, force=force, progress=update)
     if output.write_result(found.as_json(), destination, as_json):

@@ -57,7 +57,7 @@ def command(
     files: tuple[Path, ...], architecture: Architecture | None, softmax: bool, tolerance: float,
     curve: bool, kv_heads: int | None, destination: Path | None, certificate: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
+    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
@@ -88,7 +88,7 @@ def command(
 
             with progress("certificate"):
                 made = make_learning_certificate(architecture, softmax)
-        with progress(f"{architecture}: learning coefficients"):
+        with progress(f"{architecture.name}: learning coefficients"):
             found = rlct(architecture, softmax=softmax)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")

@@ -42,7 +42,7 @@ def command(
     from agattn.sheet.terminal import show
     from agattn.verification.verbs import singularities
 
-    with progress(f"{architecture}: kinds of points") as update:
+    with progress(f"{architecture.name}: kinds of points") as update:
         found = singularities(architecture, pairs, seed=seed, force=force, progress=update)
     if output.write_result(found.as_json(), destination, as_json):
         show(found.sheet(), output.console())

@@ -36,7 +36,7 @@ def command(architecture: Architecture, digits: int | None, seed: int, force: bo
     from agattn.geometry.dimension.contact import contact_spectrum
     from agattn.sheet.terminal import show
 
-    with progress(f"{architecture}: contact orders") as update:
+    with progress(f"{architecture.name}: contact orders") as update:
         found = contact_spectrum(architecture, digits=digits, seed=seed, force=force, progress=update)
     if as_json:
         print_json(found.as_json())

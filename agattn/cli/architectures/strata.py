@@ -30,7 +30,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     """
     from agattn.verification.verbs import strata
 
-    with progress(f"{architecture}: strata") as update:
+    with progress(f"{architecture.name}: strata") as update:
         found = strata(architecture, force=force)
         if hasse is not None:
             from agattn.reports.hasse import draw_hasse_diagram

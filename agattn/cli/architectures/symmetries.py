@@ -33,7 +33,7 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     from agattn.geometry.dimension.lie_algebra import linear_symmetries
     from agattn.sheet.terminal import show
 
-    with progress(f"{architecture}: linear symmetries") as update:
+    with progress(f"{architecture.name}: linear symmetries") as update:
         found = linear_symmetries(architecture, seed=seed, force=force, progress=update)
         document = found.as_json()  # finds the type as well
     if as_json:

@@ -51,9 +51,9 @@ def command(
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
-    With --model, of any polynomial model: dimension, symmetries, equations, kinds of points, a fiber. With
-    --study, a report of all the results of a study. report.html is one page that needs no network; report.md
-    is the same as Markdown.
+    With --model the report has dimension, symmetries, equations, kinds of points and a fiber of a polynomial
+    model. With --study the report has all results of a study. report.html is one page that needs no network;
+    report.md is the same as Markdown.
     """
     options.one_blas_thread()
     check_drawing()
@@ -74,7 +74,7 @@ def command(
     from agattn.reports.verbs import report
 
     refuse_another_report(folder, title(architecture))
-    with progress(f"{architecture}") as update:
+    with progress(f"{architecture.name}") as update:
         document = report(
             architecture, engine=engine_name, max_degree=max_degree, timeout=timeout, memory=memory,
             force=force, seed=seed, command=_command_line(), progress=update,

@@ -13,7 +13,7 @@ from agattn.engines.catalogue import of_all
     epilog="Example: agattn doctor",
     help=f"""Find {of_all("title")}, and try each.
 
-    agattn looks for them by {of_all("variable")}, on PATH and in the wheels.
+    agattn looks for the engines by {of_all("variable")}, on PATH and in the wheels.
     """,
 )
 @options.json_flag

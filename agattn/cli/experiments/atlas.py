@@ -35,7 +35,7 @@ def command(
 ) -> None:  # fmt: skip
     """Survey small networks: where equation 14, the general formula and the multi-head bounds are met.
 
-    With --points, of some networks of each sort, the kinds of points: which are critical, which singular.
+    With --points the page has the kinds of points of some networks, and says which are critical or singular.
     """
     one_blas_thread()
     from agattn.experiments.studies.atlas import Atlas

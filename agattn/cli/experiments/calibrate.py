@@ -36,7 +36,7 @@ def command(
     """List 100 weights with known learning coefficients λ, or estimate λ there by sampling.
 
     Three samplers are tried: tempered Markov chains and volumes, which are exact in the limit, and at every
-    third point SGLD with 36 settings. After an interrupt the estimates that were done are kept. The same seed
+    third point SGLD with 36 settings. An interrupted run keeps its estimates. The same seed
     gives the same files.
     """
     one_blas_thread()

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: Path | None) -> int:
     """Train attention from many seeds, and print a table of where in the geometry the runs ended.
 
-    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. With --json, or
-    -O, each run is one JSON document on a line (JSON Lines), with the loss, stratum, ranks and distances, the
-    drift of conserved quantities, and the zeros of the Hessian. Runs that are done are kept. After an
-    interrupt the same command goes on where it stopped.
+    The method is gradient flow, gradient descent or Langevin dynamics; one layer has an exact loss. With
+    --json, or -O, each run is one JSON document on a line (JSON Lines), with the loss, stratum, ranks and
+    distances, the drift of conserved quantities, and the zeros of the Hessian. agattn keeps finished runs.
+    After an interrupt the same command goes on where it stopped.
     """
     from agattn.experiments.studies.jobs import versions_for
     from agattn.experiments.training.experiment import read_experiments

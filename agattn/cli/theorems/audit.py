@@ -25,7 +25,7 @@ def command(
 ) -> int:
     """Check every claim natively on all architectures up to a size, and print a Markdown page.
 
-    The page has one table, architecture by claim, and the shortest condition that describes where each fails.
+    The page has one table, architecture by claim, and the shortest condition for each claim that fails.
     """
     from agattn.calls import positive_integer
     from agattn.experiments.verbs import audit

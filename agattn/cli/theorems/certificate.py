@@ -39,7 +39,7 @@ def command(architecture: Any, claims: tuple[str, ...], destination: Path | None
     from agattn.verification.certificate import CertifiedClaims, dump
     from agattn.verification.verbs import certificate
 
-    with progress(f"{architecture}: certificate"):
+    with progress(f"{architecture.name}: certificate"):
         found = certificate(architecture, claims)
     if destination is not None:
         write_file(destination, dump(found) + "\n")

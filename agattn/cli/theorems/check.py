@@ -25,10 +25,10 @@ from agattn.errors import InputError, check_file
     help="Write the checker as one file of Python.",
 )
 def command(path: str | None, as_json: bool, write: Path | None) -> int:
-    """Verify the certificate in FILE (- is stdin) again: no engine, no FLINT, no sympy.
+    """Check the certificate in FILE (- is stdin) with Python's integers alone.
 
-    The checker is one file of Python that needs nothing else; --write copies it, for whoever wants to read
-    it, or to use it where agattn is not installed.
+    No engine, no FLINT and no sympy is used. The checker is one file of Python; --write copies the file, so
+    that you can read it, or run it where agattn is not installed.
 
     Exit status: 0 valid; 1 not valid; 2 unreadable, malformed or too large.
     """

@@ -38,7 +38,7 @@ MSOLVE = Engine(
         "critical-equations", "critical-points", "fiber", "hilbert-function", "implicit-ideal", "membership",
         "model-fiber", "model-hilbert-function", "model-implicit-ideal",
     ),
-    answers="Groebner bases and systems with finitely many solutions",
+    answers="questions about Groebner bases and systems with finitely many solutions",
     lacks=("prime", "max-degree", "components"),
     proves=False,  # msolve computes modulo primes and lifts
 )  # fmt: skip

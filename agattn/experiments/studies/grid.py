@@ -386,7 +386,7 @@ def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
         except InputError as error:
             where = f"{name}, with dims = {list(chosen['dims'])} and ranks = {list(chosen['ranks'])}"
             raise InputError(
-                f"{where}: {error}; what does not fit together belongs into separate [[networks]]"
+                f"{where}: {error}; put values that do not fit together into separate [[networks]]"
             ) from None
     return found
 

@@ -148,7 +148,7 @@ class Job:
             document = report.as_json() | {"troubles": sorted(report.troubles)}
             return document, report.exit_status, report.engine_failed
         if not isinstance(layer, ABOUT[self.ask]):
-            raise InputError(f"{self.ask} is not asked about {layer}")
+            raise InputError(f"{self.ask} is not asked about {layer.name}")
         if self.ask == "dimension":
             from agattn.claims.network_dimension import with_paper
             from agattn.geometry.dimension.dimension import dimension

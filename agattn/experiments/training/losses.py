@@ -85,7 +85,7 @@ def exact_layer(architecture: Architecture) -> DeepNetwork:
     network = architecture.as_network()
     if network is None or not is_one_lightning_layer(architecture):
         raise InputError(
-            f"{architecture} has no exact loss, which is known for one lightning layer "
+            f"{architecture.name} has no exact loss, which is known for one lightning layer "
             "without skip connections; give a number of samples"
         )
     return network
@@ -121,7 +121,9 @@ class PopulationLoss(TrainingLoss):
         self.layer = layer_of(network)
         target = np.asarray(target, dtype=float)
         if target.shape != (self.layer.ambient_dimension,):
-            raise InputError(f"the target has shape {target.shape}; {self.layer} needs one axis of length N")
+            raise InputError(
+                f"the target has shape {target.shape}; {self.layer.name} needs one axis of length N"
+            )
         self.gram = gaussian_gram(self.layer)
         # V ⊗ A in coordinates: the coordinates y_c of a row of outputs are linear in V_c ⊗ A.
         one, d = SingleLayer(self.d, 1, t=network.t), self.d
@@ -168,7 +170,7 @@ class SampleLoss(TrainingLoss):
 
     def __init__(self, architecture: Architecture, X: Array, Y: Array, compiled: bool = False) -> None:
         if X.shape[1:] != architecture.input_shape or Y.shape != (len(X), *architecture.output_shape):
-            raise InputError(f"X is {X.shape} and Y is {Y.shape}, which does not fit {architecture}")
+            raise InputError(f"X is {X.shape} and Y is {Y.shape}, which does not fit {architecture.name}")
         self.architecture, self.X, self.Y = architecture, X, Y
         self._compiled = _compiled(architecture) if compiled else None  # type: ignore[arg-type]
 

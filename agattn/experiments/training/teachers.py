@@ -214,7 +214,7 @@ class Teacher:
             network = architecture.as_network()
             if network is None or len(self.ranks or ()) != network.layers:
                 raise InputError(
-                    f"{architecture} does not fit the ranks {list(self.ranks or ())} of the teacher"
+                    f"{architecture.name} does not fit the ranks {list(self.ranks or ())} of the teacher"
                 )
             for i, rank in enumerate(self.ranks or (), 1):
                 parameters["Q" if "Q" in parameters else f"Q_{i}"][..., rank:, :] = 0
@@ -226,7 +226,7 @@ class Teacher:
         if layer is None:
             raise InputError(f"a teacher {self.kind!r} is for one lightning layer of one head, t ≥ 2")
         if self.kind == "zariski" and layer.d < 2:
-            raise InputError(f"{layer} has no limits outside M, because d = 1")
+            raise InputError(f"{layer.name} has no limits outside M, because d = 1")
         return layer
 
     def _limit_of_heads(self, network: DeepNetwork) -> Array:
@@ -252,7 +252,7 @@ def _pair_with_limits(architecture: Architecture) -> tuple[DeepNetwork, int]:
     network = architecture.as_network()
     first = None if network is None or not is_covered(network) else first_of_pair(network)
     if network is None or first is None:
-        raise InputError(f"{architecture} has no limits outside M that are known")
+        raise InputError(f"{architecture.name} has no limits outside M that are known")
     return network, first
 
 

@@ -215,7 +215,7 @@ def runs_sheet(runs: Sequence[RunEnd]) -> Sheet:
     )
     note = (
         "Strata are (rk V, rk A, rk [V; Aᵀ]), with the number of runs that converged there. The loss is the "
-        "median of the runs that converged, and the drift the largest of all runs. All is numerical."
+        "median of the runs that converged, and the drift the largest of all runs. All numbers are numerical."
     )
     return Sheet("", (Table("", columns, tuple(rows)), Note(note, folded=True)))
 

@@ -249,7 +249,9 @@ def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
         InputError: if there are more parameters, the loss is not definite, or all θ are critical.
     """
     if not is_eliminated(chart):
-        raise InputError(f"{chart.name} of {chart.layer} has more than one parameter besides a linear factor")
+        raise InputError(
+            f"{chart.name} of {chart.layer.name} has more than one parameter besides a linear factor"
+        )
     require_definite(loss)
     m = len(chart.ring) - 1
     columns = [[_in_parameter(f.derivative(x)) for f in chart.y] for x in chart.ring.gens[:m]]

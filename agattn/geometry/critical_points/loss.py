@@ -446,5 +446,6 @@ def _target(layer: SingleLayer, target: Sequence[Any] | None) -> list[Fraction]:
 def _check_size(layer: SingleLayer) -> None:
     if layer.ambient_dimension > MAX_COORDINATES:
         raise TooLargeError(
-            f"{layer} has {layer.ambient_dimension} coordinates; the limit of losses is {MAX_COORDINATES}"
+            f"{layer.name} has {layer.ambient_dimension} coordinates; the limit of losses is "
+            f"{MAX_COORDINATES}"
         )

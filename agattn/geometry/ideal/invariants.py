@@ -105,7 +105,7 @@ def families(layer: SingleLayer, max_degree: int = 8) -> tuple[EquationFamily, .
         ArithmeticError: if an equation does not vanish, which would be an error in this program.
     """
     if layer.d_out > 1:
-        raise InputError(f"the named invariants are for d' = 1, not for {layer}")
+        raise InputError(f"the named invariants are for d' = 1, not for {layer.name}")
     if layer.d > LARGEST_WIDTH:
         raise TooLargeError(f"the named invariants are written out for d ≤ {LARGEST_WIDTH}, not {layer.d}")
     wanted = _for_orbits(layer.d, layer.alpha) if layer.has_orbits else _for_one_token(layer)
@@ -402,7 +402,9 @@ def _point_of(layer: SingleLayer, coefficients: Any) -> dict[tuple[int, ...], in
     if not is_exact(values):
         raise InputError("the coefficients are in floating point; give whole numbers or fractions")
     if values.size != layer.ambient_dimension:
-        raise InputError(f"there are {values.size} coefficients; {layer} has N = {layer.ambient_dimension}")
+        raise InputError(
+            f"there are {values.size} coefficients; {layer.name} has N = {layer.ambient_dimension}"
+        )
     if layer.d > LARGEST_WIDTH:
         raise TooLargeError(f"families are evaluated for d ≤ {LARGEST_WIDTH}, not {layer.d}")
     return dict(zip(coordinates(layer), primitive(list(map(Fraction, values.tolist()))), strict=True))

@@ -288,7 +288,7 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
         raise InputError("the weights have several heads or layers; give those of one head of one layer")
     w = layers[0][0]
     if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
-        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer}")
+        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer.name}")
     if w.K is None and w.a != layer.a:
         return weights(A=w.A, V=w.V, a=layer.a)
     if w.a != layer.a:
@@ -357,8 +357,8 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence
     ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (one, two)]
     if ends[0] != ends[1]:
         raise InputError(
-            f"the first have d = {ends[0][0]} and d' = {ends[0][1]}, the second {ends[1][0]} and"
-            f" {ends[1][1]}; only layers of the same d and d' can be compared"
+            f"the first weights have d = {ends[0][0]} and d' = {ends[0][1]}, and the second have "
+            f"d = {ends[1][0]} and d' = {ends[1][1]}; only layers of the same d and d' can be compared"
         )
     if all(len(network) == len(network[0]) == 1 for network in (one, two)):
         found = _one_head(one[0][0], two[0][0], tolerance)

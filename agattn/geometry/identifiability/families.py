@@ -91,7 +91,7 @@ class ExactWeights:
             for name in sorted(names):
                 listed = ", ".join(shapes)
                 text = f"{name} {word}" if word else f"the weights lack {name} of"
-                raise InputError(f"{text} {architecture}; its parameters are {listed}")
+                raise InputError(f"{text} {architecture.name}; its parameters are {listed}")
         flat: list[Fraction | int] = []
         for name, shape in shapes.items():
             array = scalars(given[name], name)

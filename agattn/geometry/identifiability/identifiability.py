@@ -79,7 +79,8 @@ def identifiability(
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
-            f"{architecture} has {architecture.parameters} parameters; which are determined is found for at"
+            f"{architecture.name} has {architecture.parameters} parameters; which are "
+            "determined is found for at"
             f" most {MAX_PARAMETERS}. --force tries anyway"
         )
     asked = _asked(architecture, functions, force)

@@ -549,7 +549,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     """
     asked, architecture = architecture, architecture.as_network() or architecture
     if (n := architecture.parameters) > MOST_PARAMETERS:
-        raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
+        raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
         return _softmax_fiber(asked, architecture, given, seed)
     at = weights_of(architecture, given)

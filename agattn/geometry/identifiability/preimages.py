@@ -52,7 +52,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     if not layer.has_orbits:
         raise InputError("preimages are found for t ≥ 2; with one token only V and A + Aᵀ are determined")
     if len(y) != layer.ambient_dimension:
-        raise InputError(f"the tensor has {len(y)} entries; {layer} needs N = {layer.ambient_dimension}")
+        raise InputError(f"the tensor has {len(y)} entries; {layer.name} needs N = {layer.ambient_dimension}")
     values = np.array([fraction(rational(x)) for x in y], dtype=object)
     if not values.any():
         raise InputError("the tensor is 0, whose fiber is {A = 0} ∪ {V = 0}; give a nonzero one")

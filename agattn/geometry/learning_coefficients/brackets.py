@@ -157,7 +157,9 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     λ = 5/2, m = 2 (proved)
     """
     if (n := architecture.parameters) > MOST_PARAMETERS:
-        raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
+        raise TooLargeError(
+            f"{architecture.name} has {n} parameters; brackets are for {MOST_PARAMETERS} at most"
+        )
     if architecture.degree is None:
         return _of_softmax(architecture, weights, seed)
     return _of_polynomial(ExactWeights(architecture, weights), seed)

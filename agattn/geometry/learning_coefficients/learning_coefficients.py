@@ -456,7 +456,7 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
     23
     """
     if layer.alpha > MOST_RANKS:
-        raise TooLargeError(f"{layer} has an A of up to {layer.alpha} ranks; the limit is {MOST_RANKS}")
+        raise TooLargeError(f"{layer.name} has an A of up to {layer.alpha} ranks; the limit is {MOST_RANKS}")
     listed = sum(1 for _ in islice(_kinds(layer), MOST_POINTS + 1)) <= MOST_POINTS
     largest = min(layer.d_out, layer.d)
     truths = [ZERO]

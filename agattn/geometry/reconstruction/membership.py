@@ -169,7 +169,7 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
         return scalars(y, "the tensor").reshape(N)
     if y.shape != full:
         raise InputError(
-            f"the tensor has the shape {y.shape}; {layer} needs N = {N} compact coefficients"
+            f"the tensor has the shape {y.shape}; {layer.name} needs N = {N} compact coefficients"
             f" or all of them, {full[0]} × {full[1]} × {full[2]}"
         )
     y = scalars(y, "the tensor")

@@ -99,7 +99,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
     [Fraction(1, 1), Fraction(0, 1), Fraction(3, 1), Fraction(0, 1), Fraction(1, 1), Fraction(2, 1)]
     """
     if layer.d < 2 or not layer.has_orbits:
-        raise InputError(f"{layer} has no standard slice, which needs d ≥ 2 and t ≥ 2")
+        raise InputError(f"{layer.name} has no standard slice, which needs d ≥ 2 and t ≥ 2")
     index = coordinates(layer)
 
     def unit(*place: int) -> Vector:
@@ -198,7 +198,7 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
     if block is None:
         raise InputError(
             f"without an engine only sections by slices in one row, two columns and two variables are known, "
-            f"for d, a ≥ 2, and this slice of {layer} is different; name an engine"
+            f"for d, a ≥ 2, and this slice of {layer.name} is different; name an engine"
         )
     at = dict(zip(coordinates(layer), slice_.images(), strict=True))
     p, q, r, s, t, u = (at[name] for name in block)

@@ -85,5 +85,7 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         return BoundaryAnswer(None, f"its {which} real and reduced, so the map is injective near each")
     sequence = BoundarySequence(layer, first, second)
     if sequence.point(0) != list(coefficients(layer, *representative(layer, stratum))):
-        raise DisagreementError(f"stratum {stratum} of {layer} is ramified but not reached by {sequence}")
+        raise DisagreementError(
+            f"stratum {stratum} of {layer.name} is ramified but not reached by {sequence}"
+        )
     return BoundaryAnswer(sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")

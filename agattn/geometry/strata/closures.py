@@ -105,7 +105,7 @@ class StratumClosure:
     def __post_init__(self) -> None:
         require_two_tokens(self.layer)
         if not is_stratum(self.layer, self.stratum):
-            raise InputError(f"{self.stratum} is not a stratum of {self.layer}; {_listed(self.layer)}")
+            raise InputError(f"{self.stratum} is not a stratum of {self.layer.name}; {_listed(self.layer)}")
         if self.stratum.is_zero:
             raise InputError(
                 f"{self.stratum} is the function 0 alone, whose equations are the coordinates themselves; "

@@ -157,7 +157,9 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     """Raise an InputError unless these are the ranks of a pair (A, V) of the layer, and t ≥ 2."""
     require_two_tokens(layer)
     if not is_stratum(layer, stratum):
-        raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
+        raise InputError(
+            f"{stratum} is not a stratum of {layer.name}; see `agattn strata` for those there are"
+        )
 
 
 def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:

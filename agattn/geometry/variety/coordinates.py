@@ -103,7 +103,7 @@ def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
     """
     A, V = as_array(A, "A"), as_array(V, "V")
     if A.shape != (layer.d, layer.d) or V.shape != (layer.d_out, layer.d):
-        raise InputError(f"A is {A.shape} and V is {V.shape}; {layer} needs d × d and d' × d")
+        raise InputError(f"A is {A.shape} and V is {V.shape}; {layer.name} needs d × d and d' × d")
     i, k = np.triu_indices(layer.d)
     y: Array = V[:, None, i] * A.T[None, :, k]  # in the order c, b, i ≤ k
     mixed = i < k

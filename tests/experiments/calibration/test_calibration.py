@@ -224,7 +224,7 @@ def test_the_command_finds_slopes_of_free_energies(tmp_path):
 def test_the_command_refuses_what_it_cannot_use(tmp_path):
     (tmp_path / "file").touch()
     for words, message in (
-        (("--quick",), "--quick is for sampling, with --out; leave it out"),
+        (("--quick",), "--quick is for sampling, with --out; leave --quick out"),
         (("--out", tmp_path / "file"), "it is no folder"),
         (("--out", tmp_path / "x", "--points", 101), "101 is not from 1 to 100"),
     ):

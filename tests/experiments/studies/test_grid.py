@@ -193,8 +193,8 @@ def test_no_value_makes_more_than_a_message(value):
         ("[[networks]]\ndims = [[2,'d']]\nranks = [[2]]", "networks: dims is 'd'; 'd' is no whole number"),
         (
             "[[networks]]\ndims = [[2,2]]\nranks = [[2,2]]",
-            "networks, with dims = [2, 2] and ranks = [2, 2]: 2 ranks for 1 layer; give one rank a_i for "
-            "each layer, and one width more; what does not fit together belongs into separate [[networks]]",
+            "networks, with dims = [2, 2] and ranks = [2, 2]: 2 ranks for 1 layer; l layers have l ranks and "
+            "l + 1 widths; put values that do not fit together into separate [[networks]]",
         ),
         (NETWORK + "skip = 1", "networks: skip is 1; it must be true or false, or a list of them"),
         (NETWORK + "normalization = 'layer'", "normalization is 'layer'; it must be 'none' or 'softmax'"),
