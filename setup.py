@@ -13,7 +13,7 @@ def long_description(readme: str) -> str:
     The sentence about the picture then says how to draw it. Links to files of the clone become their text.
     """
     text = re.sub(r"<p align=\"center\">\n<img .*?</p>\n\n", "", readme, flags=re.DOTALL)
-    text = text.replace("*The picture is a slice", "*`agattn figure 1 -O umbrella.png` draws a slice")
+    text = text.replace("*The picture shows a slice", "*`agattn figure 1 -O umbrella.png` draws a slice")
     return re.sub(r"(?<!!)\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 
 
