@@ -233,7 +233,7 @@ class Teacher:
         limit = closedness(network).limit if is_one_layer(network) else None
         if limit is None:
             layer = layer_of(network)
-            name = layer if network.heads_by_layer == (1,) else network
+            name = layer.name if network.heads_by_layer == (1,) else str(network)
             raise InputError(f"{name} has no limits outside M that are known")
         layer = layer_of(network)
         return np.array([float(limit.y.get(place, 0)) for place in coordinates(layer)])
