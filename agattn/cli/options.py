@@ -179,7 +179,8 @@ network_or_checkpoint = partial(
 )
 
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
-single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)
+_ONE_LAYER = _LAYER | {"t": (*_LAYER["t"][:3], "Number of tokens t.  [default: 2]")}
+single_layer = partial(layer_or_network, described=_ONE_LAYER | _MODEL, of_model=_one_layer)
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
