@@ -11,7 +11,7 @@ and times compare.
 >>> Teacher("limit").loss(ag.SingleLayer(2, 1), Data(), seed=0)
 Traceback (most recent call last):
     ...
-agattn.errors.InputError: M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2 has no limits outside M that are known
+agattn.errors.InputError: M(2,1,2) has no limits outside M that are known
 """
 
 from __future__ import annotations
