@@ -108,7 +108,7 @@ def verb(name: str) -> Callable[..., Any]:
     >>> verb("strata")(ag.SingleLayer(20, 20))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: M(20,20,20): expected dim 799 in ℝ⁸⁴⁰⁰⁰, t ≥ 2 has 84000 coordinates;
+    agattn.errors.TooLargeError: M(20,20,20) has 84000 coordinates;
     the limit is 1000. Use force=True to start all the same
     """
     module, function = VERBS[name].split(":")

@@ -92,7 +92,7 @@ def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
         else "not attained" if high < bound else "not attained at any point tried"
     )  # fmt: skip
     witness = f"a Jacobian has rank {low}; the bound {bound} is {attained}"
-    scope = f"that no Jacobian computed has a larger rank; that none has, is proved by {reason}"
+    scope = f"that no computed Jacobian has a larger rank; for all Jacobians the bound is proved: {reason}"
     details = {"bound": bound, "scope": scope}
     return Outcome(
         low <= bound, computed_dimension(found), witness, details=details, predicted={"at_most": bound}

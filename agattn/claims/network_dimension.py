@@ -252,8 +252,8 @@ LOCALLY = (
 )
 
 COUNTED = (
-    "that no Jacobian computed has a larger rank; that none has, is the proof of the bound by counting, of "
-    "which the bound is the outcome"
+    "that no computed Jacobian has a larger rank; for all Jacobians the bound is proved by counting, and the "
+    "bound is the count itself"
 )
 
 #: Why no dimension of a network has a certificate.

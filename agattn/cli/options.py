@@ -178,8 +178,9 @@ network_or_checkpoint = partial(
     layer_or_network, described=_WITHOUT_SIZES | _HEADS, of_model=_polynomial, by_place=False
 )
 
+_ONE_LAYER = _LAYER | {"t": (*_LAYER["t"][:3], "Number of tokens t.  [default: 2]")}
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
-single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)
+single_layer = partial(layer_or_network, described=_ONE_LAYER | _MODEL, of_model=_one_layer)
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:

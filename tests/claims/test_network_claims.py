@@ -202,7 +202,7 @@ def test_a_wrong_general_formula_is_refuted(claim, network, off, monkeypatch):
 def test_the_bound_for_several_heads_does_not_pretend_to_check_itself():
     found = verdict("agattn.multi-head-dimension", DeepNetwork((3, 3), (3,), t=2, heads=2))
     assert (found.status, found.as_json()["evidence"]) == (CONFIRMED, "proved in part")
-    assert "that none has, is the proof of the bound by counting" in found.scope
+    assert "for all Jacobians the bound is proved by counting" in found.scope
 
 
 def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):

@@ -235,7 +235,9 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
     ((0, 1, 2), (5, 6), (0, 1, 2, 3))
     """
-    bad = InputError(f"seeds is {shown(given)}; it must be how many, a range such as '0..99', or a list")
+    bad = InputError(
+        f"seeds is {shown(given)}; it must be a number of seeds, a range such as '0..99', or a list"
+    )
     found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
     if isinstance(given, str):
         match = re.fullmatch(r"\s*(?:([0-9]{1,9})\s*\.\.\s*)?([0-9]{1,9})\s*", given)

@@ -11,7 +11,7 @@ and times compare.
 >>> Teacher("limit").loss(ag.SingleLayer(2, 1), Data(), seed=0)
 Traceback (most recent call last):
     ...
-agattn.errors.InputError: M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2 has no limits outside M that are known
+agattn.errors.InputError: M(2,1,2) has no limits outside M that are known
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Teacher:
         limit = closedness(network).limit if is_one_layer(network) else None
         if limit is None:
             layer = layer_of(network)
-            name = layer if network.heads_by_layer == (1,) else network
+            name = layer.name if network.heads_by_layer == (1,) else str(network)
             raise InputError(f"{name} has no limits outside M that are known")
         layer = layer_of(network)
         return np.array([float(limit.y.get(place, 0)) for place in coordinates(layer)])

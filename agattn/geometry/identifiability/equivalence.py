@@ -280,8 +280,7 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
     >>> weights_of_layer(SingleLayer(2, 1), {"A": [[1]], "V": [[1]]})
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: the weights have d = 1 and d' = 1, which is not M(2,1,2): expected dim 5 in
-    ℝ⁶, t ≥ 2
+    agattn.errors.InputError: the weights have d = 1 and d' = 1, which is not M(2,1,2)
     """
     layers = layers_of(given)
     if len(layers) > 1 or len(layers[0]) > 1:
