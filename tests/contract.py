@@ -154,9 +154,10 @@ def described(part, root, shared):
 def one_of(parts, root, shared):
     """The same of several parts, of which one is there."""
     several = [(resolve(part, root), *described(part, root, shared)) for part in parts]
-    kinds = list(dict.fromkeys(kind for _, kind, _ in several))
-    forms = [kind for kind in kinds if kind.startswith(f"{ARCHITECTURE} ")]
-    if forms == list(shared.values()) and len(forms) > 1:
+    # Versions of msgspec list them in other orders.
+    kinds = sorted({kind for _, kind, _ in several}, key=lambda kind: (kind == "null", kind))
+    forms = {kind for kind in kinds if kind.startswith(f"{ARCHITECTURE} ")}
+    if len(forms) > 1 and forms == set(shared.values()):
         kinds = [ARCHITECTURE, *(kind for kind in kinds if kind not in forms)]
     with_keys = [(part, keys) for part, _, keys in several if keys]
     if len(with_keys) == 1:
