@@ -14,6 +14,7 @@ from typing import NamedTuple
 import jsonschema
 import pytest
 
+from agattn.cli.commands import REFUSALS, STATUSES
 from agattn.cli.main import main
 from agattn.documents import schema
 
@@ -29,7 +30,7 @@ class Ended(NamedTuple):
 
 
 def call(*words):
-    """Run ``agattn WORDS`` in this process."""
+    """Run ``agattn WORDS`` in this process, and see that it ends as the contract says."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
     with (
         contextlib.redirect_stdout(streams[0]),
@@ -37,7 +38,9 @@ def call(*words):
         pytest.raises(SystemExit) as end,
     ):
         main([str(word) for word in words])
-    return Ended(end.value.code, *(stream.buffer.getvalue().decode() for stream in streams))
+    status = end.value.code
+    assert status in STATUSES and (status != 1 or words[0] in REFUSALS), (words, status)
+    return Ended(status, *(stream.buffer.getvalue().decode() for stream in streams))
 
 
 def document(*words, status=0):

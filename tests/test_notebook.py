@@ -80,7 +80,7 @@ def test_what_the_notebooks_are_about():
 
 
 @pytest.mark.engine
-def test_the_macaulay2_door_opens(macaulay2, tmp_path):
+def test_the_macaulay2_door_opens(macaulay2):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [lines] = re.findall(r"^```m2\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
     assert len(lines.splitlines()) == 4

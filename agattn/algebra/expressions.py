@@ -1,8 +1,9 @@
 """Expressions of sympy, read by their structure and never by their text.
 
 >>> import sympy
+>>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y = sympy.symbols("x y")
->>> f = read_polynomial((x + y) ** 2 / 2 - x * y, PolynomialRing(["x", "y"]))
+>>> f = evaluate((x + y) ** 2 / 2 - x * y, dict(zip((x, y), PolynomialRing(["x", "y"]).gens)))
 >>> f
 1/2*x^2 + 1/2*y^2
 
@@ -20,7 +21,6 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import InputError
 
 
@@ -91,16 +91,3 @@ def _combined(node: Any, known: Mapping[Any, Any]) -> Any:
         return known[node.base] ** int(node.exp)
     number = sympy.Rational(node)
     return Fraction(int(number.p), int(number.q))
-
-
-def read_polynomial(expression: Any, ring: PolynomialRing) -> Polynomial:
-    """An expression of sympy as an element of a ring, whose variables have the names of the symbols.
-
-    Raises:
-        InputError: as :func:`evaluate`, also for a symbol that is no variable of the ring.
-    """
-    symbols = {symbol.name: symbol for symbol in getattr(expression, "free_symbols", ())}
-    variables = zip(ring.variables, ring.gens, strict=True)
-    values = {symbols[v.name]: gen for v, gen in variables if v.name in symbols}
-    value = evaluate(expression, values)
-    return value if isinstance(value, Polynomial) else ring.one() * value

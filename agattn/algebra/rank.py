@@ -41,7 +41,6 @@ from agattn.evidence import Evidence, weakest
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
 
-Used = Literal["rational", "modular", "ball", "mpmath"]
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
 # A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to
@@ -461,7 +460,7 @@ def _stream(space: RowSpace, draw: Callable[[int], Residues], target: int, patie
     return seen
 
 
-def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> RankResult:
+def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
     """The rank by pivots in float64, whose minor is then proved in balls; each attempt has more rows.
 
     Where that does not meet the upper bound, the last rows are eliminated in balls, in which smaller pivots
@@ -470,7 +469,7 @@ def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> Rank
     assert rows.real is not None
     generator, target = np.random.default_rng(seed), rows.upper_bound
     proved, observed, bits_used = 0, 0, None
-    for attempt in range(attempts):
+    for attempt in range(4):
         floats, exact = rows.real((target + 8) * (attempt + 5) // 4, generator)
         places, columns = _float_pivots(floats)
         size = min(len(places), target)

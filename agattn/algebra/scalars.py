@@ -185,17 +185,14 @@ def decide_rank(values: Any, tolerance: float = TOLERANCE) -> RankDecision:
     return decide_from_singular_values(np.linalg.svd(scaled(array)[0], compute_uv=False), tolerance)
 
 
-def decide_from_singular_values(
-    sigma: Array, tolerance: float = TOLERANCE, scale: float | None = None
-) -> RankDecision:
-    """How many of the falling singular values are above ``tolerance`` times ``scale``, the largest of them.
+def decide_from_singular_values(sigma: Array, tolerance: float = TOLERANCE) -> RankDecision:
+    """How many of the falling singular values are above ``tolerance`` times the largest of them.
 
     >>> import numpy as np
     >>> decide_from_singular_values(np.array([4.0, 1e-12]))
     rank 1 (margin 4e+03)
     """
-    largest = (float(sigma[0]) if len(sigma) else 0.0) if scale is None else scale
-    threshold = tolerance * largest
+    threshold = tolerance * float(sigma[0]) if len(sigma) else 0.0
     if threshold == 0:
         return RankDecision(0, tolerance, float("inf"))
     rank = int((sigma > threshold).sum())

@@ -130,14 +130,11 @@ def as_rows(architecture: Architecture, parameters: Mapping[str, Array]) -> Arra
     return np.concatenate(rows, axis=-1)
 
 
-def bounds_on_outputs(
-    architecture: Architecture, arithmetic: Arithmetic | None = None, bits: float = 0.0
-) -> Array:
+def bounds_on_outputs(architecture: Architecture, bits: float = 0.0) -> Array:
     """The outputs at bounds in place of θ and X, :class:`~agattn.algebra.arithmetic.Size`.
 
     Args:
         architecture: a polynomial one.
-        arithmetic: one of bounds; that of a ring by default.
         bits: log₂ of the bound in place of each parameter; in place of each entry of X there is 1.
 
     Returns:
@@ -150,7 +147,7 @@ def bounds_on_outputs(
 
     theta = draw_parameters(architecture, lambda shape: np.full(shape, Size(bits), dtype=object))
     X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-    out = architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
+    out = architecture.evaluate(RingArithmetic(), theta, X)
     return np.frompyfunc(Size.of, 1, 1)(out)  # also of outputs that are constant
 
 

@@ -1,4 +1,4 @@
-"""The commands by name, in groups by what one wants: the folder of each, one line of help, and its module."""
+"""The commands by name, in groups by what one wants: folders, lines of help, modules, and exit statuses."""
 
 #: Of each folder its title in the overview, and the commands in it with their one-line help, so that the
 #: overview needs none of their imports. The main group, and the main command of each, comes first.
@@ -96,4 +96,24 @@ MODULES = {
     name: f"agattn.cli.{folder}.{name.replace('-', '_')}"
     for folder, (_, commands) in FOLDERS.items()
     for name in commands
+}
+
+#: What each exit status says, of every command.
+STATUSES = {
+    0: "all confirmed or inapplicable",
+    1: "a claim was refuted",
+    2: "bad input",
+    3: "something stayed undecided",
+    4: "an engine failed and nothing else could decide",
+    70: "agattn itself failed",
+    130: "interrupted",
+    141: "nobody read the output to its end",
+}
+
+#: What the status 1 says of each command that may end with it. No other command does.
+REFUSALS = {
+    **dict.fromkeys(("verify", "audit", "report", "study"), STATUSES[1]),
+    "certificate": "a refutation is certified",
+    "check": "not valid",
+    "equivalent": "different functions",
 }

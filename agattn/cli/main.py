@@ -16,12 +16,13 @@ import click
 
 from agattn._version import __version__
 from agattn.cli import interrupts
-from agattn.cli.commands import COMMANDS, FOLDERS, INSTEAD, MODULES
+from agattn.cli.commands import COMMANDS, FOLDERS, INSTEAD, MODULES, STATUSES
 from agattn.cli.ending import fail, forget_output
 from agattn.errors import AgattnError, nearest, was_interrupted
 
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
+_ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())
 
 
 class LazyGroup(click.Group):
@@ -65,17 +66,15 @@ def _instead(name: str) -> str:
 
 @click.group(
     cls=LazyGroup,
+    help=f"""The algebraic geometry of lightning self-attention, computed exactly.
+
+    Exit status: {_ENDINGS}.""",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Example: agattn verify -d 2 -o 1",
 )
 @click.version_option(__version__, prog_name="agattn")
 def cli() -> None:
-    """The algebraic geometry of lightning self-attention, computed exactly.
-
-    Exit status: 0 all confirmed or inapplicable; 1 a claim was refuted; 2 bad input; 3 something stayed
-    undecided; 4 an engine failed and nothing else could decide; 70 agattn itself failed; 130 interrupted;
-    141 nobody read the output to its end.
-    """
+    """The command that has all commands."""
 
 
 def run(arguments: list[str]) -> int:

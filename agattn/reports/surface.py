@@ -75,11 +75,11 @@ def _grid(radius: float, number: int) -> Array:
     return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
-def points_on_curve(polynomials: Sequence[Polynomial], radius: float, cells: int = 22) -> Array:
-    """Many common zeros of polynomials in the cube, n × 3, by Gauss-Newton steps from a grid."""
+def points_on_curve(polynomials: Sequence[Polynomial], radius: float) -> Array:
+    """Many common zeros of polynomials in the cube, n × 3, by Gauss-Newton steps from a grid of 22³."""
     functions = [evaluator(f) for f in polynomials]
     derivatives = [[evaluator(f.derivative(x)) for x in f.ring.gens] for f in polynomials]
-    p = _grid(radius, cells)
+    p = _grid(radius, 22)
     for _ in range(30):
         values = np.stack([f(p) for f in functions], axis=1)
         jacobian = np.stack([np.stack([g(p) for g in row], axis=1) for row in derivatives], axis=1)

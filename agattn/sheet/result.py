@@ -234,7 +234,9 @@ class Result:
     """A result, which has a line, a sheet, a JSON document and the schema of that document.
 
     Attributes:
-        schema_name: the name in the key ``schema`` of its documents; empty for a part of another result.
+        schema_name: what the key ``schema`` of its documents says, such as ``agattn/verify/1``, made of the
+            ``name`` and the ``number`` in the class line; empty for a part of another result. The number is
+            raised when a key is renamed or removed, or gets another type.
         extensible: whether its documents may have further keys.
         tag: a key and its value, by which its documents are told from those of other results.
         one_of: keys of which exactly one is in each of its documents.
@@ -250,6 +252,7 @@ class Result:
     def __init_subclass__(
         cls,
         name: str = "",
+        number: int = 1,
         extensible: bool = False,
         tag: tuple[str, str | int] | None = None,
         one_of: tuple[str, ...] = (),
@@ -257,7 +260,8 @@ class Result:
         **more: Any,
     ) -> None:
         super().__init_subclass__(**more)
-        cls.schema_name, cls.extensible, cls.tag = name, extensible, tag
+        cls.schema_name = f"agattn/{name}/{number}" if name else ""
+        cls.extensible, cls.tag = extensible, tag
         cls.one_of, cls.has_defaults = one_of, has_defaults
 
     def summary(self) -> str:
@@ -349,7 +353,7 @@ def document(result: Result) -> dict[str, Any]:
     A key whose value is ``UNSET``, or is written so, is left out.
     """
     cls: Any = type(result)
-    found: dict[str, Any] = {"schema": f"agattn/{cls.schema_name}/1"} if cls.schema_name else {}
+    found: dict[str, Any] = {"schema": cls.schema_name} if cls.schema_name else {}
     found |= dict([cls.tag] if cls.tag else [])
     for one in keys(cls):
         value = getattr(result, one.attribute)
@@ -421,7 +425,7 @@ def record(cls: Any) -> Any:
     described = keys(cls)
     fields = [(one.attribute, kind := _json_type(one.kind), _left_out(cls, one, kind)) for one in described]
     if cls.schema_name:
-        name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
+        name = Literal[(cls.schema_name,)]  # type: ignore[valid-type]
         meaning = msgspec.Meta(description="The schema of the document, with its number.")
         fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
     tag_field, tag = cls.tag or (None, None)

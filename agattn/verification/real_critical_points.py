@@ -54,17 +54,15 @@ _BITS = 256
 
 def real_critical_points(
     loss: Loss,
-    strata: Sequence[Stratum | None] | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[RealPart, ...]:
-    """All real critical points of a loss, stratum by stratum.
+    """All real critical points of a loss: on the smooth part, and on each of the :func:`lower_strata`.
 
     Args:
         loss: a definite loss: a distance, or the loss of enough data.
-        strata: ``None`` in it is the smooth part. By default that and :func:`lower_strata`.
         limits: of each process of msolve.
         force: start also what is not expected to finish.
         progress: called with the stratum that is next.
@@ -83,9 +81,8 @@ def real_critical_points(
             "Use --force to start all the same"
         )
     require_definite(loss)
-    chosen = (None, *lower_strata(layer)) if strata is None else tuple(strata)
     parts = []
-    for stratum in chosen:
+    for stratum in (None, *lower_strata(layer)):
         progress("real ones on the smooth part" if stratum is None else f"real ones on {stratum}")
         parts.append(real_part(loss, stratum, limits=limits))
     return tuple(parts)

@@ -37,10 +37,10 @@ def hilbert(n: int) -> list[list[Fraction]]:
     return [[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]
 
 
-def planted(m: int, n: int, r: int, seed: int = 0, size: int = 9) -> Any:
-    generator = np.random.default_rng(seed)
+def planted(m: int, n: int, r: int) -> Any:
+    generator = np.random.default_rng(0)
     # Through floats, where the product is exact and fast.
-    left, right = (generator.integers(-size, size + 1, shape).astype(float) for shape in ((m, r), (r, n)))
+    left, right = (generator.integers(-9, 10, shape).astype(float) for shape in ((m, r), (r, n)))
     return (left @ right).astype(np.int64)
 
 
@@ -190,10 +190,10 @@ def test_rank_one_updates() -> None:
     assert (result.rank, result.evidence) == (n - 1, Evidence.PROVED)
 
 
-def kahan(n: int, bits: int = 60) -> list[list[Fraction]]:
+def kahan(n: int) -> list[list[Fraction]]:
     """Kahan's matrix diag(1, s, s², ...)·(I − c·strictly upper ones) with rational s² + c² ≈ 1."""
     c = Fraction(285, 1000)
-    s = Fraction(isqrt(int((1 - c * c) * 4**bits)), 2**bits)
+    s = Fraction(isqrt(int((1 - c * c) * 4**60)), 2**60)
     return [[s**i * (0 if j < i else 1 if j == i else -c) for j in range(n)] for i in range(n)]
 
 

@@ -67,7 +67,7 @@ def test_both_claims_are_confirmed() -> None:
     assert (boundary.value, boundary.multiplicity) == (Fraction(31, 4), 2)
 
 
-def test_another_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_formula_is_refuted() -> None:
     layer, (claim, _) = SingleLayer(2, 1, 2), CLAIMS
     found = list(module._by_normal_form(layer, False))
     place = next(i for i, x in enumerate(found) if x.stratum == Stratum(1, 1, 1))

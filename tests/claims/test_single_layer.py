@@ -64,7 +64,6 @@ TRUE = {
 
 # M(3,2,2), where elimination does not finish and the theorem fails.
 WIDE = SingleLayer(3, 2, 2)
-NAMES = ["111", "112", "122", "123", "211", "212", "213", "222", "223"]
 
 
 def wide():

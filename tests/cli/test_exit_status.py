@@ -271,7 +271,7 @@ def test_an_interrupt_while_modules_are_read_is_silent(n):
 
 
 @pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
-def test_an_interrupt_at_any_time_is_silent(milliseconds, tmp_path):
+def test_an_interrupt_at_any_time_is_silent(milliseconds):
     # It says when it has done what agattn/__main__.py begins with; before that Python prints a traceback.
     code = "import runpy, signal, sys; sys.argv[1:] = ['verify', '-d', '3', '-o', '3']\n"
     code += "signal.signal(signal.SIGINT, signal.SIG_DFL); print(flush=True)\n"

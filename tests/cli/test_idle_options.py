@@ -160,7 +160,7 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(monkeypatch, command, columns):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_an_interrupt_does_not_wait_for_native_computations(tmp_path):
+def test_an_interrupt_does_not_wait_for_native_computations():
     code = (
         "import os, time, agattn.verification.verify as v\n"
         "def slow(*_):\n"

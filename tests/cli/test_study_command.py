@@ -347,7 +347,7 @@ def test_bad_input_to_reports_is_one_line(tmp_path, arguments, message):
     assert (status, out) == (2, "") and message in err and err.count("\n") == 1
 
 
-def test_the_bar_is_for_terminals(study, monkeypatch):
+def test_the_bar_is_for_terminals(study):
     """With lines going to a file and stderr to a terminal there is a bar; it does not disturb the lines."""
     import pty
 

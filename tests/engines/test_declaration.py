@@ -15,9 +15,9 @@ from agattn.systems.catalogue import MODEL_TASKS, TASKS
 NEEDED = [field.name for field in fields(Engine) if field.default is MISSING]
 
 
-def declared(engine=MACAULAY2, **changes):
-    """What an engine declares, with changes; without what is changed to ``None``."""
-    said = {field.name: getattr(engine, field.name) for field in fields(Engine)} | changes
+def declared(**changes):
+    """What Macaulay2 declares, with changes; without what is changed to ``None``."""
+    said = {field.name: getattr(MACAULAY2, field.name) for field in fields(Engine)} | changes
     return {name: value for name, value in said.items() if value is not None}
 
 

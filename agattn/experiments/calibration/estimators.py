@@ -46,7 +46,6 @@ class Estimate(Result):
     method: str
     value: float
     error: float
-    uncorrected: float
     evidence: Evidence = Evidence.NUMERICAL
 
     def __str__(self) -> str:
@@ -276,7 +275,7 @@ def _check(fits: bool, *numbers: int) -> None:
 
 def _estimate(method: str, found: Array, correction: float) -> Estimate:
     error = float(found.std(ddof=1) / len(found) ** 0.5)
-    return Estimate(method, float(found.mean()) + correction, error, float(found.mean()))
+    return Estimate(method, float(found.mean()) + correction, error)
 
 
 def _resampled(weights: Array, draw: np.random.Generator) -> Array:

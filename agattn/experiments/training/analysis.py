@@ -159,12 +159,12 @@ def energies(lines: Sequence[Line], temperature: float, size: int) -> tuple[int,
     return len(found), float(found.mean()), float(found.std(ddof=1) / sqrt(len(found)))
 
 
-def learning_times(lines: Sequence[Line], loss: float = LEARNED) -> list[float]:
-    """The times at which the loss falls below a value, interpolated in logarithms; ∞ where it never does."""
+def learning_times(lines: Sequence[Line]) -> list[float]:
+    """When the loss falls to :data:`LEARNED`, interpolated in logarithms; ∞ where it never does."""
     found = []
     for line in lines:
         times, values = line["history"]["time"], line["history"]["loss"]
-        below = [n for n, value in enumerate(values) if value <= loss]
+        below = [n for n, value in enumerate(values) if value <= LEARNED]
         if not below:
             found.append(float("inf"))
             continue
@@ -172,20 +172,20 @@ def learning_times(lines: Sequence[Line], loss: float = LEARNED) -> list[float]:
         if n <= 1 or values[n] <= 0:
             found.append(times[n])
             continue
-        share = log(values[n - 1] / loss) / log(values[n - 1] / values[n])
+        share = log(values[n - 1] / LEARNED) / log(values[n - 1] / values[n])
         found.append(exp(log(times[n - 1]) + share * log(times[n] / times[n - 1])))
     return found
 
 
-def exponent(line: Line, name: str, decades: float = 2.0) -> float:
-    """d log / d log t of the loss or the norm over the last powers of ten of time, by least squares.
+def exponent(line: Line, name: str) -> float:
+    """d log / d log t of the loss or the norm over the last two powers of ten of time, by least squares.
 
     >>> line = {"history": {"time": [0, 1, 10, 100], "loss": [8, 4, 2, 1]}}
     >>> round(exponent(line, "loss"), 4)
     -0.301
     """
     times, values = np.array(line["history"]["time"][1:]), np.array(line["history"][name][1:], dtype=float)
-    used = (times >= times[-1] / 10**decades * (1 - 1e-9)) & (values > 0)
+    used = (times >= times[-1] / 100 * (1 - 1e-9)) & (values > 0)
     if used.sum() < 2:
         return float("nan")
     return float(np.polyfit(np.log(times[used]), np.log(values[used]), 1)[0])

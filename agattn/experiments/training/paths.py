@@ -38,6 +38,8 @@ from agattn.experiments.training.losses import TrainingLoss
 LARGEST = 1e8
 #: The most steps of the solver between two snapshots.
 MOST_STEPS = 10_000
+#: The number of weights of a path that are kept after the first.
+SNAPSHOTS = 40
 #: The time of the first snapshot after 0, relative to the whole.
 _FIRST = 1e-9
 
@@ -59,21 +61,17 @@ class Path:
     problem: str | None = None
 
 
-def flow(
-    loss: TrainingLoss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
-    snapshots: int = 40,
-) -> Path:  # fmt: skip
-    """Gradient flow from some weights.
+def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> Path:
+    """Gradient flow from some weights, at time 0 and :data:`SNAPSHOTS` times more, evenly spaced in log t.
+
+    The relative tolerance of the solver is that of the loss, the absolute one 1e-3 of it times the largest
+    first weight.
 
     Args:
         loss: L.
         start: D weights.
         time: until when.
         decay: μ.
-        tolerance: of the solver, relative, if not that of the loss; the absolute one is 1e-3 of it times the
-            largest first weight.
-        snapshots: at times 0 and that many more, evenly spaced in log t.
-
     """
     from scipy.integrate import ODEintWarning, odeint
 
@@ -83,14 +81,13 @@ def flow(
     def slope(_: float, theta: Array) -> Any:
         return -(loss.hessian(theta[None])[0] + decay * np.eye(len(theta)))
 
-    tolerance = loss.tolerance if tolerance is None else tolerance
-    times = np.concatenate([[0.0], np.geomspace(max(time * _FIRST, 1e-6), time, snapshots)])
-    absolute = tolerance * 1e-3 * max(float(np.abs(start).max()), 1e-100)
+    times = np.concatenate([[0.0], np.geomspace(max(time * _FIRST, 1e-6), time, SNAPSHOTS)])
+    absolute = loss.tolerance * 1e-3 * max(float(np.abs(start).max()), 1e-100)
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", ODEintWarning)
         weights, told = odeint(
-            field, start, times, Dfun=slope, tfirst=True, rtol=tolerance, atol=absolute, mxstep=MOST_STEPS,
-            full_output=True,
+            field, start, times, Dfun=slope, tfirst=True, rtol=loss.tolerance, atol=absolute,
+            mxstep=MOST_STEPS, full_output=True,
         )  # fmt: skip
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
     reached = np.concatenate([[True], told["tcur"] >= times[1:]])
@@ -104,7 +101,7 @@ def flow(
 
 def descent(
     loss: TrainingLoss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
-    seeds: Sequence[int] = (), snapshots: int = 40,
+    seeds: Sequence[int] = (),
 ) -> list[Path]:  # fmt: skip
     """Gradient descent from S weights side by side; with a temperature T > 0 Langevin dynamics.
 
@@ -119,10 +116,13 @@ def descent(
         decay: μ.
         temperature: T.
         seeds: of the noise, one for each start; needed where T > 0.
-        snapshots: at most that many after the first, evenly spaced in the logarithm of the step.
+
+    Returns:
+        For each start the first weights and those of at most :data:`SNAPSHOTS` steps, evenly spaced in the
+        logarithm of the step.
     """
     noise = [np.random.default_rng([seed, 4]) for seed in seeds]
-    kept = sorted({0, *np.geomspace(1, steps, snapshots).astype(int).tolist()})
+    kept = sorted({0, *np.geomspace(1, steps, SNAPSHOTS).astype(int).tolist()})
     theta, alive = starts.copy(), np.ones(len(starts), dtype=bool)
     taken = np.zeros(len(starts), dtype=int)
     snaps: list[list[Array]] = [[row.copy()] for row in starts]

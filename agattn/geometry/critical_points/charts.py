@@ -172,9 +172,7 @@ def singular_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     return tuple(s for s in strata(layer)[1:] if singular_by_ranks(layer, s))
 
 
-def chart_of(
-    layer: SingleLayer, stratum: Stratum | None = None, opposite: bool = False, characteristic: int = 0
-) -> WeightChart:
+def chart_of(layer: SingleLayer, stratum: Stratum | None = None, opposite: bool = False) -> WeightChart:
     """A chart of a stratum other than 0, by default of the open one.
 
     The chart of the open stratum has also the points of M̄ with smaller ranks. Its :attr:`WeightChart.lower`
@@ -184,7 +182,6 @@ def chart_of(
         layer: the layer, with t ≥ 2 unless only the open stratum is asked for.
         stratum: one of :func:`agattn.geometry.strata.strata.strata`.
         opposite: whether the rows and columns are in opposite order.
-        characteristic: of the ring.
 
     Raises:
         InputError: for t = 1, or if there is no such stratum.
@@ -201,7 +198,7 @@ def chart_of(
     places = [(x, i, j) for x, (m, n) in bases.items() for i in range(m) for j in range(m, n)]
     places += [(x, i, j) for x, (m, n) in general.items() for i in range(m) for j in range(n)]
     places.remove(("v", 0, 0))  # 1 in place of this entry fixes the scale
-    ring = PolynomialRing([Variable(x, (i + 1, j + 1)) for x, i, j in places], characteristic)
+    ring = PolynomialRing([Variable(x, (i + 1, j + 1)) for x, i, j in places])
     free = iter(ring.gens)
     factors = {x: beside_identity(ring, free, m, n, m) for x, (m, n) in bases.items()}
     factors["v"] = beside_identity(ring, chain([ring.one()], free), *general["v"], 0)

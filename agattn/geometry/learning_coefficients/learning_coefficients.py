@@ -669,10 +669,10 @@ def tolerance_curve(
     *,
     softmax: bool = False,
     known: Spectra | None = None,
-    least: float = 1e-12,
-    most: float = 0.5,
 ) -> list[tuple[float, CoefficientPoint]]:
-    """λ of floating weights at every tolerance, t ≥ 2: the point from each tolerance on, up to the next one.
+    """λ of floating weights at every tolerance from 1e-12 to 1/2, t ≥ 2.
+
+    Each point is that from its tolerance on, up to the next one.
 
     >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
     >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given)]
@@ -681,7 +681,7 @@ def tolerance_curve(
     known = spectra(given) if known is None else known
     values = np.concatenate(list(known.values()))
     curve: list[tuple[float, CoefficientPoint]] = []
-    for start in [least, *np.unique(values[(values > least) & (values < most)]).tolist()]:
+    for start in [1e-12, *np.unique(values[(values > 1e-12) & (values < 0.5)]).tolist()]:
         point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
         if not curve or point.ranks != curve[-1][1].ranks:
             curve.append((start, point))

@@ -34,6 +34,9 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Key, Result, key
 
+#: A matrix of floats has rank one if its other singular values are at most this times the first.
+_TOLERANCE = 1e-7
+
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 
 
@@ -130,13 +133,12 @@ def _zeros_of_minors(
     return {zero for zero in zeros if -radius < zero < radius}
 
 
-def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7) -> np.ndarray[Any, Any]:
+def outside(layer: SingleLayer, y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Which real points of M̄ are h ⊗ q ⊗ Q with Q definite of rank 2, and so not in M; numerical.
 
     Args:
         layer: the layer.
         y: an array n × N of floats, with a point of M̄(ℝ) in each row.
-        tolerance: a matrix has rank one if its other singular values are at most this times the first.
 
     Returns:
         An array of n booleans.
@@ -149,8 +151,8 @@ def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7
     """
     d, e = layer.d, layer.d_out
     T = np.asarray(y, dtype=float).reshape(len(y), e, d, -1)
-    rows, h = _rank_one(T.reshape(len(y), e, -1), tolerance)
-    columns, q = _rank_one(T.swapaxes(1, 2).reshape(len(y), d, -1), tolerance)
+    rows, h = _rank_one(T.reshape(len(y), e, -1))
+    columns, q = _rank_one(T.swapaxes(1, 2).reshape(len(y), d, -1))
     form = np.einsum("nc,nb,ncbs->ns", h, q, T)
     symmetric = np.zeros((len(y), d, d))
     for n, (i, k) in enumerate(combinations_with_replacement(range(d), 2)):
@@ -159,12 +161,12 @@ def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7
     eigenvalues = np.linalg.eigvalsh(symmetric)
     order = np.argsort(-np.abs(eigenvalues), axis=1)
     first, second = (np.take_along_axis(eigenvalues, order[:, [n]], axis=1)[:, 0] for n in (0, 1))
-    definite: np.ndarray[Any, Any] = rows & columns & (first * second > tolerance * first**2)
+    definite: np.ndarray[Any, Any] = rows & columns & (first * second > _TOLERANCE * first**2)
     return definite
 
 
-def _rank_one(M: np.ndarray[Any, Any], tolerance: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _rank_one(M: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Whether matrices have rank one, and their first left singular vectors."""
     U, S, _ = np.linalg.svd(M, full_matrices=False)
-    small = S[:, 1:].max(axis=1, initial=0.0) <= tolerance * np.maximum(S[:, 0], 1e-300)
+    small = S[:, 1:].max(axis=1, initial=0.0) <= _TOLERANCE * np.maximum(S[:, 0], 1e-300)
     return small, U[:, :, 0]

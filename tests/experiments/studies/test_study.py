@@ -294,7 +294,7 @@ def test_eight_may_begin_at_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_may_open_the_files_that_they_need(monkeypatch):
+def test_workers_may_open_the_files_that_they_need():
     pytest.importorskip("distributed")
     code = """
 import resource, sys

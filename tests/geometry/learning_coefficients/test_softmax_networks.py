@@ -92,7 +92,7 @@ def test_one_layer_agrees_with_the_formula_of_softmax_heads():
         )
 
 
-def test_a_collapsed_layer_lowers_the_coefficient(tmp_path):
+def test_a_collapsed_layer_lowers_the_coefficient():
     general, skew = [[1, 2], [3, 1]], [[0, 1], [-1, 0]]
     values = {"V_1": [[1, 1], [0, 1]], "V_2": [[1, 1]], "K_1": [[1, 0], [0, 1]], "K_2": [[1, 0], [0, 1]]}
     network = DeepNetwork((2, 2, 1), (2, 2), 2, **SOFTMAX)

@@ -1,0 +1,415 @@
+"""The contract: what programs rely on, in a file that a test compares with the package.
+
+    python -m tests.contract    writes ``contract.txt`` anew; once its version is released, that of the next
+
+It has the keys of all documents, the commands with their options and exit statuses, the verbs and classes of
+``import agattn`` with their parameters, and the names of claims, tasks and engines. It is made of the package
+itself. What a version promised stays in the file until the next is released; until then the changelog names
+every difference.
+"""
+
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+import agattn as ag
+from agattn import claims, errors
+from agattn.cli.commands import COMMANDS, REFUSALS, STATUSES
+from agattn.cli.main import COMPLETION, cli
+from agattn.documents import NAMES, schema
+from agattn.engines.catalogue import ENGINES
+from agattn.systems.catalogue import MODEL_TASKS, TASKS
+
+FILE = Path(__file__).with_name("contract.txt")
+PAGE = "docs/reference/changelog.md"
+CHANGELOG = Path(__file__).parents[1] / PAGE
+HEAD = """# What programs may rely on in agattn {version}. `python -m tests.contract` writes this file,
+# tests/test_contract.py compares it with the package, and docs/extend/contributing.md says how it is changed.
+"""
+NOTICED = f"what users notice of it needs a line in {PAGE}"
+#: The title of what all keys ``architecture`` may hold.
+ARCHITECTURE = "architecture"
+
+
+# What the package has now: entries by section, each with its meaning.
+
+
+def contract():
+    """Everything, by section and entry."""
+    return {
+        "exit statuses": {str(status): meaning for status, meaning in STATUSES.items()},
+        "agattn": options_of(click.Context(cli, info_name="agattn", **cli.context_settings)),
+        **{f"agattn {name}": command(name) for name in COMMANDS},
+        **dict(sorted(documents().items())),
+        **{f"ag.{name}": python_name(name) for name in ag.__all__},
+        "exceptions": {name: raised(one) for name, one in vars(errors).items() if is_exception(one)},
+        "claims": {name: title.lower() for title, table in claims.titled() for name in table},
+        "tasks": {name: "of a layer, network or model" if name in MODEL_TASKS else "" for name in TASKS},
+        "engines": {name: f"scripts end in {engine.ending}" for name, engine in ENGINES.items()},
+        "environment": {
+            **{engine.variable: f"the program of {name}" for name, engine in ENGINES.items()},
+            COMPLETION: "completions for a shell",
+        },
+    }
+
+
+def command(name):
+    """The arguments and options of a command, and what its status 1 says."""
+    group = click.Context(cli, info_name="agattn", **cli.context_settings)
+    context = click.Context(cli.get_command(group, name), info_name=name, parent=group)
+    refusal = {"status 1": REFUSALS[name]} if name in REFUSALS else {}
+    return refusal | options_of(context)
+
+
+def options_of(context):
+    """Every parameter: its other names, what it takes, and what is meant where it is left out."""
+    found, place = {}, 0
+    for one in context.command.get_params(context):
+        if one.param_type_name == "argument":
+            place += 1
+            name, others = f"argument {place}", []
+        else:
+            *others, name = sorted([*one.opts, *one.secondary_opts], key=len)
+        flags = (
+            "required" * one.required,
+            "repeats" * (one.multiple or one.nargs == -1),
+            "hidden" * getattr(one, "hidden", False),
+            default_of(one, context),
+        )
+        found[name] = ", ".join(filter(None, [*others, taken_by(one), *flags]))
+    return found
+
+
+def taken_by(parameter):
+    """The type of what a parameter takes, or the words that it takes."""
+    if getattr(parameter, "is_flag", False):
+        return "flag"
+    known = parameter.type.to_info_dict()
+    words = known.get("choices") or ("|" in (parameter.metavar or "") and parameter.metavar.split("|"))
+    if words:
+        return " | ".join(map(json.dumps, words))
+    above = {True: "above", False: "of at least"}[known.get("min_open", False)]
+    bounds = [f"{above} {known['min']}"] if known.get("min") is not None else []
+    bounds += [f"at most {known['max']}"] if known.get("max") is not None else []
+    return " ".join([known["name"].removesuffix(" range"), " and ".join(bounds)]).strip()
+
+
+def default_of(parameter, context):
+    """What is meant where an option is left out; its help says that where the default depends on others."""
+    value = parameter.get_default(context)
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return f"default {json.dumps(value)}"
+    said = re.findall(r"\[default: (.*?)\]", getattr(parameter, "help", None) or "")
+    return f"default {'; '.join(said)}" if said else ""
+
+
+def documents():
+    """The keys of all documents, by what their key ``schema`` says; those of architectures by themselves."""
+    verify = schema("verify")
+    shared, forms = {}, {}
+    for one in verify["properties"]["architecture"]["anyOf"]:
+        _, keys = described(one, verify, shared)
+        shared[frozenset(keys.items())] = f"{ARCHITECTURE} {one['title']}"
+        forms |= {f"({one['title']}){key}": kind for key, kind in keys.items()}
+    found = {ARCHITECTURE: forms}
+    for name in NAMES:
+        root = schema(name)
+        for top in root.get("anyOf", [root]):
+            part = resolve(top, root)
+            _, keys = described(part, root, shared)
+            place = f"({part['title']})" if part is not root else ""
+            title = keys.pop(".schema").split('"')[1]
+            entries = {(place + key).strip(". "): kind for key, kind in keys.items()}
+            found.setdefault(title, {}).update(entries)
+    return found
+
+
+def described(part, root, shared):
+    """The JSON type of a part of a schema in words, and the types of the keys below, by their paths.
+
+    Below an array a path goes on with ``[]``, below an object of any keys with ``.*``, and below one of
+    several objects with the title of this one in parentheses.
+    """
+    part = resolve(part, root)
+    if "enum" in part:
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in part["enum"]), {}
+    if "anyOf" in part and "type" not in part:  # beside a type it only says which values go together
+        return one_of(part["anyOf"], root, shared)
+    kind = part.get("type", "any")
+    if kind == "array" and "prefixItems" in part:
+        return f"[{', '.join(described(one, root, shared)[0] for one in part['prefixItems'])}]", {}
+    if kind == "array":
+        inner, keys = described(part.get("items", {}), root, shared)
+        return f"array of {inner}", {f"[]{path}": kind for path, kind in keys.items()}
+    if kind == "object":
+        return an_object(part, root, shared)
+    return kind if isinstance(kind, str) else " | ".join(kind), {}
+
+
+def one_of(parts, root, shared):
+    """The same of several parts, of which one is there."""
+    several = [(resolve(part, root), *described(part, root, shared)) for part in parts]
+    # Versions of msgspec list them in other orders.
+    kinds = sorted({kind for _, kind, _ in several}, key=lambda kind: (kind == "null", kind))
+    forms = {kind for kind in kinds if kind.startswith(f"{ARCHITECTURE} ")}
+    if len(forms) > 1 and forms == set(shared.values()):
+        kinds = [ARCHITECTURE, *(kind for kind in kinds if kind not in forms)]
+    with_keys = [(part, keys) for part, _, keys in several if keys]
+    if len(with_keys) == 1:
+        return " | ".join(kinds), with_keys[0][1]
+    found = {}
+    for part, keys in with_keys:
+        title = f"({part['title']})" if "title" in part else ""
+        found |= {f"{title}{path}": kind for path, kind in keys.items()}
+    assert len(found) == sum(len(keys) for _, keys in with_keys), found
+    return " | ".join(kinds), found
+
+
+def an_object(part, root, shared):
+    """The same of an object."""
+    found = {}
+    for key, value in part.get("properties", {}).items():
+        kind, keys = described(value, root, shared)
+        default = f", default {json.dumps(value['default'])}" if "default" in value else ""
+        found[f".{key}"] = kind + ("" if key in part.get("required", ()) else ", optional") + default
+        found |= {f".{key}{path}": kind for path, kind in keys.items()}
+    if choices := [key for choice in part.get("oneOf", ()) for key in choice["required"]]:
+        found[" exactly one of"] = ", ".join(choices)
+    more = part.get("additionalProperties", True)
+    if isinstance(more, dict):
+        kind, keys = described(more, root, shared)
+        return f"object of {kind}", found | {f".*{path}": kind for path, kind in keys.items()}
+    known = shared.get(frozenset(found.items()))
+    return (known, {}) if known else ("object" if more is False else "object with further keys", found)
+
+
+def resolve(part, root):
+    """Follow a reference to one of the schema's own definitions."""
+    if "$ref" not in part:
+        return part
+    return {**root["$defs"][part["$ref"].rsplit("/", 1)[-1]], **part}
+
+
+def python_name(name):
+    """The parameters of a verb or class; the values of an enumeration."""
+    found = getattr(ag, name)
+    if hasattr(found, "__members__"):
+        return {one.name: json.dumps(one.value) for one in found}
+    if not callable(found) or is_exception(found):
+        return {}
+    return dict(map(parameter, enumerate(inspect.signature(found).parameters.values(), 1)))
+
+
+def parameter(numbered):
+    """A parameter: how it is given, and what is meant where it is left out."""
+    place, one = numbered
+    ways = {one.KEYWORD_ONLY: "by name", one.VAR_KEYWORD: "further names", one.VAR_POSITIONAL: "any number"}
+    way = ways.get(one.kind, f"position {place}" + ", without name" * (one.kind is one.POSITIONAL_ONLY))
+    default = getattr(one.default, "__name__", repr(one.default))
+    return one.name, way + f", default {default}" * (one.default is not one.empty)
+
+
+def is_exception(found):
+    return isinstance(found, type) and issubclass(found, errors.AgattnError)
+
+
+def raised(cls):
+    return f"{' and '.join(base.__name__ for base in cls.__bases__)}, exit status {cls.exit_status}"
+
+
+# The file: a line for each entry.
+
+
+class Kept(NamedTuple):
+    """What a version of agattn promised."""
+
+    version: str
+    sections: dict[str, dict[str, str]]
+
+
+def written(version, sections):
+    """The text of the file."""
+    lines = [HEAD.format(version=version)]
+    for section, entries in sections.items():
+        lines += [f"[{section}]", *(f"{name}: {meaning}".rstrip() for name, meaning in entries.items()), ""]
+    return "\n".join(lines)
+
+
+def read(text):
+    """What a file says."""
+    sections = {}
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"\[(.+)\]", line):
+            entries = sections[heading[1]] = {}
+        elif line and not line.startswith("#"):
+            name, _, meaning = line.partition(":")
+            entries[name] = meaning.strip()
+    return Kept(re.search(r"in agattn (\S+)\. ", text)[1], sections)
+
+
+# What changed, and what is to be done for it.
+
+
+class Change(NamedTuple):
+    """An entry that differs, or with an empty entry a whole section."""
+
+    word: str
+    section: str
+    entry: str
+    meaning: str
+
+    def __str__(self):
+        meaning = f" ({self.meaning})" if self.meaning else ""
+        return f"{self.word}: {self.section} {self.entry}".rstrip() + meaning
+
+    @property
+    def breaks(self):
+        """Whether what relied on the entry may no longer work."""
+        return self.word != "added"
+
+
+def changes(kept, found):
+    """All entries that differ, and sections that came or went."""
+    for section in dict.fromkeys([*kept, *found]):
+        if section in kept and section in found:
+            yield from changes_in(section, kept[section], found[section])
+        else:
+            yield Change("added" if section in found else "removed", section, "", "")
+
+
+def changes_in(section, old, new):
+    """The entries of a section that differ; keys below an added key are not listed besides it.
+
+    A removed and an added entry of the same meaning, which no others have, are a renamed one.
+    """
+    gone = {name: meaning for name, meaning in old.items() if name not in new}
+    come = {name: meaning for name, meaning in new.items() if name not in old}
+    for name, meaning in gone.items():
+        same = [one for one in come if come[one] == meaning]
+        if list(gone.values()).count(meaning) == len(same) == 1:
+            yield Change("renamed", section, name, f"now {same[0]}")
+            del come[same[0]]
+        else:
+            yield Change("removed", section, name, meaning)
+    for name, meaning in come.items():
+        if not name.startswith(tuple(f"{one}{sign}" for one in come for sign in ".[(")):
+            yield Change("added", section, name, meaning)
+    for name, before in old.items():
+        if (now := new.get(name, before)) != before:
+            (words, others), (more, same) = split(before), split(now)
+            if set(words) < set(more) and others == same:
+                yield Change("added", section, name, " | ".join(word for word in more if word not in words))
+            else:
+                yield Change("changed", section, name, f"{before} became {now}")
+
+
+def split(meaning):
+    """The words in quotes that may be given or found, and all else that an entry says.
+
+    >>> split('-m, "auto" | "ball", default "auto"')
+    (['"auto"', '"ball"'], ('-m, ', ', default', ' "auto"'))
+    """
+    kind, *default = meaning.partition(", default")
+    return re.findall(r'"[^"]*"', kind), (re.sub(r'"[^"]*"( \| "[^"]*")*', "", kind), *default)
+
+
+class Section(NamedTuple):
+    """A section of the changelog: a version, whether it is released, and its points."""
+
+    version: str
+    released: bool
+    points: list[str]
+
+    def names(self, change):
+        """Whether a point has the section of a change, and the entry as code."""
+        entry = re.compile(rf"(?<![\w.-]){re.escape(change.entry)}(?![\w-])")
+        return any(
+            change.section.lower() in point.lower() and any(map(entry.search, re.findall(r"`[^`]+`", point)))
+            for point in self.points
+        )
+
+
+def sections_of(changelog):
+    """The sections of the changelog, the newest first."""
+    for text in re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]:
+        heading, _, body = text.partition("\n")
+        version, _, when = heading.partition(", ")
+        yield Section(version, when != "not yet released", re.split(r"^- ", body, flags=re.MULTILINE)[1:])
+
+
+def keeps_its_number(change, kept, found):
+    """Whether something is taken from a document whose number was not raised."""
+    if change.section == ARCHITECTURE:
+        holding = {name for name, keys in kept.items() if any(ARCHITECTURE in kind for kind in keys.values())}
+        return change.breaks and not holding.isdisjoint(found)
+    numbered = re.fullmatch(r"(agattn/.+/)(\d+)", change.section)
+    if not numbered or not change.breaks:
+        return False
+    numbers = [int(name[len(numbered[1]) :]) for name in found if name.startswith(numbered[1])]
+    return change.section in found or max(numbers, default=0) < int(numbered[2])
+
+
+def to_do(kept, found, newest, frozen):
+    """What each change needs before it may be released, a line each."""
+    for change in changes(kept.sections, found):
+        if keeps_its_number(change, kept.sections, found):
+            yield (
+                f"{change.section} {change.entry} was {change.word}: raise the number of the schema, by"
+                " `number=...` in the class line of the result"
+            )
+        if frozen and not newest.names(change):
+            yield (
+                f"the changelog must tell that `{change.entry or change.section}` was {change.word}: a point"
+                f" under {newest.version} that names {change.section} and, as code, `{change.entry}`"
+            )
+
+
+def complaints(kept, found, changelog):
+    """Why the package is not what its file and the changelog say, a line each; nothing where it is."""
+    newest, frozen = state(kept, changelog)
+    differing = sorted(changes(kept.sections, found), key=lambda change: not change.breaks)
+    lines = list(to_do(kept, found, newest, frozen))
+    if may_be_written(kept, found, changelog) and (frozen or differing or newest.version != kept.version):
+        lines.append(f"`python -m tests.contract` writes the contract of {newest.version}; {NOTICED}")
+    elif frozen and newest.version == kept.version and differing:
+        lines.append(
+            f"{kept.version} is released: begin {PAGE} with a section `## VERSION, not yet released`"
+        )
+    head = (
+        f"the package is not what tests/contract.txt says of {kept.version};"
+        " what is renamed, removed or changed breaks programs"
+    )
+    return [head, *map(str, differing), *lines] if lines else []
+
+
+def state(kept, changelog):
+    """The newest section of the changelog, and whether the version of the file is released."""
+    newest, *others = sections_of(changelog)
+    return newest, any(one.released and one.version == kept.version for one in (newest, *others))
+
+
+def may_be_written(kept, found, changelog):
+    """Whether the file may be written anew: until its version is released, and when the next is."""
+    newest, frozen = state(kept, changelog)
+    next_one = newest.released and newest.version != kept.version
+    return not frozen or (next_one and not any(to_do(kept, found, newest, frozen)))
+
+
+def main():
+    """Write the file, unless what a released version promised would be lost."""
+    found, changelog = contract(), CHANGELOG.read_text(encoding="utf-8")
+    newest = next(sections_of(changelog))
+    kept = read(FILE.read_text(encoding="utf-8")) if FILE.exists() else Kept(newest.version, {})
+    if not may_be_written(kept, found, changelog):
+        stays = f"tests/contract.txt stays what {kept.version} promised until the next version is released"
+        sys.exit("\n".join([stays, *complaints(kept, found, changelog)]))
+    FILE.write_text(written(newest.version, found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
