@@ -89,7 +89,8 @@ def test_the_release_tries_every_command_and_every_extra():
 
 def test_the_release_names_what_a_wheel_needs(tmp_path):
     """The resolver takes the lowest version only of a package that is named."""
-    told = 'Name: a\nRequires-Dist: x>=1\nRequires-Dist: y[z]>=2,<3; extra == "all"\nRequires-Dist: u; extra == "b"\n'
+    needed = ("x>=1", 'y[z]>=2,<3; extra == "all"', 'u; extra == "b"')
+    told = "".join(f"Requires-Dist: {line}\n" for line in needed)
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as archive:
         archive.writestr("a-1.dist-info/METADATA", told)
     assert requirements(tmp_path / "a.whl", "") == ["x>=1"]
