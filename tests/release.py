@@ -11,6 +11,7 @@ what was built, a command did something else than it should, or a test failed.
 """
 
 import argparse
+import email
 import io
 import os
 import re
@@ -177,21 +178,33 @@ def tools(folder):
             (folder / program.name).symlink_to(program)
 
 
+def requirements(wheel, extra):
+    """What a wheel needs with an extra, as its metadata say."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        lines = email.message_from_bytes(archive.read(name)).get_all("Requires-Dist")
+    parts = [line.partition("; extra == ") for line in lines]
+    return [needed for needed, _, marker in parts if marker.strip('"') in ("", extra)]
+
+
 def install(folder, built, python, resolution, name):
     """Install what was built in a new environment; return how many packages and megabytes that has."""
     wheel, sdist = built
-    environment = folder / "environment"
-    into = ("pip", "install", "-q", "--python", environment / "bin/python", "--resolution", resolution)
+    environment, bound = folder / "environment", folder / "build.txt"
+    lowest = re.search(r"setuptools>=[\d.]+", (CLONE / "pyproject.toml").read_text(encoding="utf-8"))[0]
+    extra = {"none": "", "lean": "all"}.get(name, name)
+    into = ("pip", "install", "-q", "--python", environment / "bin/python")
     uv("venv", "-q", "--clear", "--python", python, environment)
-    if name == "none":
-        lowest = re.search(r"setuptools>=([\d.]+)", (CLONE / "pyproject.toml").read_text(encoding="utf-8"))
-        bound = folder / "build.txt"
-        bound.write_text(f"setuptools{'==' if resolution == RESOLUTIONS[0] else '>='}{lowest[1]}\n")
-        uv(*into, "--build-constraints", bound, sdist)
-    else:
-        uv(*into, f"{wheel}[{'all' if name == 'lean' else name}]")
+    bound.write_text(lowest)
+    if resolution == "lowest-direct":
+        # uv takes the lowest version only of a package that is named, and not of what a named wheel needs.
+        # A Python for which the lowest version has no wheel gets the lowest that has.
+        uv(*into, "--resolution", resolution, "--no-build", *requirements(wheel, extra))
+        bound.write_text(lowest.replace(">=", "=="))
+    target = f"{wheel}[{extra}]" if extra else sdist
+    uv(*into, "--build-constraints", bound, target)
     if name == "lean":
-        uv(*into, "--no-deps", "-r", CLONE / "engines.txt")
+        uv(*into, "--resolution", resolution, "--no-deps", "-r", CLONE / "engines.txt")
     listed = uv("pip", "freeze", "--python", environment / "bin/python", stdout=subprocess.PIPE).stdout
     size = sum(path.lstat().st_size for path in environment.rglob("*") if path.is_file())
     return len(listed.splitlines()), round(size / 1e6)

@@ -4,10 +4,11 @@ import configparser
 import re
 import runpy
 import subprocess
+import zipfile
 
 import pytest
 from command_line import ROOT
-from release import SETS, SMOKE, WITHOUT
+from release import SETS, SMOKE, WITHOUT, requirements
 
 from agattn import __version__
 from agattn.cli.commands import COMMANDS
@@ -84,6 +85,16 @@ def test_the_release_tries_every_command_and_every_extra():
     assert all(row.words for row in SMOKE)
     everything = setup().get("options.extras_require", "all", raw=True)
     assert lines(everything) == [f"%({name})s" for name in SETS["lean"] if name != "engines"]
+
+
+def test_the_release_names_what_a_wheel_needs(tmp_path):
+    """The resolver takes the lowest version only of a package that is named."""
+    needed = ("x>=1", 'y[z]>=2,<3; extra == "all"', 'u; extra == "b"')
+    told = "".join(f"Requires-Dist: {line}\n" for line in needed)
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as archive:
+        archive.writestr("a-1.dist-info/METADATA", told)
+    assert requirements(tmp_path / "a.whl", "") == ["x>=1"]
+    assert requirements(tmp_path / "a.whl", "all") == ["x>=1", "y[z]>=2,<3"]
 
 
 def test_the_sdist_takes_what_the_tests_need():
