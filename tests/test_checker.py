@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +19,11 @@ from command_line import call
 
 import agattn
 from agattn import SingleLayer, checker, claims
+from agattn.architectures import DeepNetwork
 from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, load
 from agattn.claims.proof import Proof
 from agattn.errors import InputError
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import dump, make_certificate, make_learning_certificate
 from tests.faults.certificates import at, places
 
 LIGHT = (
@@ -435,6 +437,68 @@ def test_the_checker_imports_nothing_heavy(command):
     assert heavy.isdisjoint(name.split(".")[0] for name in imported)
     inside = {name for name in imported if name.startswith("agattn")}
     assert inside <= {"agattn", *(f"agattn.{name}" for name in LIGHT)}
+
+
+def several_heads(*shape):
+    d, d_out, a, heads = shape
+    return load(dump(make_certificate(DeepNetwork((d, d_out), (a,), t=2, heads=heads))))
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_learning_coefficients_state_every_competitor(softmax):
+    """Of T (p × h) and N (h × n) there is a competitor (h−s)(n−s) + ps for each s from 0 to min(h, n)."""
+    document = load(dump(make_learning_certificate(SingleLayer(2, 2, 2), softmax)))
+    assert check(document)["valid"]
+    for point in document["points"]:
+        h, n = len(point["N"]), len(point["N"][0]) if point["N"] else 0
+        assert len(point["competitors"]) == min(h, n) + 1
+    at_least_two = next(point for point in document["points"] if len(point["competitors"]) > 1)
+    at_least_two["competitors"].pop()
+    assert "the competitors are" in check(document)["flaw"]
+
+
+def shifted(document, i, k):
+    """The same limit after the substitution u_i → u_i + u_k in every linear form of A and V."""
+    found = copy.deepcopy(document)
+
+    def moved(entries, column):
+        total = Counter({tuple(entry[:-1]): entry[-1] for entry in entries})
+        for *place, x in entries:
+            if place[column] == i:
+                total[*place[:column], k, *place[column + 1 :]] += x
+        return sorted([*place, x] for place, x in total.items() if x)
+
+    for head in found["heads"]:
+        head["K"], head["V"] = moved(head["K"], 1), moved(head["V"], 1)
+    y = Counter()
+    for c, b, one, other, x in document["y"]:
+        for u, v in itertools.product({one, k if one == i else one}, {other, k if other == i else other}):
+            y[c, b, min(u, v), max(u, v)] += x
+    found["y"] = sorted([*place, x] for place, x in y.items() if x)
+    return found
+
+
+def test_a_limit_of_heads_stays_one_in_other_coordinates():
+    """If rows and columns are mixed alike, the minor is the same multiple of a cube."""
+    document = several_heads(4, 1, 1, 3)
+    assert document["obstruction"] == {"kind": "products", "rows": [1, 2, 3], "columns": [1, 2, 3]}
+    for i, k in itertools.permutations((1, 2, 3), 2):
+        assert check(shifted(document, i, k))["valid"]
+    mixed = shifted(document, 1, 4)  # row 4 is in no minor: the other minor is another polynomial
+    assert mixed["y"] != document["y"] and check(mixed)["valid"] == check(document)["valid"]
+
+
+def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
+    document = several_heads(6, 1, 3, 2)
+    assert document["obstruction"]["kind"] == "pencil" and check(document)["valid"]
+    zero = copy.deepcopy(document)
+    zero["obstruction"]["columns"] = [1, 2, 3, 4, 6]  # column 6 of A and B is 0
+    other = copy.deepcopy(document)
+    for one, two in (("v", "w"), ("A", "B")):
+        pair = document["obstruction"]
+        other["obstruction"] |= {one: pair[two], two: pair[one]}
+    for changed in (zero, other):
+        assert check(changed)["flaw"] == "det(sB + tA) is no multiple of a power of s"
 
 
 def test_dump_is_json():

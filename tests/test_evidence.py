@@ -86,6 +86,49 @@ def test_what_was_checked_in_part_says_so_in_json_too():
             check("verify", document | {"claims": [partly.as_json() | wrong]})
 
 
+def test_documents_may_have_verdicts_that_need_nothing():
+    """Undecided is a verdict in any case; inapplicable only where a hypothesis does not hold."""
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    document["schema"] = "agattn/verify/1"
+
+    def checked(**changes):
+        check("verify", document | {"claims": [verdict(**changes).as_json()]})
+
+    for holds in (True, False):
+        for evidence in (Evidence.MODULAR, None):
+            checked(status=Status.UNDECIDED, hypotheses_hold=holds, evidence=evidence)
+    checked(status=Status.INAPPLICABLE, hypotheses_hold=False, evidence=None)
+    checked(
+        status=Status.INAPPLICABLE, hypotheses_hold=False, details={"assumes": ["a ≤ d"]}, fails_at=("1",)
+    )
+    with pytest.raises(InputError):
+        checked(status=Status.INAPPLICABLE, hypotheses_hold=True)
+    for wrong in ({"evidence": None}, {"hypotheses_hold": False}):
+        with pytest.raises(InputError):
+            check("verify", document | {"claims": [verdict().as_json() | wrong]})
+
+
+@pytest.mark.parametrize(
+    ("computed", "words", "terse"),
+    [
+        (5, "5", False),
+        (None, "", False),
+        ("boundary = critical", "boundary = critical", True),
+        (True, "yes", True),
+        ({"invariant": True, "fiber": 9, "strata": [1], "more": {"a": 1}}, "invariant: yes, fiber: 9", False),
+        ([], "0 strata", True),
+        (["(1,1,1)"], "(1,1,1)", False),
+        ([2] * 6, "2 2 2 2 2 2", False),
+        ([2] * 7, "7 strata", False),
+    ],
+)
+def test_a_computed_value_in_a_few_words(computed, words, terse):
+    found = verdict(computed=computed)
+    assert (found.short, found.is_terse) == (words, terse)
+    assert verdict(computed=computed, shown="as said").short == "as said"
+    assert not verdict(computed=computed, status=Status.UNDECIDED).is_terse
+
+
 def test_prints_what_is_known_and_how():
     assert str(verdict()) == "corollary-3.3: confirmed (proved). dim M = 5"
     undecided = verdict(status=Status.UNDECIDED, evidence=None, witness="stopped after 1 s")
