@@ -249,7 +249,7 @@ def test_no_loss_of_data_has_more_critical_points_than_a_general_one():
             check_answer(counted(TWO, loss(TWO), 32003, *numbers))
 
 
-# The checks that tasks share, on varieties that everyone knows -----------------------------------------------
+# The checks that tasks share, on varieties that everyone knows ----------------------------------------------
 
 RING = build("implicit-ideal", LAYER).results[-1].ring
 W, X, Y, Z, *_ = PolynomialRing(RING.variables, 0).gens
@@ -294,7 +294,7 @@ def test_dimension_and_degree_fit_generators():
 def test_a_variety_fits_its_equations_and_their_gradients():
     curve = of_dimension(2, 3, TWISTED_CUBIC)
     assert [rank for rank in range(5) if passes(check_variety, curve, rank, 4)] == [2]
-    # Bézout: degree 4 at most. A cone spans: the degree of a curve in 3-space that is in no plane is 3 at least.
+    # Degree 4 at most, by Bézout; 3 at least, as a curve in 3-space that is in no plane has.
     assert [n for n in range(6) if passes(check_variety, of_dimension(2, n, TWISTED_CUBIC), 2, 4)] == [3, 4]
     lower = [n for n in range(6) if passes(check_variety, of_dimension(2, n, TWISTED_CUBIC), 2, 4, False)]
     assert lower == [1, 2, 3, 4]
@@ -371,7 +371,7 @@ def test_components_are_there_and_the_largest_is_the_dimension():
     assert components_of(components(0, 0), "there is a point") == [0]
     for wrong in (components(2, 1, 3, 0), components(4, 1, 3), components(1, 1, 3), components(3, 3, -1)):
         assert refused(components_of, wrong, "there is a point")
-    with pytest.raises(TranscriptError, match="^there is no component, and there is a point$"):
+    with pytest.raises(TranscriptError, match=r"^there is no component, and there is a point$"):
         components_of(components(0), "there is a point")
 
 
@@ -382,7 +382,7 @@ def test_facts_are_compared_before_the_check_of_a_task():
     asked = build("implicit-ideal", LAYER)
     assert passes(check_answer, Answer(build("hilbert-function", LAYER, max_degree=1), {"value@1": 6}, {}))
     wrong = Answer(asked, {"dimension": 4}, {"generators": (W + 1,)})
-    with pytest.raises(TranscriptError, match="^the dimension is 4; it must be 5$"):
+    with pytest.raises(TranscriptError, match=r"^the dimension is 4; it must be 5$"):
         check_answer(wrong)
     with pytest.raises(TranscriptError, match="is no form of positive degree"):
         check_answer(Answer(asked, {}, wrong.polynomials))
