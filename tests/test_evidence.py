@@ -1,8 +1,9 @@
 from itertools import permutations
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from agattn.documents import check
+from agattn.documents import check, schema
 from agattn.errors import (
     AgattnError,
     DisagreementError,
@@ -106,6 +107,21 @@ def test_documents_may_have_verdicts_that_need_nothing():
     for wrong in ({"evidence": None}, {"hypotheses_hold": False}):
         with pytest.raises(InputError):
             check("verify", document | {"claims": [verdict().as_json() | wrong]})
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("evidence", [None, "proved", "modular in part"])
+@pytest.mark.parametrize("holds", [True, False])
+def test_the_schema_allows_what_a_verdict_may_say(status, evidence, holds):
+    """A claim is decided only with evidence where its hypotheses hold, and inapplicable where they do not."""
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    said = {"verdict": str(status), "evidence": evidence, "hypotheses_hold": holds}
+    document |= {"schema": "agattn/verify/1", "claims": [verdict().as_json() | said]}
+    allowed = {
+        Status.UNDECIDED: True,
+        Status.INAPPLICABLE: not holds or evidence is not None,
+    }.get(status, holds and evidence is not None)
+    assert Draft202012Validator(schema("verify")).is_valid(document) == allowed
 
 
 @pytest.mark.parametrize(
