@@ -15,7 +15,7 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
-from agattn.errors import TranscriptError
+from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import parametrization
@@ -391,7 +391,8 @@ def test_facts_are_compared_before_the_check_of_a_task():
 @pytest.mark.parametrize(
     ("sizes", "last", "bounds"),
     [
-        ((1, 2), 3, [(1, 1), (2, 2), (3, 3), (4, 4)]),  # M̄ is a plane
+        # M̄ is a plane: counted up to degree 4; above that it grows, and has the bound of the plane.
+        ((1, 2), 6, [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (5, 6), (5, 7)]),
         ((2, 1), 3, [(1, 1), (6, 6), (21, 21), (56, 56)]),  # a hypersurface of degree 4
         ((2, 1), 5, [(1, 1), (6, 6), (21, 21), (56, 56), (125, 125), (246, 246)]),
     ],
@@ -423,6 +424,22 @@ def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
 )
 def test_the_degree_of_the_closure(sizes, degree):
     assert native_facts.degree_of_closure(SingleLayer(*sizes)) == degree
+
+
+def test_what_takes_too_long_to_count_is_not_known(monkeypatch):
+    def too_large(layer, last):
+        raise TooLargeError("no")
+
+    assert native_facts.known_degrees(LAYER, 0) == ()
+    assert [piece.degree for piece in native_facts.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
+    monkeypatch.setattr(native_facts, "compute_ideal", too_large)
+    assert native_facts.known_degrees.__wrapped__(LAYER, 9) == ()
+
+
+def test_facts_at_points_have_the_names_of_the_results():
+    point = build("fiber", LAYER).points[0]
+    name, fact = native_facts.at_point(point, "length", "the length", 1, 2)
+    assert name == f"length@{point.label}" and fact == (1, 2, f"the length at {point.label}")
 
 
 def test_facts_of_values_hold_modulo_a_prime_from_above():
