@@ -141,6 +141,7 @@ def split_a_row(arcs):
 
 
 FORGERIES = {
+    "another dimension": lambda doc: doc.update(dimension=12),
     "another verdict": lambda doc: doc["claims"][5].update(verdict="confirmed", fails_at=[]),
     "a verdict without its witness": lambda doc: doc["claims"][5].update(fails_at=[[2, 1, 2]]),
     "a stratum is left out": lambda doc: doc["strata"].remove(the_stratum(doc, 2, 1, 3)),
@@ -634,7 +635,15 @@ def test_each_number_of_a_learning_coefficient_is_compared(softmax):
                 changed = copy.deepcopy(document)
                 part = changed["points"][n] if name == "multiplicity" else changed["points"][n][name]
                 part[name if name == "multiplicity" else place] += 1
-                assert check(changed)["flaw"].startswith(words)
+                result = check(changed)
+                assert result["flaw"].startswith(words)
+                said = [(f"point {k}", False) for k in range(1, n + 2)]
+                assert [(claim["id"], claim["valid"]) for claim in result["claims"]] == said
+
+
+def test_where_a_and_d_out_are_1_the_general_fiber_has_two_points():
+    assert checker.Facts(genuine(2, 1, 1)).birational() == [(1, 1, 2)]
+    assert checker.Facts(genuine(2, 2, 1)).birational() == []
 
 
 def obstruction(layer, heads, y, kind, record):
@@ -684,6 +693,9 @@ def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
     assert said(A=[[1, 2, 1]]) == "v is in the span of the columns of A"  # of one column alone
     assert said(w=[[2, 3]]) == "v and w are dependent"
     assert said(heads=3) == "there are not two heads"
+    for rows in ([1, 2, 3, 4, 7], [0, 1, 2, 3, 4], [1, 2, 3, 4, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]):
+        why_not(lambda rows=rows: said(rows=rows))
+        why_not(lambda rows=rows: said(columns=rows))
     assert said(v=[[6, 1]]) == said(A=[*pencil["A"], [6, 1, 1]]) == "A, B or v has something in other rows"
     assert said(B=[[k, k, 0 if k == 5 else 1] for k in range(1, 5)]).startswith("det(sB + tA)")
 

@@ -3,7 +3,7 @@
     python -m tests.mutations                        every change of what is trusted
     python -m tests.mutations --rest --sample 200    a random sample of the changes of all other files
     python -m tests.mutations --only agattn/checker.py agattn/evidence.py
-    python -m tests.mutations --resume               go on; --again: try what was not seen once more
+    python -m tests.mutations --resume               go on; --again: try once more what was not seen
 
 A change is a comparison, operation or constant that is another, a condition, check, ``raise`` or ``return``
 value that is gone: see ``changes.py``. The tests of a file are those of its room, the doctests in it, and
@@ -304,7 +304,7 @@ def arguments():
         "--out", type=Path, default=Path("mutations.jsonl"), help="[default: mutations.jsonl]"
     )
     parser.add_argument("--resume", action="store_true", help="keep what --out has, and do the others")
-    parser.add_argument("--again", action="store_true", help="as --resume, and try again what was not seen")
+    parser.add_argument("--again", action="store_true", help="try again what --out says was not seen")
     return parser.parse_args()
 
 
@@ -333,6 +333,8 @@ def main():
     if given.resume or given.again:
         for line in given.out.read_text(encoding="utf-8").splitlines() if given.out.exists() else ():
             results[key_of(json.loads(line))] = json.loads(line)
+    if given.again:
+        wanted = {key: change for key, change in wanted.items() if key in results}
     kept = {key for key, found in results.items() if found["seen"] or not given.again}
     groups = defaultdict(list)
     for key, change in wanted.items():

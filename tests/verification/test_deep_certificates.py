@@ -131,6 +131,7 @@ def is_refused(document, words):
         result = checker.check(document)
     except checker.UnreadableError as error:
         return words in str(error)
+    assert result["valid"] or not any(claim["valid"] for claim in result["claims"])
     return not result["valid"] and words in result["flaw"]
 
 
