@@ -1,3 +1,4 @@
+from fractions import Fraction
 from itertools import permutations
 
 import pytest
@@ -16,7 +17,7 @@ from agattn.errors import (
     TooLargeError,
     TranscriptError,
 )
-from agattn.evidence import Evidence, Status, Verdict, weakest
+from agattn.evidence import Evidence, Status, Verdict, plain, weakest
 
 
 def verdict(**changes):
@@ -168,3 +169,28 @@ def test_prints_what_is_known_and_how():
 def test_every_exception_has_its_exit_status(error, status):
     assert issubclass(error, AgattnError)
     assert error("why").exit_status == status
+
+
+def test_values_are_written_as_plain_data():
+    assert plain([Evidence.PROVED, (1, None), {2: Status.REFUTED}, True]) == [
+        "proved", [1, None], {"2": "refuted"}, True,
+    ]  # fmt: skip
+    assert plain(Fraction(1, 2)) == "1/2" and plain({1}) == "{1}"
+
+
+def test_a_verdict_is_a_sheet_and_a_document_that_may_have_more_keys():
+    said = [row for table in verdict().sheet().tables for row in table.rows]
+    assert [str(cell) for _, cell in said] == [
+        "corollary-3.3",
+        "confirmed (proved)",
+        "5",
+        *said_of(verdict()),
+    ]
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    document |= {"schema": "agattn/verify/1", "claims": [verdict(details={"generators": {"4": 1}}).as_json()]}
+    check("verify", document)
+    Draft202012Validator(schema("verify")).validate(document)
+
+
+def said_of(found):
+    return found.witness, found.engine
