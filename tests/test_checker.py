@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import io
 import itertools
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +20,11 @@ from command_line import call
 
 import agattn
 from agattn import SingleLayer, checker, claims
+from agattn.architectures import DeepNetwork
 from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, load
 from agattn.claims.proof import Proof
 from agattn.errors import InputError
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import dump, make_certificate, make_learning_certificate
 from tests.faults.certificates import at, places
 
 LIGHT = (
@@ -138,6 +141,7 @@ def split_a_row(arcs):
 
 
 FORGERIES = {
+    "another dimension": lambda doc: doc.update(dimension=12),
     "another verdict": lambda doc: doc["claims"][5].update(verdict="confirmed", fails_at=[]),
     "a verdict without its witness": lambda doc: doc["claims"][5].update(fails_at=[[2, 1, 2]]),
     "a stratum is left out": lambda doc: doc["strata"].remove(the_stratum(doc, 2, 1, 3)),
@@ -437,6 +441,68 @@ def test_the_checker_imports_nothing_heavy(command):
     assert inside <= {"agattn", *(f"agattn.{name}" for name in LIGHT)}
 
 
+def several_heads(*shape):
+    d, d_out, a, heads = shape
+    return load(dump(make_certificate(DeepNetwork((d, d_out), (a,), t=2, heads=heads))))
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_learning_coefficients_state_every_competitor(softmax):
+    """Of T (p × h) and N (h × n) there is a competitor (h−s)(n−s) + ps for each s from 0 to min(h, n)."""
+    document = load(dump(make_learning_certificate(SingleLayer(2, 2, 2), softmax)))
+    assert check(document)["valid"]
+    for point in document["points"]:
+        h, n = len(point["N"]), len(point["N"][0]) if point["N"] else 0
+        assert len(point["competitors"]) == min(h, n) + 1
+    at_least_two = next(point for point in document["points"] if len(point["competitors"]) > 1)
+    at_least_two["competitors"].pop()
+    assert "the competitors are" in check(document)["flaw"]
+
+
+def shifted(document, i, k):
+    """The same limit after the substitution u_i → u_i + u_k in every linear form of A and V."""
+    found = copy.deepcopy(document)
+
+    def moved(entries, column):
+        total = Counter({tuple(entry[:-1]): entry[-1] for entry in entries})
+        for *place, x in entries:
+            if place[column] == i:
+                total[*place[:column], k, *place[column + 1 :]] += x
+        return sorted([*place, x] for place, x in total.items() if x)
+
+    for head in found["heads"]:
+        head["K"], head["V"] = moved(head["K"], 1), moved(head["V"], 1)
+    y = Counter()
+    for c, b, one, other, x in document["y"]:
+        for u, v in itertools.product({one, k if one == i else one}, {other, k if other == i else other}):
+            y[c, b, min(u, v), max(u, v)] += x
+    found["y"] = sorted([*place, x] for place, x in y.items() if x)
+    return found
+
+
+def test_a_limit_of_heads_stays_one_in_other_coordinates():
+    """If rows and columns are mixed alike, the minor is the same multiple of a cube."""
+    document = several_heads(4, 1, 1, 3)
+    assert document["obstruction"] == {"kind": "products", "rows": [1, 2, 3], "columns": [1, 2, 3]}
+    for i, k in itertools.permutations((1, 2, 3), 2):
+        assert check(shifted(document, i, k))["valid"]
+    mixed = shifted(document, 1, 4)  # row 4 is in no minor: the other minor is another polynomial
+    assert mixed["y"] != document["y"] and check(mixed)["valid"] == check(document)["valid"]
+
+
+def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
+    document = several_heads(6, 1, 3, 2)
+    assert document["obstruction"]["kind"] == "pencil" and check(document)["valid"]
+    zero = copy.deepcopy(document)
+    zero["obstruction"]["columns"] = [1, 2, 3, 4, 6]  # column 6 of A and B is 0
+    other = copy.deepcopy(document)
+    for one, two in (("v", "w"), ("A", "B")):
+        pair = document["obstruction"]
+        other["obstruction"] |= {one: pair[two], two: pair[one]}
+    for changed in (zero, other):
+        assert check(changed)["flaw"] == "det(sB + tA) is no multiple of a power of s"
+
+
 def test_dump_is_json():
     document = make_certificate(SingleLayer(2, 2, 1), ["agattn.degree"])
     assert json.loads(dump(document)) == document
@@ -448,3 +514,196 @@ def test_every_orbit_needs_a_pair_of_its_own():
     found = the_stratum(document, 2, 1, 2)
     the_stratum(document, 2, 1, 3).update({name: found[name] for name in ("A", "V", "y", "arcs", "tangent")})
     assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
+
+
+# What each limit and each condition is, in words ------------------------------------------------------------
+
+
+def why_not(function, *arguments):
+    """The reason for which something cannot be read."""
+    with pytest.raises(UnreadableError) as raised:
+        function(*arguments)
+    return str(raised.value)
+
+
+def test_what_cannot_be_read_says_why():
+    for text, words in (
+        ("[1.5]", "a number in it is not an integer"),
+        ("[NaN]", "a number in it is not an integer"),
+        ('{"a": 1, "a": 1}', "a key occurs twice"),
+        ("[1,\n 2 3]", "it is not JSON: line 2, column 4"),
+        ("[" * 10**5, "it is nested too deeply"),
+        ("9" * 301, "an integer has more than 300 digits"),
+        ("7" + " " * 10**7, "it has more than 10000000 bytes"),
+    ):
+        assert why_not(load, text) == words
+    assert load("9" * 300) == 10**300 - 1 and load("7" + " " * (10**7 - 1)) == 7
+
+
+def test_files_and_the_standard_input_are_read_up_to_their_limit(tmp_path, monkeypatch):
+    path = tmp_path / "file.json"
+
+    def given(data):
+        path.write_bytes(data)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    given(b"7" + b" " * (10**7 - 1))
+    assert checker.read(path) == checker.read("-") == 7
+    for data, words in (
+        (b"7" + b" " * 10**7, "it has more than 10000000 bytes"),
+        (b"\xff", "it is not UTF-8"),
+    ):
+        for name in (path, "-"):
+            given(data)
+            assert why_not(checker.read, name) == words
+    monkeypatch.setattr(sys, "stdin", None)
+    assert why_not(checker.read, "-") == "the standard input is closed"
+    assert why_not(checker.read, tmp_path / "none.json") == "No such file or directory"
+    assert why_not(check, {"format": checker.FORMAT, "about": "x", **dict.fromkeys(
+        ("d", "d_out", "a", "dimension", "strata"), 1), "claims": [{"id": "lemma-3.1", "verdict": "confirmed",
+        "fails_at": [1]}]}) == "something else stands where an array belongs"  # fmt: skip
+    heads = {"format": checker.HEADS, "about": "", "d": 2, "d_out": 2, "a": 1, "h": 0, "y": [], "heads": []}
+    assert why_not(check, heads | {"obstruction": 5}) == "it does not have the form of a certificate"
+
+
+def test_the_command_prints_and_ends_as_it_says(capsys, tmp_path, monkeypatch):
+    def ended(*words):
+        status = checker.main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    for words, status in (
+        (("-h",), 0),
+        (("--help",), 0),
+        ((), 2),
+        ((SHIPPED, SHIPPED), 2),
+        (("-h", "-h"), 2),
+    ):
+        found, out, err = ended(*words)
+        assert (found, err) == (status, "") and out.startswith("The checker of certificates: one file")
+        assert "Exit status: 0 the certificate is valid" in out and "in one sitting" not in out
+    right = tmp_path / "right.json"
+    right.write_text(dump(genuine(2, 1, 1)), encoding="utf-8")
+    assert ended(right) == (0, f"{described(check(str(right)))}\n", "")
+    assert ended(tmp_path) == (2, "", "this file cannot be checked: Is a directory\n")
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(dump({**genuine(2, 1, 1), "dimension": 5}), encoding="utf-8")
+    found, out, err = ended(wrong)
+    assert (found, err) == (1, "") and out.startswith("NOT VALID: ")
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", plain)
+    assert checker.main([str(right)]) == 0
+    plain.flush()
+    assert b"t \\u2265 2" in plain.buffer.getvalue()
+
+
+def test_every_limit_is_what_the_page_says():
+    """Up to a limit all is read, and one more is refused."""
+    assert checker.integer(10**300 - 1) and checker.integer(1 - 10**300)
+    for value in (10**300, -(10**300)):
+        assert why_not(checker.integer, value) == "an integer has more than 300 digits"
+    assert checker.text("x" * 1000) is None
+    assert why_not(checker.text, "x" * 1001) == "a text is too long, or is not printable"
+    assert checker.Layer(2, 1666, 1).ambient == 9996 and checker.Layer(1, 10**4, 1).ambient == 10**4
+    assert why_not(checker.Layer, 1, 10**4 + 1, 1) == "it is about more than 10000 coordinates"
+    for sizes in ((2, 1, 0), (2, 1, 3), (2, 0, 1)):
+        assert "not possible" in why_not(checker.Layer, *sizes)
+    points = {"format": checker.LEARNING, "about": "", "head": "lightning", "points": []}
+    for sizes, words in (
+        ((1, 10**4, 10**4), None),
+        ((12, 10, 833), None),  # 9360 coordinates, and 9996 entries of K
+        ((22, 2, 1), "it is about too large a layer"),  # 11132 coordinates
+        ((1, 10**4 + 1, 1), "it is about too large a layer"),
+        ((1, 1, 10**4 + 1), "it is about too large a layer"),
+        ((0, 1, 1), "d, d', a are not possible"),
+        ((1, 1, 0), "d, d', a are not possible"),
+    ):
+        document = points | dict(zip(("d", "d_out", "a"), sizes, strict=True))
+        if words:
+            assert why_not(check, document) == words
+        else:
+            assert check(document)["flaw"] == "nothing is certified"
+    document = points | {"d": 1, "d_out": 1, "a": 1, "head": "linear"}
+    assert why_not(check, document) == "the head is neither lightning nor softmax"
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_each_number_of_a_learning_coefficient_is_compared(softmax):
+    document = load(dump(make_learning_certificate(SingleLayer(2, 1, 1), softmax)))
+    for n, point in enumerate(document["points"]):
+        for name, words in (("multiplicity", "m is "), ("ranks", "the ranks are "), ("lambda", "λ is ")):
+            for place in range(len(point[name]) if name != "multiplicity" else 1):
+                changed = copy.deepcopy(document)
+                part = changed["points"][n] if name == "multiplicity" else changed["points"][n][name]
+                part[name if name == "multiplicity" else place] += 1
+                result = check(changed)
+                assert result["flaw"].startswith(words)
+                said = [(f"point {k}", False) for k in range(1, n + 2)]
+                assert [(claim["id"], claim["valid"]) for claim in result["claims"]] == said
+
+
+def test_where_a_and_d_out_are_1_the_general_fiber_has_two_points():
+    assert checker.Facts(genuine(2, 1, 1)).birational() == [(1, 1, 2)]
+    assert checker.Facts(genuine(2, 2, 1)).birational() == []
+
+
+def obstruction(layer, heads, y, kind, record):
+    """What is wrong with an obstruction alone, whatever has the limit y."""
+    limit = checker.HeadsLimit.__new__(checker.HeadsLimit)
+    limit.layer, limit.h, limit.y = checker.Layer(*layer), heads, y
+    try:
+        getattr(limit, f"_{kind}")({"kind": kind, **record})
+    except checker.Flaw as error:
+        return str(error)
+    return ""
+
+
+def test_squares_obstruct_only_in_other_columns():
+    """Row 1 of y has u_1², u_2² in columns 1 and 2; row 2 the square of the other below one of them."""
+    first = {(0, 1, 1, 1, 1): 1, (0, 1, 2, 2, 2): 5}
+
+    def said(heads=2, **second):
+        entries = {(0, 2, *map(int, name[1:])): 1 for name in second}
+        return obstruction((3, 2, 2), heads, first | entries, "squares", {})
+
+    assert said(y122=1) == said(y211=1) == ""
+    assert said(y111=1) == said(y112=1) == said(y133=1) == "row 2 has not the square of another column"
+    assert said(y322=1) == said(y122=1, y211=1) == said() == "row 2 has not one entry, below a square"
+    assert said(heads=3, y122=1) == said(heads=1, y122=1) == "row 1 has not h squares in h columns"
+    mixed = {(0, 1, 1, 1, 2): 1, (0, 1, 2, 2, 2): 1, (0, 2, 2, 1, 1): 1}
+    assert obstruction((3, 2, 2), 2, mixed, "squares", {}) == "row 1 has not h squares in h columns"
+    for more in ((0, 1, 1, 2, 2), (0, 1, 3, 1, 1), (0, 1, 3, 1, 2)):
+        y = {**first, more: 1, (0, 2, 1, 2, 2): 1}
+        assert obstruction((3, 2, 2), 2, y, "squares", {}) == "row 1 has not h squares in h columns"
+
+
+def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
+    pencil = several_heads(6, 1, 3, 2)["obstruction"]
+
+    def said(heads=2, **changes):
+        record = {name: changes.get(name, x) for name, x in pencil.items() if name != "kind"}
+        v, w, A, B = ({tuple(place): x for *place, x in record[name]} for name in ("v", "w", "A", "B"))
+        y = Counter()
+        for linear, matrix in ((v, B), (w, A)):
+            for ((i,), x), ((k, b), z) in itertools.product(linear.items(), matrix.items()):
+                y[0, 1, b, min(i, k), max(i, k)] += x * z
+        return obstruction((6, 1, 3), heads, {name: x for name, x in y.items() if x}, "pencil", record)
+
+    assert said() == said(v=[[2, 7]]) == ""
+    assert said(v=[[1, 1]]) == said(v=[[3, 1], [4, -2]]) == "v is in the span of the columns of A"
+    assert said(A=[[1, 2, 1]]) == "v is in the span of the columns of A"  # of one column alone
+    assert said(w=[[2, 3]]) == "v and w are dependent"
+    assert said(heads=3) == "there are not two heads"
+    for rows in ([1, 2, 3, 4, 7], [0, 1, 2, 3, 4], [1, 2, 3, 4, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]):
+        why_not(lambda rows=rows: said(rows=rows))
+        why_not(lambda rows=rows: said(columns=rows))
+    assert said(v=[[6, 1]]) == said(A=[*pencil["A"], [6, 1, 1]]) == "A, B or v has something in other rows"
+    assert said(B=[[k, k, 0 if k == 5 else 1] for k in range(1, 5)]).startswith("det(sB + tA)")
+
+
+def test_claims_that_are_not_certified_are_named_in_words_of_the_checker():
+    names = ["lemma-3.1", "agattn.equations", "agattn.of-tomorrow"]
+    records = [{"id": name, "reason": "none"} for name in names]
+    assert checker.uncertified({"uncertified": records}) == [*names[:2], "a claim that is not known here"]
+    assert checker.uncertified({}) == []
+    for wrong in ([{"id": 5, "reason": ""}], [{"id": "lemma-3.1", "reason": "\n"}], [{"id": "lemma-3.1"}]):
+        why_not(checker.uncertified, {"uncertified": wrong})

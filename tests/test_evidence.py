@@ -1,8 +1,10 @@
+from fractions import Fraction
 from itertools import permutations
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from agattn.documents import check
+from agattn.documents import check, schema
 from agattn.errors import (
     AgattnError,
     DisagreementError,
@@ -15,7 +17,7 @@ from agattn.errors import (
     TooLargeError,
     TranscriptError,
 )
-from agattn.evidence import Evidence, Status, Verdict, weakest
+from agattn.evidence import Evidence, Status, Verdict, plain, weakest
 
 
 def verdict(**changes):
@@ -86,6 +88,64 @@ def test_what_was_checked_in_part_says_so_in_json_too():
             check("verify", document | {"claims": [partly.as_json() | wrong]})
 
 
+def test_documents_may_have_verdicts_that_need_nothing():
+    """Undecided is a verdict in any case; inapplicable only where a hypothesis does not hold."""
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    document["schema"] = "agattn/verify/1"
+
+    def checked(**changes):
+        check("verify", document | {"claims": [verdict(**changes).as_json()]})
+
+    for holds in (True, False):
+        for evidence in (Evidence.MODULAR, None):
+            checked(status=Status.UNDECIDED, hypotheses_hold=holds, evidence=evidence)
+    checked(status=Status.INAPPLICABLE, hypotheses_hold=False, evidence=None)
+    checked(
+        status=Status.INAPPLICABLE, hypotheses_hold=False, details={"assumes": ["a ≤ d"]}, fails_at=("1",)
+    )
+    with pytest.raises(InputError):
+        checked(status=Status.INAPPLICABLE, hypotheses_hold=True)
+    for wrong in ({"evidence": None}, {"hypotheses_hold": False}):
+        with pytest.raises(InputError):
+            check("verify", document | {"claims": [verdict().as_json() | wrong]})
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("evidence", [None, "proved", "modular in part"])
+@pytest.mark.parametrize("holds", [True, False])
+def test_the_schema_allows_what_a_verdict_may_say(status, evidence, holds):
+    """A claim is decided only with evidence where its hypotheses hold, and inapplicable where they do not."""
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    said = {"verdict": str(status), "evidence": evidence, "hypotheses_hold": holds}
+    document |= {"schema": "agattn/verify/1", "claims": [verdict().as_json() | said]}
+    allowed = {
+        Status.UNDECIDED: True,
+        Status.INAPPLICABLE: not holds or evidence is not None,
+    }.get(status, holds and evidence is not None)
+    assert Draft202012Validator(schema("verify")).is_valid(document) == allowed
+
+
+@pytest.mark.parametrize(
+    ("computed", "words", "terse"),
+    [
+        (5, "5", False),
+        (None, "", False),
+        ("boundary = critical", "boundary = critical", True),
+        (True, "yes", True),
+        ({"invariant": True, "fiber": 9, "strata": [1], "more": {"a": 1}}, "invariant: yes, fiber: 9", False),
+        ([], "0 strata", True),
+        (["(1,1,1)"], "(1,1,1)", False),
+        ([2] * 6, "2 2 2 2 2 2", False),
+        ([2] * 7, "7 strata", False),
+    ],
+)
+def test_a_computed_value_in_a_few_words(computed, words, terse):
+    found = verdict(computed=computed)
+    assert (found.short, found.is_terse) == (words, terse)
+    assert verdict(computed=computed, shown="as said").short == "as said"
+    assert not verdict(computed=computed, status=Status.UNDECIDED).is_terse
+
+
 def test_prints_what_is_known_and_how():
     assert str(verdict()) == "corollary-3.3: confirmed (proved). dim M = 5"
     undecided = verdict(status=Status.UNDECIDED, evidence=None, witness="stopped after 1 s")
@@ -109,3 +169,28 @@ def test_prints_what_is_known_and_how():
 def test_every_exception_has_its_exit_status(error, status):
     assert issubclass(error, AgattnError)
     assert error("why").exit_status == status
+
+
+def test_values_are_written_as_plain_data():
+    assert plain([Evidence.PROVED, (1, None), {2: Status.REFUTED}, True]) == [
+        "proved", [1, None], {"2": "refuted"}, True,
+    ]  # fmt: skip
+    assert plain(Fraction(1, 2)) == "1/2" and plain({1}) == "{1}"
+
+
+def test_a_verdict_is_a_sheet_and_a_document_that_may_have_more_keys():
+    said = [row for table in verdict().sheet().tables for row in table.rows]
+    assert [str(cell) for _, cell in said] == [
+        "corollary-3.3",
+        "confirmed (proved)",
+        "5",
+        *said_of(verdict()),
+    ]
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    document |= {"schema": "agattn/verify/1", "claims": [verdict(details={"generators": {"4": 1}}).as_json()]}
+    check("verify", document)
+    Draft202012Validator(schema("verify")).validate(document)
+
+
+def said_of(found):
+    return found.witness, found.engine

@@ -1,7 +1,7 @@
 """Arithmetic modulo p in floating point must be exact: compared with Python integers and with FLINT."""
 
 import random
-from math import log2, prod
+from math import log, log2, prod
 from typing import Any
 
 import flint
@@ -46,6 +46,21 @@ def test_few_primes_divide_a_number(bits, factors):
     primes = [p for p in range(2 ** (bits - 1), 2**bits) if flint.fmpz(p).is_prime()]
     chance = sum(n % p == 0 for p in primes) / len(primes)
     assert chance <= chance_of_dividing(log2(n), bits) <= 1
+
+
+@pytest.mark.parametrize("bits", [6, 8, 11])
+def test_the_bound_is_near_the_chance_for_products_of_primes(bits):
+    """A product of k primes is divisible by k of them; the bound counts 3/5 of the primes that there are."""
+    primes = [p for p in range(2 ** (bits - 1), 2**bits) if flint.fmpz(p).is_prime()]
+    for k in range(1, len(primes) // 3):
+        chance = k / len(primes)
+        assert chance <= chance_of_dividing(sum(map(log2, primes[:k])), bits) <= 2.5 * chance
+    x = 2 ** (bits - 1)  # there are more than 3x/(5 log x) primes from x to 2x
+    assert chance_of_dividing(bits - 1, bits) == pytest.approx(5 * log(x) / (3 * x))
+    assert (
+        chance_of_dividing(bits - 1.5, bits) == 0
+    )  # 0 < |n| < 2^(bits−1) has no prime factor of so many bits
+    assert chance_of_dividing(1e6, bits) == chance_of_dividing(float("inf"), bits) == 1
 
 
 def test_every_prime_is_as_likely():

@@ -92,3 +92,13 @@ def test_the_exponential_is_that_of_numbers():
     tanh = {1: 1, 3: Fraction(-1, 3), 5: Fraction(2, 15), 7: Fraction(-17, 315), 9: Fraction(62, 2835)}
     found = {n: a[0, 0] * 2 for n, a in enumerate(weights.coefficients) if a is not None and a[0, 0]}
     assert found == {0: 1, **tanh} and factorial(9) % 2835 == 0
+
+
+def test_differences_of_series_and_arrays():
+    arithmetic = SeriesArithmetic(RingArithmetic(), 2)
+    one, other = (
+        Series(tuple(exact([[x]]) for x in numbers), (1, 1), arithmetic) for numbers in ((5, 3, 1), (2, 4, 6))
+    )
+    for found, expected in ((one - other, (3, -1, -5)), (other - one, (-3, 1, 5)), (one + other, (7, 7, 7))):
+        assert [x[0, 0] for x in found.coefficients] == list(expected)
+    assert [0 if x is None else x[0, 0] for x in (exact([[1]]) - one).coefficients] == [-4, -3, -1]

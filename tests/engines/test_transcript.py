@@ -1,4 +1,6 @@
 import contextlib
+import re
+import sys
 from fractions import Fraction
 
 import pytest
@@ -257,3 +259,56 @@ def test_the_ring_is_that_of_the_problem():
         "y_1_1_1_1",
         "y_2_1_1_1",
     ]
+
+
+def with_lines(*lines):
+    """A whole data block for an ideal whose lines before the polynomials are these."""
+    return "\n".join([f"agattn-data 1 {IDEAL.task} {IDEAL.digest}", *lines, end_mark(lines), ""])
+
+
+SIZES = ("integer dimension 1", "integer degree 1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((*SIZES, SIZES[1], "polynomials generators 0"), "'degree' stands in the data block twice"),
+        ((*SIZES, *["polynomials generators 0"] * 2), "'generators' stands in the data block twice"),
+        ((*SIZES, "polynomials generators -1"), "-1 is not how many items can follow"),
+        ((*SIZES, "polynomials generators 1", "polynomial -1"), "-1 is not how many items can follow"),
+        (
+            (*SIZES, "polynomials generators 1", "integer 1", "term 1 1,0"),
+            "stands where a polynomial was due",
+        ),
+    ],
+)
+def test_whole_blocks_with_other_lines_than_asked_for_are_refused(lines, words):
+    assert read(with_lines(*SIZES, "polynomials generators 0"), IDEAL).polynomials == {"generators": ()}
+    with pytest.raises(TranscriptError, match=re.escape(words)):
+        read(with_lines(*lines), IDEAL)
+
+
+def test_the_longest_integers_and_the_largest_exponents():
+    """4000 digits and an exponent of 9999 are read; a digit more, or an exponent one larger, is not."""
+    longest, largest = 10**3999, 9999
+
+    def answer(integer, coefficient, exponent):
+        given = {"generators": [{(exponent, 0): coefficient}]}
+        return read(write(IDEAL, {"dimension": integer, "degree": 1}, given), IDEAL)
+
+    found = answer(longest, longest, largest)
+    assert found.integers["dimension"] == longest
+    assert [f.terms for f in found.polynomials["generators"]] == [{(largest, 0): longest}]
+    for wrong in ((10 * longest, 1, 1), (1, 10 * longest, 1), (1, 1, largest + 1)):
+        with pytest.raises(TranscriptError):
+            with_long_integers(lambda wrong=wrong: answer(*wrong))
+
+
+def with_long_integers(function):
+    """Call a function that writes integers of more digits than Python writes by default."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(10_000)
+    try:
+        return function()
+    finally:
+        sys.set_int_max_str_digits(limit)

@@ -3,23 +3,36 @@
 import re
 from fractions import Fraction
 from functools import cache
+from math import comb, inf
 
 import pytest
 from command_line import call
-from questions import LAYER, OPEN, OTHER, QUESTIONS, TWO
+from questions import AFFINE, CUBIC, LAYER, LINEAR, OPEN, OTHER, QUESTIONS, TWO
 from transcripts import asking, sealed
 
 from agattn import SingleLayer
+from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
-from agattn.errors import TranscriptError
+from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import parametrization
 from agattn.systems import native_facts
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
-from agattn.systems.consistency import NoChecks, check_answer
+from agattn.systems.consistency import (
+    NoChecks,
+    between,
+    check_answer,
+    check_degree,
+    check_generators,
+    check_homogeneous,
+    check_values,
+    check_variety,
+    components_of,
+    rank_of_gradients,
+)
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Answer, Printed
 from agattn.systems.task import Task
@@ -234,3 +247,204 @@ def test_no_loss_of_data_has_more_critical_points_than_a_general_one():
     for numbers in ((69, 24, 40), (68, 25, 40), (68, 24, 42)):
         with pytest.raises(TranscriptError, match="it must be from 0 to"):
             check_answer(counted(TWO, loss(TWO), 32003, *numbers))
+
+
+# The checks that tasks share, on varieties that everyone knows ----------------------------------------------
+
+RING = build("implicit-ideal", LAYER).results[-1].ring
+W, X, Y, Z, *_ = PolynomialRing(RING.variables, 0).gens
+TWISTED_CUBIC = (W * Y - X**2, X * Z - Y**2, W * Z - X * Y)  # of dimension 2 in 4-space, degree 3
+CONIC = (W, X**2 - Y * Z)
+
+
+def passes(check, *arguments):
+    return not refused(check, *arguments)
+
+
+def of_dimension(dimension, degree, forms, characteristic=0):
+    problem = build("implicit-ideal", LAYER, characteristic=characteristic)
+    return Answer(problem, {"dimension": dimension, "degree": degree}, {"generators": tuple(forms)})
+
+
+def test_a_value_is_within_its_bounds():
+    assert all(passes(between, 2, "n", n, 4) == (2 <= n <= 4) for n in range(7))
+    assert passes(between, 2, "n", 10**9, inf) and passes(between, 0, "n", 0, 0)
+    for low, high, words in ((2, 2, "2"), (2, inf, "at least 2"), (2, 5, "from 2 to 5")):
+        with pytest.raises(TranscriptError, match=f"^the genus is 1; it must be {words}$"):
+            between(low, "the genus", 1, high)
+
+
+def test_forms_have_one_positive_degree():
+    assert passes(check_homogeneous, [*TWISTED_CUBIC, W, W**3 - X * Y * Z])
+    for wrong in (W + X**2, W**0, W - W, X * Y + 1):
+        assert refused(check_homogeneous, [W, wrong])
+
+
+def test_dimension_and_degree_fit_generators():
+    """Two forms of degrees 2 and 3 in 4-space: at most codimension 2, and by Bézout degree 6 just there."""
+    forms = [X * Y - W * Z, W**3 - X**3]
+    allowed = {(dim, degree) for dim in range(7) for degree in range(-1, 13)
+               if passes(check_degree, dim, degree, forms, 4)}  # fmt: skip
+    assert allowed == {(2, 6), *((3, degree) for degree in (1, 2, 3)), (4, 1)}
+    for degree in range(8):  # affine: some of the intersection may lie at infinity
+        assert passes(check_degree, 2, degree, forms, 4, False) == (1 <= degree <= 6)
+    assert refused(check_degree, -1, 6, [*forms, *forms, *forms], 4)
+
+
+def test_a_variety_fits_its_equations_and_their_gradients():
+    curve = of_dimension(2, 3, TWISTED_CUBIC)
+    assert [rank for rank in range(5) if passes(check_variety, curve, rank, 4)] == [2]
+    # Degree 4 at most, by Bézout; 3 at least, as a curve in 3-space that is in no plane has.
+    assert [n for n in range(6) if passes(check_variety, of_dimension(2, n, TWISTED_CUBIC), 2, 4)] == [3, 4]
+    lower = [n for n in range(6) if passes(check_variety, of_dimension(2, n, TWISTED_CUBIC), 2, 4, False)]
+    assert lower == [1, 2, 3, 4]
+    in_a_plane = [n for n in range(6) if passes(check_variety, of_dimension(2, n, CONIC), 2, 4)]
+    assert in_a_plane == [2]
+    three = (
+        W,
+        *(X**2 - Y * Z, X * Y - Z**2, X * Z),
+    )  # codimension 2 of 4 equations: the linear one counts once
+    assert [n for n in range(6) if passes(check_variety, of_dimension(2, n, three), 2, 4)] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(("p", "ranks"), [(0, [2]), (101, [0, 1, 2]), (9973, [0, 1, 2]), (10007, [2])])
+def test_modulo_a_small_prime_gradients_may_have_a_smaller_rank(p, ranks):
+    ring = PolynomialRing(RING.variables, p)
+    w, x, y, z, *_ = ring.gens
+    curve = of_dimension(2, 3, (w * y - x**2, x * z - y**2, w * z - x * y), p)
+    assert [rank for rank in range(5) if passes(check_variety, curve, rank, 4)] == ranks
+
+
+def test_the_rank_of_gradients_is_that_at_the_best_point():
+    cubic = of_dimension(2, 3, TWISTED_CUBIC)
+
+    def point(s, t):
+        return (s**3, s**2 * t, s * t**2, t**3, 0, 0)
+
+    assert rank_of_gradients(cubic, [point(1, 2)], "a point") == 2
+    assert rank_of_gradients(cubic, [point(0, 0), point(1, 2), point(0, 0)], "a point") == 2
+    assert rank_of_gradients(cubic, [point(0, 0)], "a point") == rank_of_gradients(cubic, [], "a point") == 0
+    with pytest.raises(TranscriptError, match="does not vanish on the curve"):
+        rank_of_gradients(cubic, [point(1, 2), (1, 1, 1, 2, 0, 0)], "the curve")
+
+
+def test_generators_are_as_many_as_are_known():
+    known = compute_ideal(TWO, 2).degrees
+    counts = {piece.degree: piece.minimal_generators for piece in known}
+    assert counts[2] > 1
+    ring = PolynomialRing(build("implicit-ideal", TWO).results[-1].ring.variables, 0)
+    quadrics = [ring.gens[0] * x for x in ring.gens[: counts[2]]]
+    right = of_dimension(7, 4, [*quadrics, ring.gens[0] ** 3])
+    assert passes(check_generators, right, known) and counts[1] == 0
+    for wrong in (quadrics[1:], [*quadrics, ring.gens[1] ** 2], [*quadrics, ring.gens[1]], ()):
+        assert refused(check_generators, of_dimension(7, 4, wrong), known)
+
+
+def test_a_hilbert_function_grows_and_is_at_most_that_of_the_space():
+    problem = build("hilbert-function", LAYER, max_degree=3)  # in 6-space: 6, 21 and 56 monomials
+
+    def values(*found):
+        return Answer(problem, {f"value@{n}": value for n, value in enumerate(found, 1)}, {})
+
+    for right in ((6, 21, 56), (6, 6, 6), (1, 1, 1), (3, 5, 50)):
+        assert passes(check_values, values(*right))
+    for wrong in ((7, 21, 56), (6, 22, 56), (6, 21, 57), (6, 5, 20), (6, 20, 19), (0, 1, 1)):
+        assert refused(check_values, values(*wrong))
+
+
+@pytest.mark.parametrize(("map_", "size"), [(CUBIC, 4), (AFFINE, 4)])
+def test_a_map_that_is_no_cone_has_one_coordinate_more(map_, size):
+    problem = build("hilbert-function", map_, max_degree=1)
+    for value in range(7):
+        right = passes(check_values, Answer(problem, {"value@1": value}, {}))
+        assert right == (1 <= value <= size)
+
+
+def test_components_are_there_and_the_largest_is_the_dimension():
+    problem = build("fiber", LINEAR, components=True)
+
+    def components(dimension, *dims):
+        parts = {f"component-dimension@{n}": dim for n, dim in enumerate(dims, 1)}
+        return Answer(problem, {"components": len(dims), "dimension": dimension, **parts}, {})
+
+    assert components_of(components(3, 1, 3, 0), "there is a point") == [1, 3, 0]
+    assert components_of(components(0, 0), "there is a point") == [0]
+    for wrong in (components(2, 1, 3, 0), components(4, 1, 3), components(1, 1, 3), components(3, 3, -1)):
+        assert refused(components_of, wrong, "there is a point")
+    with pytest.raises(TranscriptError, match=r"^there is no component, and there is a point$"):
+        components_of(components(0), "there is a point")
+
+
+# What is known natively -------------------------------------------------------------------------------------
+
+
+def test_facts_are_compared_before_the_check_of_a_task():
+    asked = build("implicit-ideal", LAYER)
+    assert passes(check_answer, Answer(build("hilbert-function", LAYER, max_degree=1), {"value@1": 6}, {}))
+    wrong = Answer(asked, {"dimension": 4}, {"generators": (W + 1,)})
+    with pytest.raises(TranscriptError, match=r"^the dimension is 4; it must be 5$"):
+        check_answer(wrong)
+    with pytest.raises(TranscriptError, match="is no form of positive degree"):
+        check_answer(Answer(asked, {}, wrong.polynomials))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last", "bounds"),
+    [
+        # M̄ is a plane: counted up to degree 4; above that it grows, and has the bound of the plane.
+        ((1, 2), 6, [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (5, 6), (5, 7)]),
+        ((2, 1), 3, [(1, 1), (6, 6), (21, 21), (56, 56)]),  # a hypersurface of degree 4
+        ((2, 1), 5, [(1, 1), (6, 6), (21, 21), (56, 56), (125, 125), (246, 246)]),
+    ],
+)
+def test_the_hilbert_function_is_known_where_it_is_known(sizes, last, bounds):
+    found = native_facts.hilbert_bounds(SingleLayer(*sizes), last)
+    assert [found[n] for n in range(last + 1)] == bounds and len(found) == last + 1
+
+
+def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
+    for layer in (SingleLayer(2, 2), SingleLayer(2, 2, 1), SingleLayer(3, 1, 1)):
+        found = native_facts.hilbert_bounds(layer, 9)
+        assert list(found) == list(range(10))
+        for n, (low, high) in found.items():
+            assert low <= high <= comb(layer.ambient_dimension + n - 1, n)
+        sharp = 9 if layer.d_out == layer.a == 1 else 8
+        assert all((low == high) == (n <= sharp) for n, (low, high) in found.items())
+        assert all(found[n][0] >= found[n - 1][0] for n in range(1, 10))
+        ideal = compute_ideal(layer, 3)
+        assert all(found[n] == (ideal.hilbert_function(n),) * 2 for n in range(4))
+    assert (
+        native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[5][0]
+        == native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[4][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "degree"), [((2, 1), 4), ((1, 3), 1), ((3, 1, 1, 1), None), ((2, 1, 1, 1), 1), ((2, 2), 20)]
+)
+def test_the_degree_of_the_closure(sizes, degree):
+    assert native_facts.degree_of_closure(SingleLayer(*sizes)) == degree
+
+
+def test_what_takes_too_long_to_count_is_not_known(monkeypatch):
+    def too_large(layer, last):
+        raise TooLargeError("no")
+
+    assert native_facts.known_degrees(LAYER, 0) == ()
+    assert [piece.degree for piece in native_facts.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
+    monkeypatch.setattr(native_facts, "compute_ideal", too_large)
+    assert native_facts.known_degrees.__wrapped__(LAYER, 9) == ()
+
+
+def test_facts_at_points_have_the_names_of_the_results():
+    point = build("fiber", LAYER).points[0]
+    name, fact = native_facts.at_point(point, "length", "the length", 1, 2)
+    assert name == f"length@{point.label}" and fact == (1, 2, f"the length at {point.label}")
+
+
+def test_facts_of_values_hold_modulo_a_prime_from_above():
+    bounds = {1: (6, 6), 2: (20, 21), 4: (1, 2)}
+    for characteristic, low in ((0, (6, 20)), (101, (1, 1))):
+        problem = build("hilbert-function", LAYER, characteristic, max_degree=3)
+        found = {name: fact[:2] for name, fact in native_facts.facts_of_values(problem, bounds)}
+        assert found == {"values": (3, 3), "value@1": (low[0], 6), "value@2": (low[1], 21)}

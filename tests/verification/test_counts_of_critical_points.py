@@ -11,14 +11,15 @@ import pytest
 from agattn import SingleLayer
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.counts import CriticalSet
+from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import (
     BOMBIERI_WEYL,
     GENERAL_DATA,
     SINGULAR_STRATA,
     generic_ed_degree,
 )
-from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.critical_points.loss import loss
+from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.verification import critical_points as room
 from agattn.verification.critical_points import critical_points
 
@@ -127,6 +128,28 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
     monkeypatch.setattr(room, "count_critical_points", lying)
     with pytest.raises(DisagreementError, match=re.escape(words)):
         critical_points(layer, metric, engine="singular")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fields", "method", "exact", "proved"),
+    [
+        ((2, 1), (0,), "equations", True, True),  # one equation, over ℚ
+        ((2, 1), (32003, 0), "equations", True, True),
+        ((2, 1), (0,), "equations", False, False),
+        ((2, 1), (32003,), "equations", True, False),
+        ((2, 1), (1,), "equations", True, False),
+        ((2, 1), (0,), "weights", True, False),
+        ((2, 2), (0,), "equations", True, False),  # several equations
+        ((3, 1), (0,), "equations", True, False),
+        ((2, 2), (32003,), "weights", False, False),
+        ((2, 2), (32003,), "elimination", False, True),
+    ],
+)
+def test_engines_prove_a_number_only_over_q_and_by_one_equation(sizes, fields, method, exact, proved):
+    layer = SingleLayer(*sizes)
+    found = {open_stratum(layer): CriticalSet(0, 6)}
+    counted = CriticalPoints(loss(layer, "gaussian"), found, fields, "an engine", method, exact=exact)
+    assert counted.evidence is (Evidence.PROVED if proved else Evidence.MODULAR)
 
 
 def test_ids_of_theorems_are_labels_of_the_pages():

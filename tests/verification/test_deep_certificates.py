@@ -53,6 +53,12 @@ def test_what_is_certified(network, dimension):
     assert all("docs/networks/d" in claim["reason"] for claim in result["claims"])
 
 
+def test_layers_before_those_of_the_limit_may_have_rank_two():
+    """The limit of M(2,2,2,1) is at s = 2, and rk M_1 = 2 is what the theorem needs."""
+    result = checker.check(certificate(DeepNetwork((2, 2, 2, 1), (2, 2, 2), t=2)))
+    assert result["valid"] and "dimension 10 = dim M − 1" in result["claims"][2]["reason"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dims", [(3, 3, 9), (3, 3, 3, 4)])
 def test_many_outputs_tell_little_where_l_has_rank_one(dims):
@@ -125,6 +131,7 @@ def is_refused(document, words):
         result = checker.check(document)
     except checker.UnreadableError as error:
         return words in str(error)
+    assert result["valid"] or not any(claim["valid"] for claim in result["claims"])
     return not result["valid"] and words in result["flaw"]
 
 
@@ -206,12 +213,28 @@ def test_a_wrong_statement_is_refused(small):
     def zero_claimed(document):  # generic weights as if φ were 0
         del document["zeros"][0]["X"], document["zeros"][0]["value"]
 
+    def zero_shown(name):  # a value of φ at weights where φ is 0
+        def change(document):
+            next(record for record in document["zeros"] if "X" not in record)[name] = []
+
+        return change
+
+    def half_shown(name):
+        def change(document):
+            del document["zeros"][0][name]
+
+        return change
+
     def skew_part(document):  # P = 2K
         K = document["limit"]["weights"]["K_2"]
         pairs = {(i, j): x for i, j, x in K}
         turned = {(1, j): 2 * x for (i, j), x in pairs.items() if i == 2}
         turned |= {(2, j): -2 * x for (i, j), x in pairs.items() if i == 1}
         document["limit"]["weights"]["Q_2"] = [[i, j, x] for (i, j), x in sorted(turned.items())]
+        restated(document)
+
+    def no_values(document):  # V_2 = 0
+        document["limit"]["weights"]["V_2"] = []
         restated(document)
 
     def one_token(document):  # where κ and δ are 0
@@ -226,7 +249,12 @@ def test_a_wrong_statement_is_refused(small):
         limit["kappa"], limit["delta"] = limit_map.minors(weights, X)
 
     assert refused(one_token, "κδ is 0")
+    assert refused(no_values, "L is 0")
     assert refused(zero_claimed, "a zero is none")
+    assert "X" in small["zeros"][0]
+    for name in ("X", "value"):
+        assert refused(zero_shown(name), "a zero is none")
+        assert refused(half_shown(name), "a zero is none")
     assert refused(skew_part, "P is skew-symmetric")
     assert refused(lambda d: d["boundary"].update(dimension=6), "has rank 7")
     assert refused(lambda d: d["boundary"]["directions"].pop(), "has rank 6")

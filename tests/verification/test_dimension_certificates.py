@@ -57,6 +57,8 @@ def test_the_dimension_is_certified(layer, d, t, dimension):
     assert result["valid"] and claim["id"] == by_layer(Network([layer], d, t)).id
     assert claim["reason"].startswith(f"confirmed: dim M = {dimension} = ")
     assert len(document["columns"]) == len(document["rows"]) == dimension
+    if isinstance(layer, ag.Recurrence):
+        assert result["layer"].startswith(f"a state with the rule {layer.rule}; d = {d}, ")
     assert result["uncertified"] == ["agattn.model-dimension", "agattn.model-symmetries"]
 
 

@@ -124,6 +124,15 @@ def test_a_change_of_basis_between_layers_is_found():
     assert [[r.s for r in layer] for layer in found.relations] == [[1], [1]]
 
 
+def test_inner_heads_are_matched_by_their_attention_also_where_all_of_v_is_minus_one():
+    """Two heads with the same V and the same largest entry of A are told apart by the rest of A."""
+    one, two, V = [[5, 1], [0, 1]], [[5, 0], [2, 1]], [[-1, -1]]
+    last = {"A": [[1]], "V": [[1]]}
+    found = equivalent([{"A": [one, two], "V": [V, V]}, last], [{"A": [two, one], "V": [V, V]}, last])
+    assert found.equal and found.evidence is Evidence.PROVED
+    assert [(r.head, r.other, r.s) for r in found.relations[0]] == [(0, 1, 1), (1, 0, 1)]
+
+
 def test_heads_that_are_regrouped_are_equal_by_their_tensors():
     A, V, W = [[1, 2], [3, 5]], [[1, 0]], [[0, 1]]
     found = equivalent({"A": [A, A], "V": [V, W]}, {"A": A, "V": [[1, 1]]})

@@ -11,7 +11,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.fibers import fiber, joint_rank, weights
-from agattn.geometry.identifiability.gauge import canonical_factors, gauge_between
+from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, gauge_between
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -175,3 +175,14 @@ def test_bad_moves():
         fiber(weights(K=[[1, 0]], Q=[[1, 0]], V=[[1, 2]])).move(C=[[0]])
     with pytest.raises(InputError, match="same d"):
         found.contains(weights(A=[[1]], V=[[1]]))
+
+
+@pytest.mark.parametrize(
+    ("a", "v"), [(1.0, 1.0), (-3.0, 2.0), (2.0**40, -3.0), (-(2.0**41), 5.0), (1e-100, 1e120)]
+)
+def test_in_floating_point_both_factors_get_the_same_norm(a, v):
+    A, V = a * np.array([[1.0, -2.0], [0.5, 1.0]]), v * np.array([[3.0, 4.0]])
+    B, W = canonical_scale(A, V)
+    assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(W))
+    assert B.flat[np.abs(B).argmax()] > 0
+    assert np.multiply.outer(B, W) == pytest.approx(np.multiply.outer(A, V))
