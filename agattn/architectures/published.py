@@ -55,6 +55,11 @@ class Published(Result, name="config"):
     rotary: Key[bool, "Whether keys and queries are turned by their positions."]
     left_out: Key[tuple[str, ...], "What the model has, and the layers here have not."]
 
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
     def layer(
         self, normalization: Literal["none", "softmax"] = "none", rotary: bool | None = None
     ) -> Network:
