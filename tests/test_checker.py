@@ -707,3 +707,9 @@ def test_claims_that_are_not_certified_are_named_in_words_of_the_checker():
     assert checker.uncertified({}) == []
     for wrong in ([{"id": 5, "reason": ""}], [{"id": "lemma-3.1", "reason": "\n"}], [{"id": "lemma-3.1"}]):
         why_not(checker.uncertified, {"uncertified": wrong})
+
+
+def test_entrywise_products_of_one_row_and_of_nilpotents():
+    """(2 + 3ε)(5 + 7ε) = 10 + 29ε where ε² = 0, and εε is no part of the product."""
+    assert checker.entrywise({0: [[2]], 1: [[3]]}, {0: [[5]], 1: [[7]]}) == {0: [[10]], 1: [[29]]}
+    assert checker.entrywise({1: [[2, 3]]}, {2: [[5, 7]]}) == {3: [[10, 21]]}
