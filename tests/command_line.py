@@ -57,7 +57,7 @@ def validate(name, found):
 
 @lru_cache
 def validator(name):
-    """The published schema of a command, once for all its documents: to check that it is a schema takes longest."""
+    """The published schema of a command; to check that it is a schema takes longer than all else."""
     described = schema(name)
     jsonschema.Draft202012Validator.check_schema(described)
     return jsonschema.Draft202012Validator(described)
