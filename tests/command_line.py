@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +55,15 @@ def document(*words, status=0):
 
 def validate(name, found):
     """Check a document against the published schema of a command."""
-    jsonschema.validate(found, schema(name), jsonschema.Draft202012Validator)
+    validator(name).validate(found)
+
+
+@lru_cache
+def validator(name):
+    """The published schema of a command; to check that it is a schema takes longer than all else."""
+    described = schema(name)
+    jsonschema.Draft202012Validator.check_schema(described)
+    return jsonschema.Draft202012Validator(described)
 
 
 def eventually(condition, seconds=60):

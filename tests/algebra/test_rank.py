@@ -636,6 +636,22 @@ def test_mpmath_agrees_with_numpy_on_singular_values() -> None:
     assert np.allclose([float(s) for s in values], expected, rtol=1e-12)
 
 
+def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:
+    """By two diagonals, and by mpmath alone: columns of many orders, low ranks, zeros."""
+    from agattn.algebra import spectrum
+
+    draw = np.random.default_rng(1)
+    with mpmath.workprec(300):
+        graded = [[mpmath.ldexp(x, -40 * (j % 4)) for j, x in enumerate(row)]
+                  for row in draw.standard_normal((12, 9)).tolist()]  # fmt: skip
+        low = (draw.integers(-5, 6, (12, 3)) @ draw.integers(-5, 6, (3, 9))).tolist()
+        for matrix in (graded, low, [[0, 0, 1], [0, 0, 0], [0, 2, 0], [0, 0, 0]], [[0, 0], [0, 0]]):
+            found = spectrum.singular_values(matrix, 300)
+            known = sorted(map(abs, mpmath.svd_r(mpmath.matrix(matrix), compute_uv=False)), reverse=True)
+            assert len(found) == len(known)
+            assert all(abs(x - y) <= mpmath.ldexp(known[0], -290) for x, y in zip(found, known, strict=True))
+
+
 def test_rank_revealing_qr_above_the_size_of_the_svd(monkeypatch: pytest.MonkeyPatch) -> None:
     from agattn.algebra import spectrum
 

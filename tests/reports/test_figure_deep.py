@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def figure() -> Any:
     return compute_figure_deep()
 
 
-SLICE = head_slice()
+the_slice = cache(head_slice)  # found by the first test that needs it
 numbers = st.fractions(-3, 3, max_denominator=5)
 
 
@@ -64,7 +65,7 @@ def test_weights_are_on_the_surface(x: Fraction, c: Fraction) -> None:
     assert values == point(x, x * c)
     # The values of the surface at nodes give those of the functions that span A, whatever they are.
     nodes = [(i, j) for i, j in itertools.product(range(4), range(2)) if i + 2 * j < 4]
-    powers = [(0, 0), *SLICE.span]
+    powers = [(0, 0), *the_slice().span]
     vandermonde = rational_matrix([[i**a * j**b for a, b in powers] for i, j in nodes], len(powers))
     spanning = vandermonde.inv() * rational_matrix([point(*node) for node in nodes], len(values))
     system = spanning.transpose()
@@ -75,7 +76,7 @@ def test_weights_are_on_the_surface(x: Fraction, c: Fraction) -> None:
     assert system * solution == rational_matrix([[v] for v in values], 1)
     solved = [fraction(v) for v in solution.entries()]
     at = dict(zip(powers, solved, strict=True))
-    assert at[0, 0] == 1 and SLICE.equation(*(at[s] for s in DRAWN)) == 0
+    assert at[0, 0] == 1 and the_slice().equation(*(at[s] for s in DRAWN)) == 0
 
 
 def test_limits_and_the_head_of_rank_one() -> None:
@@ -87,7 +88,7 @@ def test_limits_and_the_head_of_rank_one() -> None:
         errors.append(max(abs(a - b) for a, b in zip(network(x, y / x), point(0, y), strict=True)))
     assert 9 < errors[0] / errors[1] < 11
     weights = {"A_1": [[1, 0], [0, 0]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 0], [0, 0]], "V_2": [[1, 0]]}
-    fiber = network_fiber(SLICE.network, weights)
+    fiber = network_fiber(the_slice().network, weights)
     moved = fiber.move(along=[-5])
     assert (moved["K_2"][0].T @ moved["Q_2"][0]).tolist() == [[1, 5], [-5, 0]]
 

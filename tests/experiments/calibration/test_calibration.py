@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,29 +23,42 @@ from agattn.experiments.calibration.langevin import Setting, by_devinterp, by_sg
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
 from agattn.geometry.learning_coefficients.learning_coefficients import parameters, weights_coefficient
 
-POINTS = calibration_points()
+SPECIAL = {
+    "generic": {"kind": "generic", "head": "lightning"},
+    "boundary": {"kind": "boundary (1,1,1)", "multiplicity": 1},
+    "softmax": {"kind": "generic", "head": "softmax"},
+    "cube": {"kind": "S = cV²"},
+}
 
 
 def at(**wanted):
     """The first point with these properties."""
-    return next(p for p in POINTS if all(getattr(p, key) == value for key, value in wanted.items()))
+    return next(
+        p for p in calibration_points() if all(getattr(p, key) == value for key, value in wanted.items())
+    )
 
 
-GENERIC = at(kind="generic", head="lightning")
-BOUNDARY = at(kind="boundary (1,1,1)", multiplicity=1)
-SOFTMAX = at(kind="generic", head="softmax")
-CUBE = at(kind="S = cV²")
+@cache
+def special(name):
+    """A point by its name, found by the first test that needs it and not when tests are collected."""
+    return at(**SPECIAL[name])
+
+
+@pytest.fixture
+def point(request):
+    """The point that a test is given by name."""
+    return special(request.param)
 
 
 def test_the_points_are_of_all_kinds():
-    assert len(POINTS) == len({point.name for point in POINTS}) == 100
-    kinds = {(point.head, point.layer.t, point.kind) for point in POINTS[:30]}
+    assert len(calibration_points()) == len({point.name for point in calibration_points()}) == 100
+    kinds = {(point.head, point.layer.t, point.kind) for point in calibration_points()[:30]}
     assert {head for head, _, _ in kinds} == {"lightning", "softmax"} and {t for _, t, _ in kinds} == {1, 2}
-    assert {point.multiplicity for point in POINTS[:30]} == {1, 2, 3}
+    assert {point.multiplicity for point in calibration_points()[:30]} == {1, 2, 3}
     names = {kind for _, _, kind in kinds}
     assert {"generic", "lower rank", "boundary (1,1,1)", "crossing (1,1,2)", "A = 0", "V = 0"} <= names
     assert {"A = V = 0", "V does not divide S", "S = V·g", "S = cV²", "S = 0", "S = V = 0"} <= names
-    assert max(point.layer.d for point in POINTS) == 4
+    assert max(point.layer.d for point in calibration_points()) == 4
 
 
 def test_the_document_says_what_the_theorem_says():
@@ -66,20 +80,23 @@ def test_the_page_has_the_first_thirty_points():
         if "| lightning M" in line or "| softmax M" in line
     ]
     assert [row[:4] for row in rows] == [
-        [str(n), p.name, str(p.value), str(p.multiplicity)] for n, p in enumerate(POINTS[:30])
+        [str(n), p.name, str(p.value), str(p.multiplicity)] for n, p in enumerate(calibration_points()[:30])
     ]
-    for points, told in ((POINTS, "$\\lambda$ goes"), (POINTS[:30], "among the first thirty")):
+    for points, told in (
+        (calibration_points(), "$\\lambda$ goes"),
+        (calibration_points()[:30], "among the first thirty"),
+    ):
         values, sizes = [p.value for p in points], [p.parameters for p in points]
         told += f" from {min(values)} to {max(values)}, for {min(sizes)} to {max(sizes)} parameters"
         assert told in text
     off = [float(row[column].removesuffix(" %")) for row in rows for column in (5, 7)]
     assert len(off) == 60 and max(map(abs, off)) <= 3
     assert [float(row[4].split()[0]) for row in rows] == pytest.approx(
-        [float(p.value) for p in POINTS[:30]], rel=0.03
+        [float(p.value) for p in calibration_points()[:30]], rel=0.03
     )
 
 
-@pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
+@pytest.mark.parametrize("point", ["generic", "softmax", "cube"], indirect=True)
 def test_the_moves_along_symmetries_change_no_function(point):
     draw, loss = np.random.default_rng(1), PointLoss(point)
     w = loss.start(50, draw)
@@ -88,7 +105,7 @@ def test_the_moves_along_symmetries_change_no_function(point):
     np.testing.assert_allclose(loss(moved), loss(w), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
+@pytest.mark.parametrize("point", ["generic", "softmax", "cube"], indirect=True)
 def test_the_linear_model_is_the_differential(point):
     draw, loss = np.random.default_rng(2), PointLoss(point)
     w = [np.repeat(M, 3, axis=0) for M in loss.center]
@@ -105,7 +122,7 @@ def test_the_linear_model_is_the_differential(point):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", [BOUNDARY, SOFTMAX], ids=str)
+@pytest.mark.parametrize("point", ["boundary", "softmax"], indirect=True)
 def test_the_estimates_meet_the_theorem(point):
     """Loosely; at (1,1,1) a regular count of parameters would be off by 11 %."""
     value = float(point.value)
@@ -117,13 +134,13 @@ def test_the_estimates_meet_the_theorem(point):
 
 def test_sgld_is_near_where_its_setting_fits_and_says_where_it_diverged():
     settings = [Setting(100.0, 1.0, 1e-3), Setting(1000.0, 1.0, 1.0), Setting(100.0, 1e4, 1e-5)]
-    right, wrong, stuck = by_sgld(SOFTMAX, settings, steps=1500)
-    assert abs(right.value / float(SOFTMAX.value) - 1) < 0.4
+    right, wrong, stuck = by_sgld(special("softmax"), settings, steps=1500)
+    assert abs(right.value / float(special("softmax").value) - 1) < 0.4
     assert wrong.value is None and "diverged" in str(wrong)
     assert stuck.value < 0.2  # held at w₀
 
 
-@pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
+@pytest.mark.parametrize("point", ["generic", "softmax", "cube"], indirect=True)
 def test_the_gradient_of_sgld_is_that_of_its_loss(point):
     draw = np.random.default_rng(4)
     w = [np.array([M], dtype=float) for M in (point.K, point.Q, point.V)]
@@ -144,16 +161,16 @@ def test_the_gradient_of_sgld_is_that_of_its_loss(point):
 def test_the_curvature_bounds_the_loss():
     """At V = 0 with nothing else special, the largest eigenvalue is positive; at A = V = 0 it is 0."""
     assert largest_curvature(at(kind="A = V = 0", head="lightning"), 100) == 0
-    assert largest_curvature(GENERIC, 1000) > 1
+    assert largest_curvature(special("generic"), 1000) > 1
 
 
 def test_numbers_that_make_no_sense_are_refused():
     for call_it in (
-        lambda: by_chains(GENERIC, beta=1.0),
-        lambda: by_chains(GENERIC, groups=1),
-        lambda: by_volumes(GENERIC, smallest=0.0),
-        lambda: by_sgld(GENERIC, []),
-        lambda: by_sgld(GENERIC, burn_in=1.0),
+        lambda: by_chains(special("generic"), beta=1.0),
+        lambda: by_chains(special("generic"), groups=1),
+        lambda: by_volumes(special("generic"), smallest=0.0),
+        lambda: by_sgld(special("generic"), []),
+        lambda: by_sgld(special("generic"), burn_in=1.0),
     ):
         with pytest.raises(InputError):
             call_it()
@@ -187,7 +204,11 @@ def test_the_command_writes_the_same_files_for_the_same_seed(tmp_path):
     assert {line["method"] for line in lines} == {"chains", "volumes", "sgld"} and len(lines) == 38
     assert found["estimates"] == lines
     tiny = {"groups": 2, "chains": 2, "sweeps": 2}
-    assert by_chains(GENERIC, **tiny) == by_chains(GENERIC, **tiny) != by_chains(GENERIC, seed=1, **tiny)
+    assert (
+        by_chains(special("generic"), **tiny)
+        == by_chains(special("generic"), **tiny)
+        != by_chains(special("generic"), seed=1, **tiny)
+    )
 
 
 def test_free_energies_are_the_integrals_they_stand_for():
@@ -252,8 +273,8 @@ devinterp = pytest.mark.skipif(
 @devinterp
 def test_devinterp_agrees_with_our_sgld():
     setting = Setting(100.0, 1.0, 1e-3)
-    theirs = by_devinterp(SOFTMAX, setting, chains=4, steps=1500)
-    ours = by_sgld(SOFTMAX, [setting], chains=4, steps=1500)[0]
+    theirs = by_devinterp(special("softmax"), setting, chains=4, steps=1500)
+    ours = by_sgld(special("softmax"), [setting], chains=4, steps=1500)[0]
     assert abs(theirs.value - ours.value) < 4 * (theirs.error + ours.error)
 
 
