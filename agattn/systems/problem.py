@@ -13,12 +13,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import Architecture, SingleLayer
 
 if TYPE_CHECKING:
+    from agattn.algebra.polynomial import Polynomial, PolynomialRing
     from agattn.geometry.strata.strata import Stratum
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -163,6 +163,8 @@ class Problem:
 
     def numbers(self) -> Iterator[Fraction]:
         """All rational numbers in the data."""
+        from agattn.algebra.polynomial import Polynomial
+
         waiting: list[Any] = list(self.data.values())
         while waiting:
             value = waiting.pop()
@@ -218,11 +220,11 @@ class Fact(NamedTuple):
 Facts = Iterator[tuple[str, Fact]]
 
 
-Polynomials = tuple[Polynomial, ...]
+Polynomials: TypeAlias = "tuple[Polynomial, ...]"
 #: Of each system by name: its Gröbner basis, or the numbers of its zeros, with multiplicity and without.
 Bases = Mapping[str, Any]
 #: The integers and the polynomials of an answer, by their names.
-Values = tuple[dict[str, int], dict[str, Polynomials]]
+Values: TypeAlias = "tuple[dict[str, int], dict[str, Polynomials]]"
 
 
 class ExplicitSystem(NamedTuple):
