@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from agattn import checker
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
     from agattn.verification.checked import Checked
 
 
@@ -25,6 +27,15 @@ class Verb(ModuleType):
 
         found: Checked = verb("check")(*args, **named)
         return found
+
+    @property
+    def __signature__(self) -> Signature:
+        """The parameters of the verb, for :func:`help` and completion."""
+        import inspect
+
+        from agattn.library import verb
+
+        return inspect.signature(verb("check"))
 
 
 if __name__ == "__main__":

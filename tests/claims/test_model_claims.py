@@ -161,7 +161,7 @@ def test_the_command(files):
     one = document("verify", "--model", "maps.py:conic", "--claim", DIMENSION)
     assert [claim["verdict"] for claim in one["claims"]] == ["confirmed"]
     shown = call("verify", "--model", "m.toml", "--report", "out")
-    assert shown.status == 0 and "agattn.model-symmetries: checked that no Jacobian" in shown.out
+    assert shown.status == 0 and "agattn.model-symmetries: checked that no computed Jacobian" in shown.out
     assert DIMENSION in (files / "out" / "report.md").read_text()
     ended = call("verify", "--model", "m.toml", "--certificate", "c.json")
     said = "agattn: no claim about this model has a certificate; layers and networks of attention have some\n"
