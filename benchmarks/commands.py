@@ -154,7 +154,6 @@ def lines(options: argparse.Namespace) -> list[str]:
 def prepare(folder: Path) -> None:
     """Write the files that the commands read."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    shutil.copy(ROOT / "docs" / "certificates" / "m322.json", folder)
     (folder / "train.toml").write_text(TRAIN, encoding="utf-8")
 
 
@@ -184,6 +183,8 @@ def main() -> None:
         folder = Path(name)
         prepare(folder)
         versions = [installed("this", ROOT / "agattn", folder), installed("other", other, folder)]
+        # The other version is the older one, and cannot read what this one has learned to state.
+        run(versions[1], "certificate -d 3 -o 2 -a 2 -O m322.json", folder)
         for line in lines(options):
             used = compare(versions, line, options.runs, folder)
             total = [sum(pair) for pair in zip(total, used, strict=True)]
