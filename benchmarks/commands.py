@@ -184,7 +184,7 @@ def main() -> None:
         prepare(folder)
         versions = [installed("this", ROOT / "agattn", folder), installed("other", other, folder)]
         # The other version is the older one, and cannot read what this one has learned to state.
-        run(versions[1], "certificate -d 3 -o 2 -a 2 -O m322.json", folder)
+        run(versions[1], "verify -d 3 -o 2 -a 2 --engine native --certificate m322.json", folder)
         for line in lines(options):
             used = compare(versions, line, options.runs, folder)
             total = [sum(pair) for pair in zip(total, used, strict=True)]
