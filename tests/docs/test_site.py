@@ -316,7 +316,8 @@ def test_a_reader_without_a_network(chromium, site, name, scheme):
         assert all(pictures) and (name != "start/gallery" or len(pictures) >= 7)
     if name == "experiments/audit":  # on the phone, where the table scrolls, its first column stays in sight
         left = page.evaluate(
-            "(() => { const box = document.querySelector('#all-cells .table-wrapper'); box.scrollLeft = 200;"
+            "(() => { const folded = document.querySelector('#audit details.folded'); folded.open = true;"
+            " const box = folded.querySelector('.table-wrapper'); box.scrollLeft = 200;"
             " const cell = box.querySelector('tbody td'); return [box.scrollLeft,"
             " cell.getBoundingClientRect().left - box.getBoundingClientRect().left]; })()"
         )
