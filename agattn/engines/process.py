@@ -126,6 +126,7 @@ def run_program(
     mark = f"{TOKEN}={token}"
     started = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        process = None
         try:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", _LIMITS, "sh", *limits, *command],
@@ -134,18 +135,18 @@ def run_program(
                 start_new_session=True,
                 env={**os.environ, "HOME": str(folder), TOKEN: token},
             )  # fmt: skip
+            with watched(folder, mark, str(process.pid)):
+                status = _wait(process, started + timeout, memory, mark, cancelled)
         except OSError as error:
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
-        with watched(folder, mark, str(process.pid)):
-            try:
-                status = _wait(process, started + timeout, memory, mark, cancelled)
-            except subprocess.TimeoutExpired:
-                raise EngineTimeoutError(
-                    f"stopped after {timeout:g} s, its time limit; raise --timeout"
-                ) from None
-            finally:
-                # Also after a normal end: a program must not leave children behind.
-                _kill(process, mark)
+        except subprocess.TimeoutExpired:
+            raise EngineTimeoutError(
+                f"stopped after {timeout:g} s, its time limit; raise --timeout"
+            ) from None
+        finally:
+            # Also after a normal end, as a program must not leave children behind. And where an interrupt
+            # comes while the program or its watcher starts: then the token alone tells what was started.
+            _kill(process, mark)
         seconds = time.monotonic() - started
         if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
             raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
@@ -169,14 +170,16 @@ def watched(folder: Path, mark: str, group: str = "") -> Iterator[None]:
             watcher.communicate(b"done\n")
 
 
-def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
+def _kill(process: subprocess.Popen[bytes] | None, mark: str) -> None:
     """Kill a program, its group, and its descendants in other sessions; reap it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if process:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     for pid in _family(mark):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
-    process.wait()
+    if process:
+        process.wait()
 
 
 def _family(mark: str) -> list[int]:

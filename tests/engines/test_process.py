@@ -69,6 +69,28 @@ def test_timeout_kills_the_whole_family(tmp_path):
     assert eventually(lambda: not any(map(is_alive, pids)))
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["by its token", "before its watcher"])
+def test_an_interrupt_while_a_program_starts_leaves_no_process(tmp_path, monkeypatch, known):
+    """The interrupt comes when the family runs, in the call that starts the program, or its watcher."""
+    real, begun = subprocess.Popen, []
+
+    def interrupted(command, **options):
+        if len(begun) == known:
+            begun.append(command if known else real(command, **options))
+            family(tmp_path)
+            raise KeyboardInterrupt
+        begun.append(command)
+        return real(command, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shell(tmp_path, FAMILY)
+    monkeypatch.undo()
+    if not known:
+        begun[0].wait()
+    assert eventually(lambda: not any(map(is_alive, family(tmp_path))))
+
+
 def test_children_left_behind_by_a_normal_end_are_killed(tmp_path):
     ended = shell(tmp_path, "sleep 300 & echo $!")
     assert ended.status == 0
