@@ -11,11 +11,11 @@ from agattn.experiments.studies import workers
 
 #: Says each step on stdout, and then waits to be interrupted there.
 WAITS = """
-import sys, time
+import os, time
 import agattn.cli.output as output
 from agattn.cli.main import main
 def wait(step):
-    print("begun", flush=True)
+    os.write(1, b"begun\\n")  # at once: print lets another thread write before the end of the line
     time.sleep(600)
 output.silent = wait
 main({words!r})
