@@ -39,7 +39,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import comb, gcd, isqrt, prod
@@ -60,9 +60,11 @@ LETTERS = 1000  #: in a text
 COORDINATES = 10**4  #: of a layer
 POWERS = 1000  #: of ε
 VARIABLES = 1000  #: of the coordinates near a point
+DEGREE = 10  #: of a polynomial near a point
+INPUTS = 1000  #: of a network or layer
 TERMS = 2 * 10**5  #: of an equation, once it is expanded
 STEPS = 10**8  #: of all arithmetic together; one is a product of two integers of less than 128 bits
-ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form
+ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form, or in a sum
 
 LARGEST = 10**DIGITS
 ALWAYS = (0, 0)
@@ -192,6 +194,13 @@ def integers(value: Any) -> list[int]:
     return [integer(x) for x in array(value)]
 
 
+def inputs_in(value: Any) -> list[Any]:
+    """A JSON array of inputs, not too many, as each becomes a matrix with all its entries."""
+    inputs = array(value)
+    form(len(inputs) <= INPUTS, f"there are more than {INPUTS} inputs")
+    return inputs
+
+
 def text(value: Any) -> None:
     """See that a text, which is never printed, is short and has printable characters only."""
     form(isinstance(value, str), "something else stands where a text belongs")
@@ -258,14 +267,20 @@ def collected(terms: Iterable[tuple[tuple[Any, ...], int]]) -> Sparse:
     total: Sparse = {}
     for name, x in terms:
         total[name] = total.get(name, 0) + x
+        if len(total) > ENTRIES:
+            raise UnreadableError(f"a sum has more than {ENTRIES} entries")
     return {name: x for name, x in total.items() if x}
 
 
 def added(vectors: Iterable[Sparse]) -> Sparse:
     """The sum of some vectors, or polynomials."""
-    vectors = list(vectors)
-    WORK.more(sum(map(len, vectors)) + len(vectors))
-    return collected(term for vector in vectors for term in vector.items())
+
+    def terms() -> Iterator[tuple[tuple[Any, ...], int]]:
+        for vector in vectors:
+            WORK.more(len(vector) + 1)
+            yield from vector.items()
+
+    return collected(terms())
 
 
 def phi(A: Sparse, V: Sparse) -> Sparse:
@@ -646,13 +661,11 @@ class Facts:
         """Nowhere, if the coefficients of V X Xᵀ A X are those of V_c(u)·A_b(u), and fixed combinations.
 
         Both are linear in A and in V: it is enough to try A = e_k e_bᵀ, V = e_iᵀ, for which φ(X)_τ is
-        Σ_j x_{ij} x_{kj} x_{bτ}. Two tokens j, τ tell; of one token come the sums over the places of b.
+        Σ_j x_{ij} x_{kj} x_{bτ}. Two tokens j ≠ τ tell; of one token come the sums over the places of b.
         """
         for i, k, b in product(range(1, self.layer.d + 1), repeat=3):
-            [(_, _, column, one, other)] = phi({(k, b, 0): 1}, {(1, i, 0): 1})
-            for j in (1, 2):
-                found, claimed = [(i, j), (k, j), (b, 2)], [(one, j), (other, j), (column, 2)]
-                require(sorted(found) == sorted(claimed), "V X Xᵀ A X has other coefficients")
+            found, claimed = phi({(k, b, 0): 1}, {(1, i, 0): 1}), {(0, 1, b, *sorted((i, k))): 1}
+            require(found == claimed, "V X Xᵀ A X has other coefficients")
         return []
 
 
@@ -812,10 +825,8 @@ class Germ:
         four, m = 2 * len(free) + 2 * least + len(squares), most
         if not (softmax or self.r_v or self.r_a):
             mine = [j for j, z in enumerate(free) if z in own]
-            require(
-                not own & {z for x in A.values() for name in x for z in name}
-                and own == {free[j] for j in mine}
-                and all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row),
+            require(  # so M is one matrix for A and one for V, which use different entries of g
+                all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row),
                 "A and V are not apart",
             )
             one, other = four - 2 * len(mine), 2 * len(mine)
@@ -839,6 +850,7 @@ class Germ:
         for term in array(value):
             x, *name = array(term)
             key = tuple(self._numbers(name))
+            form(len(key) <= DEGREE, f"a polynomial has a degree above {DEGREE}")
             form(integer(x) != 0 and list(key) == sorted(key) and key not in total, "a term is out of order")
             total[key] = x
         return total
@@ -876,18 +888,20 @@ class Germ:
     def _directions(self, a: int, d: int, o: int, K: Any, Q: Any, V: Any, *, scaled: bool) -> None:
         """See that the coordinates, GL(a) and the scaling move the weights in all directions."""
         whole = {(name, *place): x for name, M in (("K", K), ("Q", Q), ("V", V)) for place, x in M.items()}
-        vectors: list[Sparse] = [
-            {place: x[z,] for place, x in whole.items() if (z,) in x} for z in range(self.size)
-        ]
         at = {place: x[()] for place, x in whole.items() if () in x}
-        for i, j in product(range(a), repeat=2):  # K̇ = −EᵀK, Q̇ = EQ for E with a 1 at (i, j)
-            left = {("K", j, e): -at["K", i, e] for e in range(d) if ("K", i, e) in at}
-            vectors.append(left | {("Q", i, e): at["Q", j, e] for e in range(d) if ("Q", j, e) in at})
-        if scaled:
-            vectors.append(
-                {place: -x if place[0] == "V" else x for place, x in at.items() if place[0] != "Q"}
-            )
-        require(rank(vectors) == 2 * a * d + o * d, "the coordinates and the motions leave a direction out")
+
+        def vectors() -> Iterator[Sparse]:
+            for z in range(self.size):
+                yield {place: x[z,] for place, x in whole.items() if (z,) in x}
+            for i, j in product(range(a), repeat=2):  # K̇ = −EᵀK, Q̇ = EQ for E with a 1 at (i, j)
+                WORK.more(2 * a * d)
+                left = {("K", j, e): -at["K", i, e] for e in range(d) if ("K", i, e) in at}
+                yield left | {("Q", i, e): at["Q", j, e] for e in range(d) if ("Q", j, e) in at}
+            if scaled:
+                yield {place: -x if place[0] == "V" else x for place, x in at.items() if place[0] != "Q"}
+
+        directions = 2 * a * d + o * d
+        require(rank(vectors()) == directions, "the coordinates and the motions leave a direction out")
 
 
 def stated(name: str, reason: str, valid: bool | None = True) -> dict[str, Any]:
@@ -969,9 +983,9 @@ class HeadsLimit:
         d, o, a, self.h = (integer(found[name]) for name in ("d", "d_out", "a", "h"))
         self.layer = Layer(d, o, a)
         self.y = self.layer.point(found["y"])
-        heads = [self._head(record) for record in array(found["heads"])]
+        heads = array(found["heads"])
         require(len(heads) == self.h, f"there are {len(heads)} heads")
-        total = added(phi(A, V) for A, V in heads)
+        total = added(phi(*self._head(record)) for record in heads)
         powers = [name[0] for name in total]
         require(min(powers, default=0) >= 0, "what diverges does not cancel")
         limit = {name: x for name, x in total.items() if not name[0]}
@@ -1109,7 +1123,8 @@ def multiplied(one: Jet, other: Jet, modulus: int = 0) -> Jet:
         if not s & t:
             bits = 0 if modulus else max(x.bit_length() for M in (A, B) for row in M for x in row)
             WORK.more(len(A) * len(B) * len(B[0]) * (1 + (bits >> 7) ** 2))
-            C = [[sum(map(int.__mul__, row, column)) for column in zip(*B, strict=True)] for row in A]
+            columns = [*zip(*B, strict=True)]
+            C = [[sum(map(int.__mul__, row, column)) for column in columns] for row in A]
             if s | t in result:
                 C = plus(result[s | t], C)
             result[s | t] = [[x % modulus for x in row] for row in C] if modulus else C
@@ -1210,6 +1225,7 @@ class Deep:
 
     def matrix(self, value: Any, rows: int, columns: int) -> Matrix:
         """A matrix [[row, column, value], ...]."""
+        WORK.more(rows * columns)
         entries = sparse(value, (1, rows), (1, columns))
         return [[entries.get((i, j), 0) for j in range(1, columns + 1)] for i in range(1, rows + 1)]
 
@@ -1264,7 +1280,7 @@ class Deep:
         M, L = self.virtual(weights)
         at = [m[0] for m in M]
         ones = [i for i, m in enumerate(at) if dense_rank(m) == 1]
-        invisible = any(skew(m) for i in ones[:1] for m in at[i + 1 :])
+        invisible = any(skew(m) for i in ones for m in at[i + 1 :])
         zero = not nonzero(L) or not all(map(nonzero, at)) or invisible
         seen = ("X" in found) != zero and ("value" in found) != zero
         require(seen, "a zero is none, or is not seen as one")
@@ -1314,7 +1330,7 @@ class Deep:
     def boundary(self, found: dict[str, Any]) -> str:
         """See that the limits have the dimension stated, near the one that was seen to be outside."""
         record = fields(found["boundary"], "dimension inputs directions")
-        inputs = [self.matrix(X, self.dims[0], 2) for X in array(record["inputs"])]
+        inputs = [self.matrix(X, self.dims[0], 2) for X in inputs_in(record["inputs"])]
         places = [(name, i, j) for name, (m, n) in self.shapes.items() for i in range(m) for j in range(n)]
         numbers = integers(record["directions"])
         form(all(1 <= x <= len(places) for x in numbers), "there is no such direction")
@@ -1324,8 +1340,8 @@ class Deep:
             unit = [[int((r, c) == (i, j)) for c in range(n)] for r in range(m)]
             weights = {other: {0: A} for other, A in self.at.items()}
             weights[name] = {0: self.at[name], 2: unit}
-            moved = [self.limit(weights, X, PRIME).get(2, []) for X in inputs]
-            columns.append([x for A in moved for row in A or [[0] * 2] * self.dims[-1] for x in row])
+            moved = [self.limit(weights, X, PRIME)[2] for X in inputs]
+            columns.append([x for A in moved for row in A for x in row])
         low, high = dense_rank(columns, PRIME), self.bound() - 1
         require(low == integer(record["dimension"]), f"the differential of the limits has rank {low}")
         require(low == high, f"the limits are only known to have dimension {low} to {high}")
@@ -1340,7 +1356,7 @@ class Deep:
         wide = min(*self.dims[:-1], *self.ranks) == self.dims[0] >= 2
         require(wide, "not all matrices M_1, ..., M_l, L are virtual weights")
         self.size = sum(self.dims[0] ** 2 - 1 for _ in self.ranks) + self.dims[0] * self.dims[-1]
-        inputs = [self.matrix(X, self.dims[0], 2) for X in array(record["inputs"])]
+        inputs = [self.matrix(X, self.dims[0], 2) for X in inputs_in(record["inputs"])]
         return inputs, [fields(entry, names) for entry in array(record["points"])]
 
     def pair(self, value: Mapping[str, Any]) -> tuple[list[Matrix], Matrix]:
@@ -1493,10 +1509,11 @@ def summed(jets: Iterable[Jet]) -> Jet:
     return result
 
 
-def units(n: int) -> list[Matrix]:
-    """The matrices of size n with one entry 1."""
-    places = [*product(range(n), repeat=2)]
-    return [[[int((i, j) == place) for j in range(n)] for i in range(n)] for place in places]
+def units(n: int, *, diagonal: bool = False) -> Iterator[Matrix]:
+    """The matrices of size n with one entry 1, one at a time, or those with the entry on the diagonal."""
+    for place in ((i, i) for i in range(n)) if diagonal else product(range(n), repeat=2):
+        WORK.more(n * n)
+        yield [[int((i, j) == place) for j in range(n)] for i in range(n)]
 
 
 def minus(A: Matrix) -> Matrix:
@@ -1582,7 +1599,7 @@ class Today:
         """The rank, modulo a prime, of the rows and columns of the Jacobian that the certificate names."""
         inputs = [
             [[x.get((i, j), 0) for j in range(1, self.t + 1)] for i in range(1, self.d + 1)]
-            for x in (sparse(X, (1, self.d), (1, self.t)) for X in array(found["inputs"]))
+            for x in (sparse(X, (1, self.d), (1, self.t)) for X in inputs_in(found["inputs"]))
         ]
         places = [
             (name, index) for name, shape in self.shapes.items()
@@ -1608,9 +1625,8 @@ class Today:
                 [int((r, c) == (i - 1, j - 1)) for c in range(len(row))] for r, row in enumerate(part[at][0])
             ]
             moving = weights | {name: part | {at: part[at] | {1: unit}}}
-            derivatives = [self.values(moving, X).get(1) for X in inputs]
-            found_rows = ((derivatives[x - 1], c, token) for x, c, token in rows)
-            matrix.append([D[c - 1][token - 1] if D else 0 for D, c, token in found_rows])
+            derivatives = [self.values(moving, X)[1] for X in inputs]
+            matrix.append([derivatives[x - 1][c - 1][token - 1] for x, c, token in rows])
         return dense_rank(matrix, PRIME)
 
     def motions(self) -> Iterable[Motion]:
@@ -1702,16 +1718,16 @@ class Shared(Today):
             if before == (a, b, r, rho, s):
                 return before
 
-    def _turns(self) -> list[Matrix]:
+    def _turns(self) -> Iterator[Matrix]:
         """Matrices that commute with R: all, or the complex numbers on each pair of rows."""
         if not self.rotary:
-            return units(self.a)
-        size, found = range(self.a), []
-        for k in range(0, self.a, 2):
-            for one, other in ((1, 0), (0, 1)):
-                pair = {(k, k): one, (k + 1, k + 1): one, (k, k + 1): -other, (k + 1, k): other}
-                found.append([[pair.get((i, j), 0) for j in size] for i in size])
-        return found
+            yield from units(self.a)
+            return
+        size = range(self.a)
+        for k, (one, other) in product(range(0, self.a, 2), ((1, 0), (0, 1))):
+            WORK.more(self.a**2)
+            pair = {(k, k): one, (k + 1, k + 1): one, (k, k + 1): -other, (k + 1, k): other}
+            yield [[pair.get((i, j), 0) for j in size] for i in size]
 
     def motions(self) -> Iterable[Motion]:
         """The groups of K, of P, of the heads, and of the latents."""
@@ -1837,9 +1853,7 @@ class State(Today):
         def times(A: Matrix, B: Matrix) -> Matrix:
             return multiplied({0: A}, {0: B}, PRIME)[0]
 
-        for E in units(self.a):
-            if self.rule == "diagonal-gate" and turned(E) != E:
-                continue
+        for E in units(self.a, diagonal=self.rule == "diagonal-gate"):
             if "delta" in self.rule:
                 E = plus(E, minus(turned(E)))
             yield {("K", ()): times(E, at["K"]), ("Q", ()): minus(times(turned(E), at["Q"]))}

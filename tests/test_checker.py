@@ -5,9 +5,11 @@ import importlib
 import io
 import itertools
 import json
+import math
 import os
 import random
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -273,6 +275,12 @@ GARBLED = {
 
 
 @cache
+def shipped():
+    """The certificate of M(3,2,2), which takes no time to make."""
+    return load(SHIPPED.read_text(encoding="utf-8"))
+
+
+@cache
 def genuine(*shape):
     return make_certificate(SingleLayer(*shape))
 
@@ -400,11 +408,11 @@ def test_work_is_bounded_before_it_is_done(monkeypatch):
         check(document)
     monkeypatch.setattr(checker, "STEPS", 1000)
     with pytest.raises(UnreadableError, match="more than 1000 steps"):
-        check(genuine(3, 2, 2))
+        check(shipped())
     monkeypatch.setattr(checker, "STEPS", 10**9)
     monkeypatch.setattr(checker, "ENTRIES", 10)
     with pytest.raises(UnreadableError, match="more than 10 entries"):
-        check(genuine(3, 2, 2))
+        check(shipped())
 
 
 def test_one_architecture_cannot_pass_for_another():
@@ -551,6 +559,7 @@ def test_files_and_the_standard_input_are_read_up_to_their_limit(tmp_path, monke
     assert checker.read(path) == checker.read("-") == 7
     for data, words in (
         (b"7" + b" " * 10**7, "it has more than 10000000 bytes"),
+        ('"é"'.encode() + b" " * (10**7 - 3), "it has more than 10000000 bytes"),  # and no more letters
         (b"\xff", "it is not UTF-8"),
     ):
         for name in (path, "-"):
@@ -589,11 +598,32 @@ def test_the_command_prints_and_ends_as_it_says(capsys, tmp_path, monkeypatch):
     wrong.write_text(dump({**genuine(2, 1, 1), "dimension": 5}), encoding="utf-8")
     found, out, err = ended(wrong)
     assert (found, err) == (1, "") and out.startswith("NOT VALID: ")
+    for words, status in (([], 2), ([str(right)], 0), ([str(wrong)], 1)):
+        monkeypatch.setattr(sys, "argv", ["checker.py", *words])
+        with pytest.raises(SystemExit) as raised:
+            runpy.run_path(checker.__file__, run_name="__main__")
+        assert raised.value.code == status
     plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", plain)
     assert checker.main([str(right)]) == 0
     plain.flush()
     assert b"t \\u2265 2" in plain.buffer.getvalue()
+    monkeypatch.setattr(sys, "stdout", io.StringIO())  # it has no encoding that could be changed
+    assert checker.main([str(right)]) == 0 and "t ≥ 2" in sys.stdout.getvalue()
+
+
+def test_the_page_names_every_limit():
+    page = (Path(__file__).parents[1] / "docs" / "trust" / "certificates.md").read_text(encoding="utf-8")
+    digits, said = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"), []
+    for number in re.findall(r"\| ([\d ·⁰-⁹]+) \|\n", page.partition("| what | bound |")[2]):
+        factors = [re.fullmatch(r"(\d+?)([⁰¹²³⁴⁵⁶⁷⁸⁹]*)", factor) for factor in number.split(" · ")]
+        said.append(math.prod(int(x[1]) ** int(x[2].translate(digits) or 1) for x in factors))
+    names = "BYTES DIGITS LETTERS COORDINATES POWERS INPUTS TERMS VARIABLES DEGREE ENTRIES STEPS"
+    assert said == [getattr(checker, name) for name in names.split()]
+    layer = checker.Layer(2, 1, 1)
+    assert layer.matrix([[1, 1, 1000, 1]], 1, checker.ANY) == {(1, 1, 1000): 1}
+    for power in (-1, 1001):
+        assert why_not(layer.matrix, [[1, 1, power, 1]], 1, checker.ANY) == "no such index"
 
 
 def test_every_limit_is_what_the_page_says():
@@ -669,6 +699,10 @@ def test_squares_obstruct_only_in_other_columns():
     assert said(y111=1) == said(y112=1) == said(y133=1) == "row 2 has not the square of another column"
     assert said(y322=1) == said(y122=1, y211=1) == said() == "row 2 has not one entry, below a square"
     assert said(heads=3, y122=1) == said(heads=1, y122=1) == "row 1 has not h squares in h columns"
+    more = {(0, 2, 1, 2, 2): 1}
+    assert (
+        why_not(obstruction, (3, 2, 2), 2, first | more, "squares", {"rows": []}) == "there is an unknown key"
+    )
     mixed = {(0, 1, 1, 1, 2): 1, (0, 1, 2, 2, 2): 1, (0, 2, 2, 1, 1): 1}
     assert obstruction((3, 2, 2), 2, mixed, "squares", {}) == "row 1 has not h squares in h columns"
     for more in ((0, 1, 1, 2, 2), (0, 1, 3, 1, 1), (0, 1, 3, 1, 2)):
@@ -686,18 +720,30 @@ def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
         for linear, matrix in ((v, B), (w, A)):
             for ((i,), x), ((k, b), z) in itertools.product(linear.items(), matrix.items()):
                 y[0, 1, b, min(i, k), max(i, k)] += x * z
-        return obstruction((6, 1, 3), heads, {name: x for name, x in y.items() if x}, "pencil", record)
+        y = {name: x for name, x in y.items() if x} | below
+        return obstruction((6, 2, 3), heads, y, "pencil", record)
 
+    below = {(0, 2, 1, 1, 1): 1}  # in row 2 anything may stand
     assert said() == said(v=[[2, 7]]) == ""
     assert said(v=[[1, 1]]) == said(v=[[3, 1], [4, -2]]) == "v is in the span of the columns of A"
     assert said(A=[[1, 2, 1]]) == "v is in the span of the columns of A"  # of one column alone
+    assert said(A=[[1, 2, 1], [3, 4, 1]], v=[[5, 1]], w=[[2, 1]]) == ""  # of two columns
     assert said(w=[[2, 3]]) == "v and w are dependent"
     assert said(heads=3) == "there are not two heads"
     for rows in ([1, 2, 3, 4, 7], [0, 1, 2, 3, 4], [1, 2, 3, 4, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]):
         why_not(lambda rows=rows: said(rows=rows))
         why_not(lambda rows=rows: said(columns=rows))
     assert said(v=[[6, 1]]) == said(A=[*pencil["A"], [6, 1, 1]]) == "A, B or v has something in other rows"
-    assert said(B=[[k, k, 0 if k == 5 else 1] for k in range(1, 5)]).startswith("det(sB + tA)")
+    varying = [
+        [[k, k, 1] for k in range(1, 5)],  # 0, as row 5 is
+        [*pencil["B"], [5, 6, 1]],  # 1
+    ]
+    words = "det(sB + tA) is no multiple of a power of s"
+    assert said(B=varying[0]) == said(A=[[1, 1, 1], [2, 3, 1]]) == words  # 0, and s + t times a power of s
+    assert said(B=varying[1]) == ""
+    # det(B + tA) = 1 + t(t − 1)(t − 2)(t − 3) is 1 at four places, and not constant.
+    B = [[1, 2, 1], [2, 2, -1], [2, 3, 1], [3, 3, -2], [3, 4, 1], [4, 1, -1], [4, 4, -3], [5, 5, 1]]
+    assert said(A=[[k, k, 1] for k in range(1, 5)], B=B, v=[[5, 1]], w=[[1, 1]]) == words
 
 
 def test_claims_that_are_not_certified_are_named_in_words_of_the_checker():
@@ -713,3 +759,423 @@ def test_entrywise_products_of_one_row_and_of_nilpotents():
     """(2 + 3ε)(5 + 7ε) = 10 + 29ε where ε² = 0, and εε is no part of the product."""
     assert checker.entrywise({0: [[2]], 1: [[3]]}, {0: [[5]], 1: [[7]]}) == {0: [[10]], 1: [[29]]}
     assert checker.entrywise({1: [[2, 3]]}, {2: [[5, 7]]}) == {3: [[10, 21]]}
+
+
+# Each part alone: what it computes, and what it refuses -----------------------------------------------------
+
+
+def flaw_of(function, *arguments):
+    """What is wrong, in words, or nothing."""
+    try:
+        function(*arguments)
+    except checker.Flaw as error:
+        return str(error)
+    return ""
+
+
+def steps_of(function, *arguments):
+    """The steps that are counted."""
+    checker.WORK.done = 0
+    function(*arguments)
+    return checker.WORK.done
+
+
+def test_entries_are_bounded_where_they_are_made(monkeypatch):
+    monkeypatch.setattr(checker, "ENTRIES", 3)
+    rows = [{(1,): 1, (2,): 1}, {(3,): 1}]
+    assert checker.rank(rows) == 2 and len(checker.added(rows)) == 3
+    assert why_not(checker.rank, [*rows, {(4,): 1}]) == "a matrix has more than 3 entries"
+    assert why_not(checker.added, [*rows, {(4,): 1}]) == "a sum has more than 3 entries"
+    assert checker.added([*rows, {(3,): -1}]) == rows[0]
+
+
+def test_every_step_is_counted():
+    """One for each product of integers, n² for integers of n times 128 bits, and one for what is empty."""
+    A, V, long = {(1, 1, 0): 1, (1, 2, 0): 1}, {(1, 1, 0): 1, (2, 1, 0): 1, (2, 2, 0): 1}, 2**400
+    x, xy = {(1,): 1}, {(1,): 1, (2,): 1, (): 1}
+    rows = [{(1,): 3, (2,): 5, (3,): 7}, {(1,): 1, (4,): 1}]
+    name = (1, 1, 1, 2)
+    for steps, function, *arguments in (
+        (12, checker.phi, A, V),
+        (4, checker.phi, {}, V),
+        (12, checker.attention, A, V),
+        (8, checker.added, [V, A, {}]),
+        (8, checker.times, x, xy),
+        (2, checker.times, {}, x),
+        (2 + 3, checker.expand, {(name,): 1}, 0),
+        (2 + 4 + 4, checker.expand, {(name, name): 1}, 0),
+        (6 + 7, checker.expand, {(name,): 1}, 3),
+        (4, checker.rank, rows),
+        (4, checker.rank, rows, 11),
+        (4 * (1 + 9), checker.rank, [rows[0], {(1,): long, (4,): 1}]),
+        (4, checker.rank, [rows[0], {(1,): long, (4,): 1}], 11),
+        (28, checker.determinant, [[1, 2, 3], [4, 5, 6], [7, 8, 10]]),
+        (2 * 3 * 4, checker.multiplied, {0: [[1] * 3] * 2}, {0: [[1] * 4] * 3}),
+        (2 * 3 * 4, checker.multiplied, {0: [[long] * 3] * 2}, {0: [[1] * 4] * 3}, 11),
+        (2 * 3 * 4 * (1 + 9), checker.multiplied, {0: [[1, 1, 1], [long, 1, 1]]}, {0: [[1] * 4] * 3}),
+        (2 * 3 * 4 * (1 + 9), checker.multiplied, {0: [[1] * 3] * 2}, {0: [[1] * 4] * 2 + [[long] * 4]}),
+        (2 * 3, checker.entrywise, {0: [[1] * 3] * 2}, {0: [[1] * 3] * 2}),
+        (3, checker.entrywise, {0: [[1] * 3]}, {0: [[1] * 3]}),
+    ):  # fmt: skip
+        assert steps_of(function, *arguments) == steps, (function, arguments)
+
+
+def test_what_an_orbit_leaves_open_is_said():
+    """Words of its own for each thing that is missing, so that no other check hides that it is seen."""
+    document = copy.deepcopy(genuine(2, 2, 1))
+    critical, crossing, _ = document["strata"]
+    layer = checker.Layer(2, 2, 1)
+
+    def said(record, **changes):
+        kept = {key: changes.get(key, value) for key, value in {**record, **changes}.items()}
+        return flaw_of(checker.Orbit, layer, {key: x for key, x in kept.items() if x is not None})
+
+    twice = [*critical["equations"], critical["equations"][0]]
+    for record, changes, words in (
+        (critical, {}, ""),
+        (critical, {"ranks": [1, 2, 1]}, "the ranks are (1,1,1)"),
+        (critical, {"y": []}, "y is not φ(A, V)"),
+        (critical, {"second": crossing["second"]}, "a preimage is missing, or is one too many"),
+        (crossing, {"second": None}, "a preimage is missing, or is one too many"),
+        (crossing, {"second": [crossing["A"], crossing["V"]]}, "the second preimage is none"),
+        (crossing, {"second": [[[2, 2, 1]], [[1, 1, 1]]]}, "the second preimage is none"),
+        (critical, {"critical": None}, "the kernel of dφ has dimension 2"),
+        (crossing, {"critical": critical["critical"]}, "the kernel of dφ has dimension 1"),
+        (critical, {"critical": [critical["A"], []]}, "dφ does not kill the critical direction"),
+        (critical, {"critical": [critical["A"], [[1, 1, -1]]]}, "the critical direction is a rescaling"),
+        (critical, {"approach": None}, "a sequence is missing, or is one too many"),
+        (crossing, {"approach": critical["approach"]}, "a sequence is missing, or is one too many"),
+        (critical, {"approach": critical["y"]}, "another sequence than h⊗q⊗n²"),
+        (critical, {"arcs": None}, "arcs and a tangent dimension go together"),
+        (critical, {"tangent": None}, "arcs and a tangent dimension go together"),
+        (critical, {"tangent": 8}, "the arcs span 7 dimensions"),
+        (critical, {"equations": twice}, "the gradients of the equations are dependent"),
+        (critical, {"equations": [[]]}, "an equation does not vanish on M̄"),
+        (critical, {"equations": [[[1, [1, 1, 1, 1]]]]}, "an equation does not vanish on M̄"),
+    ):
+        assert said(record, **changes) == words, changes
+
+
+def test_a_stratum_stands_once_in_its_place():
+    document = copy.deepcopy(shipped())
+    n = document["strata"].index(the_stratum(document, 2, 1, 3))
+    document["strata"][n] = the_stratum(document, 2, 1, 2)
+    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
+
+
+def test_what_is_open_at_a_stratum_is_no_verdict():
+    """Without arcs or without equations nobody knows whether M̄ is singular there, whatever a claim says."""
+    document = copy.deepcopy(genuine(2, 2, 1))
+    record = the_stratum(document, 1, 1, 2)
+    record.pop("arcs"), record.pop("tangent")
+    facts = checker.Facts(document)
+    assert facts.space((1, 1, 2)) == (6, 7) and facts.space(checker.ZERO) == (12, 12)
+    for predicted in (facts.paper, lambda ranks: ranks == (1, 1, 1)):
+        assert flaw_of(facts.singular, predicted) == "at (1,1,2), singular or not is open"
+    assert flaw_of(facts.tangents) == "a tangent space is open"
+    facts = checker.Facts(genuine(2, 2, 1))
+    assert facts.singular(facts.paper) == facts.singular(facts.corrected) == facts.tangents() == []
+    assert facts.singular(lambda ranks: False) == [(0, 0, 0), (1, 1, 1), (1, 1, 2)]
+    assert facts.singular(lambda ranks: True) == [(2, 1, 2)]
+
+
+def test_a_fault_in_what_is_taken_for_proved_is_seen(monkeypatch):
+    """What follows from theorems is computed all the same: with a wrong part the certificate is refused."""
+    document = genuine(2, 2, 2)
+    facts = checker.Facts(document)
+    assert facts.factorization() == facts.products() == [] and facts.moving == 4
+    facts.top = facts.orbits[1, 1, 1]
+    facts.top.A = {(1, 1, 0): 1, (1, 2, 0): 2, (2, 1, 0): 3, (2, 2, 0): 6}  # (1, 3)ᵀ (1, 2)
+    rows = [{(k, 1, 0): x, (k, 2, 0): 2 * x} for k in (1, 2) for x in (1, 3)]
+    columns = [{(1, b, 0): x, (2, b, 0): 3 * x} for b in (1, 2) for x in (1, 2)]
+    assert facts._moves() == rows + columns
+    assert flaw_of(facts.factorization) == "the derivative of KᵀQ has another rank"
+    with monkeypatch.context() as patch:
+        patch.setattr(checker, "equations", lambda layer, value: value)
+        coordinates = [(c, b, *pair) for c in (1, 2) for b in (1, 2) for pair in ((1, 1), (1, 2), (2, 2))]
+        record = {**document["strata"][-1], "equations": [{(name,): 1} for name in coordinates]}
+        words = "a tangent space of at least 7 and at most 0 dimensions"
+        assert flaw_of(checker.Orbit, facts.layer, record) == words
+    with monkeypatch.context() as patch:
+        source = checker.Layer.source
+        patch.setattr(checker.Layer, "source", lambda layer, r_a: source(layer, r_a) + 1)
+        assert flaw_of(checker.Facts, {**document, "dimension": 8}) == "the dimension is not proved"
+    phi = checker.phi
+    for place in itertools.product((1, 2), repeat=3):
+
+        def wrong(A, V, place=place):
+            """φ, but at one place with a column of A for a row."""
+            [(k, b, _)], [(_, i, _)] = A, V
+            return {(0, 1, k, *sorted((i, b))): 1} if (i, k, b) == place else phi(A, V)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(checker, "phi", wrong)
+            said = flaw_of(facts.products)
+        assert said == ("" if place[1] == place[2] else "V X Xᵀ A X has other coefficients")
+
+
+def test_where_the_claims_apply():
+    """Most are about d ≥ 2, and many leave out a = d' = 1; for a = 1 or d' = 1 alone they hold."""
+    for wide, no_product, excluded in (
+        (True, True, {(1, 1, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)}),
+        (True, False, {(1, 1, 1), (1, 2, 1)}),
+        (False, True, {(1, 1, 1), (2, 1, 1), (3, 1, 1)}),
+        (False, False, set()),
+    ):
+        claim = checker.Claim(str, list, wide, no_product)
+        shapes = [(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1), (2, 1, 2), (3, 1, 1)]
+        assert {shape for shape in shapes if not claim.applies(checker.Layer(*shape))} == excluded
+    always = {"lemma-3.1", "theorem-3.2", "agattn.degree"}
+    products = always | {"agattn.singular-locus", "agattn.tangent-dimension"}
+    for shape, names in (((1, 3, 1), always | {"corollary-3.3"}), ((2, 1, 1), products), ((1, 1, 1), always)):
+        assert {name for name, claim in CLAIMS.items() if claim.applies(checker.Layer(*shape))} == names
+    for shape in ((1, 1, 1), (2, 1, 1), (2, 2, 1)):
+        assert CLAIMS["agattn.degree"].fails(checker.Facts(genuine(*shape))) == []
+
+
+def test_what_is_said_of_a_valid_certificate():
+    document = shipped()
+    result = check(document)
+    reasons = {claim["id"]: claim["reason"] for claim in result["claims"]}
+    where = "It fails at (2,1,2), (2,1,3). There dim M̄ = 13 and dim T_p M̄ = 14, 14."
+    for name in REFUTED:
+        assert reasons[name] == f"refuted: M(3,2,2) is singular exactly at rk A ≤ 1, rk V ≤ 1. {where}"
+    assert reasons["corollary-3.3"] == "confirmed: dim M(3,2,2) = a(2d − a) + dd' − 1 = 13."
+    lines = described(result).split("\n")
+    assert lines[-1] == "The certificate is valid." and lines[-2].startswith(
+        "About M(3,2,2), t ≥ 2; a stands"
+    )
+    ends = {line.index("confirmed: ") for line in lines[:-3] if "confirmed: " in line}
+    assert ends == {max(map(len, reasons)) + 2 + 11 + 2}
+    facts = checker.Facts(document)
+    facts.orbits[2, 1, 3].upper = 15
+    there = "There dim M̄ = 13 and dim T_p M̄ = 14, ≥ 14."
+    assert checker._where(facts, [(2, 1, 2), (2, 1, 3)]) == f" It fails at (2,1,2), (2,1,3). {there}"
+    facts.orbits[2, 1, 2].upper = 15
+    assert checker._where(facts, [(2, 1, 2)]).endswith("dim T_p M̄ ≥ 14.") and not checker._where(facts, [])
+
+
+def test_what_a_verdict_on_certificates_of_networks_ends_with():
+    def said(*names, **more):
+        claims = [{"id": name, "valid": True, "reason": "so it is"} for name in names]
+        return described({"valid": True, "layer": "it", "claims": claims, **more}).split("\n")
+
+    deep, heads = list(checker.DEEP_CLAIMS), "agattn.heads-not-closed"
+    for names in (deep, deep[:1]):
+        ending = "About it. What is taken from a page of docs/ is not checked here."
+        assert said(*names)[len(names) + 1 :] == [ending, "The certificate is valid."]
+    assert said(heads)[0] == f"{heads}  valid        so it is"
+    assert said(heads)[2] == "About it."
+    point = "About it; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
+    assert said("(1,0,1), rk K = 1")[2] == point
+    assert said(heads, uncertified=["b", "a", "b"])[2:4] == ["About it.", "Not certified: b, a."]
+    assert said(*CLAIMS)[-2] == "About it; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
+    assert said(*list(CLAIMS)[1:])[-2] == f"Nothing is said of {next(iter(CLAIMS))}."
+
+
+def test_claims_are_compared_with_the_facts():
+    """Each difference has words of its own."""
+    document = genuine(2, 2, 1)
+    facts, first = checker.Facts(document), document["claims"][0]
+    degree = next(claim for claim in document["claims"] if claim["id"] == "agattn.degree")
+    singular = next(claim for claim in document["claims"] if claim["id"] == "theorem-3.4.singular")
+
+    def said(record, **changes):
+        return flaw_of(checker._claim, facts, checker._record({**record, **changes}))
+
+    assert said(first) == said(degree) == said(singular) == ""
+    assert said(degree, degree=degree["degree"] + 1) == f"the degree is {degree['degree']}"
+    assert said(first, verdict="refuted") == "lemma-3.1 is confirmed"
+    assert said(first, fails_at=[[1, 1, 1]]) == "lemma-3.1 fails at no stratum"
+    product = checker.Facts(genuine(2, 1, 1))
+    words = "theorem-3.4.singular does not apply to M(2,1,1)"
+    assert flaw_of(checker._claim, product, checker._record(singular)) == words
+    changed = {**document, "dimension": 5}
+    names = [claim["id"] for claim in document["claims"] if "verdict" in claim]
+    found = check(changed)["claims"]
+    assert found == [{"id": n, "valid": False, "reason": "the dimension is 6"} for n in names]
+    assert len(names) < len(document["claims"])
+
+
+def test_products_obstruct_only_if_h_columns_of_row_1_are_independent():
+    """No column may be left out, be a multiple of another, or be one more than there are heads."""
+    document = several_heads(4, 1, 1, 3)
+    y = {(0, *place): x for *place, x in document["y"]}
+    record = {name: document["obstruction"][name] for name in ("rows", "columns")}
+
+    def said(y, heads=3, a=1, **changes):
+        return obstruction((4, 2, a), heads, y, "products", record | changes)
+
+    dependent = {name: x for name, x in y.items() if name[2] != 3}
+    doubled = dependent | {(0, 1, 3, *name[3:]): 2 * x for name, x in y.items() if name[2] == 2}
+    words = "row 1 has not h independent columns"
+    assert said(y) == said(y | {(0, 2, 1, 1, 1): 1, (0, 2, 4, 1, 1): 1}) == ""  # in row 2 anything may stand
+    assert said(y, heads=2) == said(y, heads=4) == said(doubled) == said(dependent) == words
+    assert said(y, a=2) == "a is not 1"
+    assert said(y, columns=[1, 2, 4]) == "the minor is not a multiple of one cube"
+
+
+def test_limits_of_heads_are_those_of_the_heads():
+    document = several_heads(4, 1, 1, 3)
+
+    def said(**changes):
+        return flaw_of(checker.HeadsLimit, {**document, **changes})
+
+    assert said() == ""
+    assert said(heads=document["heads"][:2]) == "there are 2 heads"
+    assert said(y=document["y"][1:]) == said(y=[]) == "the heads do not converge to y"
+    [head, *others] = document["heads"]
+    diverging = head | {"V": [[i, k, power - 3, x] for i, k, power, x in head["V"]]}
+    assert said(heads=[diverging, *others]) == "what diverges does not cancel"
+    why = why_not(checker.HeadsLimit, {**document, "obstruction": {"kind": "magic"}})
+    assert why == "the obstruction is of no known kind"
+    none = {"d": 2, "d_out": 1, "a": 1, "h": 0, "y": [], "heads": [], "obstruction": {"kind": "squares"}}
+    assert flaw_of(checker.HeadsLimit, none) == "row 2 has not one entry, below a square"
+
+
+def test_determinants_are_sums_over_permutations():
+    rng = random.Random(3)
+    for n in (1, 2, 3, 4):
+        for least in (0, -5):
+            matrix = [[rng.choice((0, 0, least, 7, 3)) for _ in range(n)] for _ in range(n)]
+            expected = 0
+            for order in itertools.permutations(range(n)):
+                inversions = sum(i > k for i, k in itertools.combinations(order, 2))
+                expected += (-1) ** inversions * math.prod(matrix[i][k] for i, k in enumerate(order))
+            assert checker.determinant(matrix) == expected
+    for order in itertools.permutations(range(3)):  # pivots in any row, the last one as well
+        matrix = [[int(k == order[i]) for k in range(3)] for i in range(3)]
+        assert checker.determinant(matrix) == (-1) ** sum(i > k for i, k in itertools.combinations(order, 2))
+    assert checker.determinant([[0, 1], [0, 1]]) == 0
+
+
+def test_values_are_read_in_one_form(monkeypatch):
+    order, length = "entries are out of order", "an entry has a wrong length, or is 0"
+    layer = checker.Layer(2, 2, 1)
+    for words, function, *arguments in (
+        ("something else stands where an object belongs", checker.fields, ["a"], "a"),
+        ("something else stands where an integer belongs", checker.integer, True),
+        ("something else stands where an integer belongs", checker.integer, "1"),
+        ("something else stands where a text belongs", checker.text, 1),
+        ("an integer has more than 300 digits", checker.integer, 10**300),
+        ("an integer has more than 300 digits", checker.integer, -(10**300)),
+        (length, checker.sparse, [[1, 0]], (1, 3)),
+        (length, checker.sparse, [[1, 1, 1]], (1, 3)),
+        (length, checker.sparse, [[1]], (1, 3)),
+        ("no such index", checker.sparse, [[0, 1]], (1, 3)),
+        ("no such index", checker.sparse, [[4, 1]], (1, 3)),
+        (order, checker.sparse, [[2, 1], [1, 1]], (1, 3)),
+        (order, checker.sparse, [[1, 1], [1, 1]], (1, 3)),
+        ("a coordinate has i > k", layer.point, [[1, 1, 2, 1, 1]]),
+        ("it is not a certificate of the format 'agattn certificate 1'", check, {"format": "another"}),
+        ("it is not a certificate of the format 'agattn certificate 1'", check, [checker.FORMAT]),
+        ("a text is too long, or is not printable", check, {**genuine(2, 1, 1), "about": "\n"}),
+    ):
+        assert why_not(function, *arguments) == words, arguments
+    assert checker.WORK.done == checker.Work().done == 0  # nothing was computed
+    checker.text("x" * 1000)
+    monkeypatch.setattr(checker, "STEPS", 5)
+    checker.WORK.more(5)
+    assert why_not(checker.WORK.more, 1) == "it takes more than 5 steps of arithmetic"
+    checker.WORK.done = 0
+
+
+def test_records_of_claims_have_one_form():
+    verdict = {"id": "lemma-3.1", "verdict": "confirmed", "fails_at": []}
+    reason = {"id": "agattn.hilbert-function", "certificate": None, "reason": ""}
+    assert checker._record(verdict) == verdict and checker._record(reason) == reason
+    for words, record in (
+        ("a claim has no id", []),
+        ("a claim has no id", {"id": 5}),
+        ("a claim is none of those that are known here", {**verdict, "id": "lemma-9"}),
+        ("lemma-3.1 has no verdict", {**verdict, "verdict": "proved"}),
+        ("theorem-3.9 is not a claim that can be certified", {**verdict, "id": "theorem-3.9"}),
+        ("agattn.hilbert-function has another certificate than null", {**reason, "certificate": 1}),
+        ("a text is too long, or is not printable", {**reason, "reason": "\n"}),
+        ("there is an unknown key", {**verdict, "degree": 1}),
+    ):
+        assert why_not(checker._record, record) == words
+    document = {**genuine(2, 1, 1), "claims": [verdict, verdict]}
+    assert why_not(check, document) == "a claim occurs twice"
+    document = {**genuine(2, 2, 1), "strata": genuine(2, 2, 1)["strata"][:2]}
+    assert check(document)["flaw"] == "there are 3 strata, not 2"
+
+
+def test_equations_are_read_in_one_form_and_expanded_up_to_a_limit(monkeypatch):
+    layer = checker.Layer(2, 2, 1)
+    x, z = [1, 1, 1, 1], [1, 1, 1, 2]
+    for words, terms in (
+        ("a term is out of order", [[1, z, x]]),
+        ("a term is out of order", [[1, z], [1, x]]),
+        ("a term is out of order", [[1, x], [1, x]]),
+        ("a term is 0", [[0, x]]),
+    ):
+        assert why_not(list, checker.equations(layer, [terms])) == words
+    X, Z = tuple(x), tuple(z)
+    gradient = checker.gradient({(X, X, Z): 3, (X,): -5}, {(0, *X): 2, (0, *Z): 7})
+    assert gradient == {X: 3 * 2 * 2 * 7 - 5, Z: 3 * 4}
+    for names, size, terms in (((Z, Z, Z), 0, 8), ((Z, Z), 0, 4), ((Z,), 3, 6), ((Z, Z), 2, 16)):
+        monkeypatch.setattr(checker, "TERMS", terms)
+        checker.expand({names: 1}, size)
+        monkeypatch.setattr(checker, "TERMS", terms - 1)
+        assert why_not(checker.expand, {names: 1}, size) == f"an equation has more than {terms - 1} terms"
+
+
+def test_arcs_give_the_vectors_before_twice_the_first_power():
+    """p + ε³v_3 + ε⁵v_5 + ε⁶v_6 + ...: an equation is linear in v_3, v_4 and v_5 modulo ε⁶."""
+    orbit = checker.Orbit(checker.Layer(2, 2, 1), genuine(2, 2, 1)["strata"][0])
+    powers = ((3, 2), (5, 1), (6, 2), (7, 1))
+    arc = {
+        "K": [[1, 1, 0, 1]], "Q": [[1, 1, 0, 1]],
+        "V": [[1, 1, 0, 1], *sorted([1, i, power, 1] for power, i in powers)],
+        "y": [[power, 1, 1, 1, i, 1] for power, i in powers],
+    }  # fmt: skip
+    arc["V"].sort()
+    assert orbit._arc(arc) == [{(1, 1, 1, 2): 1}, {(1, 1, 1, 1): 1}]
+    another = "an arc has another expansion"
+    assert flaw_of(orbit._arc, {**arc, "y": arc["y"][1:]}) == another
+    assert flaw_of(orbit._arc, {**arc, "V": [[1, 1, 0, 1]], "y": []}) == another
+    assert flaw_of(orbit._arc, {**arc, "y": [*arc["y"], [3000, 1, 1, 1, 1, 1]]}) == another
+    assert why_not(orbit._arc, {**arc, "y": [*arc["y"], [3001, 1, 1, 1, 1, 1]]}) == "no such index"
+    wide = checker.Orbit.__new__(checker.Orbit)
+    wide.layer, wide.y = checker.Layer(2, 2, 2), orbit.y
+    assert wide._arc({**arc, "K": [[1, 1, 0, 1], [2, 2, 0, 1]]}) == orbit._arc(arc)
+    equal = {**arc, "K": [[1, 1, 0, 1], [2, 1, 0, 1]]}
+    assert flaw_of(wide._arc, equal) == "two rows are equal"
+
+
+def test_elimination_keeps_integers_small():
+    """Of 8 rows that are multiples of 10 each is divided by what is common, so that no step counts twice."""
+    rng, n = random.Random(2), 8
+    rows = [{(k,): 10 * rng.randint(1, 9) for k in range(n)} for _ in range(n)]
+    assert checker.rank(rows) == n
+    assert steps_of(checker.rank, rows) <= sum(n - k for row in range(n) for k in range(row))
+
+
+def test_sequences_to_a_critical_point_and_directions_there(monkeypatch):
+    """h⊗q⊗n² for A = k qᵀ and V = h kᵀ, where n is the first unit vector that is not parallel to k."""
+    orbit = checker.Orbit.__new__(checker.Orbit)
+    orbit.layer, orbit.ranks, orbit.critical = checker.Layer(2, 2, 1), (1, 1, 1), True
+    for k, n in (((2, 3), 1), ((0, 3), 1), ((3, 0), 2)):
+        q, h = (5, 7), (1, 4)
+        orbit.A = {(i, b, 0): k[i - 1] * q[b - 1] for i in (1, 2) for b in (1, 2) if k[i - 1]}
+        orbit.V = {(c, i, 0): h[c - 1] * k[i - 1] for c in (1, 2) for i in (1, 2) if k[i - 1]}
+        x = next(filter(None, k))  # A row of A is a multiple of q by x, and so is a column of V of h.
+        entries = [[c, b, n, n, x * x * h[c - 1] * q[b - 1]] for c in (1, 2) for b in (1, 2)]
+        orbit.found = {"approach": entries}
+        assert flaw_of(orbit._approach) == ""
+        orbit.found = {"approach": entries[1:]}
+        assert flaw_of(orbit._approach) == "another sequence than h⊗q⊗n²"
+    orbit.ranks = (1, 1, 2)
+    assert flaw_of(orbit._approach) == "a critical point that has other ranks than 1, 1, 1"
+    monkeypatch.setattr(checker, "differential", lambda *pairs: {})  # as if dφ killed all
+    orbit.A, orbit.V = {(1, 1, 0): 1}, {(1, 1, 0): 1}
+    orbit.found = {"critical": [[[1, 1, 1], [2, 2, 1]], []]}
+    assert flaw_of(orbit._critical) == "A + εȦ is not seen to have rank ≤ a"
+
+
+def test_an_equation_of_rank_one_vanishes_on_no_larger_rank():
+    terms = [[1, [1, 1, 1, 1], [1, 2, 1, 2]], [-1, [1, 1, 1, 2], [1, 2, 1, 1]]]
+    assert len(list(checker.equations(checker.Layer(2, 2, 1), [terms]))) == 1
+    words = "an equation does not vanish on M̄"
+    assert flaw_of(list, checker.equations(checker.Layer(2, 2, 2), [terms])) == words

@@ -131,3 +131,139 @@ def test_what_is_not_certified() -> None:
         make_learning_certificate(SingleLayer(6, 2, 2))
     with pytest.raises(InputError, match="t is 1"):
         make_learning_certificate(SingleLayer(2, 1, t=1))
+
+
+# One point alone: d = d' = a = 1, where polynomials can be written down ------------------------------------
+
+
+def germ(K, Q, V, multipliers, free=(0,), *, softmax=False, **changes):
+    """What is wrong with a point of a layer of one row, whose K, Q, V are polynomials of the coordinates."""
+    at = [any(len(term) == 1 for term in x) for x in (K, Q, V)]
+    k, q, v = map(int, at)
+    record = {
+        "ranks": [v, k & q, max(v, k & q), k, q, max(v, k)], "variables": len(free), "free": [*free],
+        "K": [[K]], "Q": [[Q]], "V": [[V]], "T": [], "N": [], "squares": [], "multipliers": multipliers,
+        "lambda": [1, 2], "multiplicity": 1, "competitors": [0],
+    }  # fmt: skip
+    try:
+        checker.Germ(1, 1, 1, softmax, record | changes)
+    except checker.Flaw as flaw:
+        return str(flaw)
+    return ""
+
+
+ONE, PLUS, MINUS = [[1]], [[1], [1, 0]], [[1], [-1, 0]]  #: 1, 1 + z, 1 − z
+
+
+def test_coordinates_and_motions_must_move_the_weights_in_all_directions() -> None:
+    """KQV is 1 + z at most in first order: wrong signs of motions would leave a direction out at one."""
+    for K, Q, V, f in (
+        (ONE, PLUS, ONE, [[1]]),
+        (PLUS, PLUS, ONE, [[2], [1, 0]]),
+        (PLUS, ONE, PLUS, [[2], [1, 0]]),
+        (PLUS, PLUS, MINUS, [[1], [-1, 0], [-1, 0, 0]]),
+    ):
+        assert germ(K, Q, V, [[0, 0, f]]) == ""
+    words = "the coordinates and the motions leave a direction out"
+    # A softmax head has no scaling: another coordinate is needed, and λ is 1, not 1/2.
+    assert germ(ONE, PLUS, ONE, [[0, 0, [[1]]]], softmax=True) == words
+    both = [[0, 0, [[1]]], [1, 1, [[1]]]]
+    other = [[1], [1, 1]]
+    assert germ(ONE, PLUS, other, both, (0, 1), softmax=True) == "λ is 1/1"
+    assert germ(ONE, PLUS, other, both, (0, 1), softmax=True, **{"lambda": [1, 1]}) == ""
+    assert germ(ONE, ONE, ONE, [], ()) == words  # λ would be 0
+    assert germ([[1, 0]], ONE, ONE, [[0, 0, [[1]]]]) == ""
+    assert germ(ONE, ONE, [], [], (), competitors=[0]) == words
+
+
+def test_the_ideals_of_a_and_of_v_are_taken_apart() -> None:
+    """If V is z_0 + z_1 and A is z_0, no coordinates belong to V alone: λ would be 0."""
+    z, w, words = [[1, 0]], [[1, 1]], "A and V are not apart"
+    apart = [[0, 0, [[1]]], [1, 1, [[1]]]]
+    assert germ(ONE, z, w, apart, (0, 1), multiplicity=2) == ""
+    joined = [[0, 0, [[1]]], [1, 0, [[1]]], [1, 1, [[1]]]]
+    assert germ(ONE, z, [[1, 0], [1, 1]], joined, (0, 1), **{"lambda": [0, 1]}) == words
+    # z_1 is also (1 − z_0) z_1 + z_1 z_0: true, but M has no two parts.
+    mixed = [[0, 0, [[1]]], [1, 0, [[1, 1]]], [1, 1, [[1], [-1, 0]]]]
+    assert germ(ONE, z, w, mixed, (0, 1), multiplicity=2) == words
+
+
+def test_lambda_is_written_as_a_fraction_or_a_number() -> None:
+    for softmax, said in ((False, ["1/2"] * 8), (True, ["1/2"] * 4 + ["1"] * 4)):
+        result = checker.check(make_learning_certificate(SingleLayer(1, 1, 1), softmax))
+        reasons = [claim["reason"] for claim in result["claims"]]
+        assert [reason.split(", of")[0].rpartition(" ")[2] for reason in reasons] == said
+
+
+def unreadable(function, *arguments):
+    """Why something cannot be read."""
+    with pytest.raises(checker.UnreadableError) as raised:
+        function(*arguments)
+    return str(raised.value)
+
+
+def test_parts_of_points_are_read_as_they_are_written() -> None:
+    point = checker.Germ.__new__(checker.Germ)
+    point.size = 3
+    assert point._numbers([2, 0, 2]) == [2, 0, 2]
+    assert point._polynomial([[5], [2, 0, 1], [3, 1, 1]]) == {(): 5, (0, 1): 2, (1, 1): 3}
+    assert point._polynomial([[1, *[0] * 10]]) == {(0,) * 10: 1}
+    one, x = [[1]], {(): 1}
+    assert point._matrix([[one, []], [[], one]], 2, 2) == {(0, 0): x, (0, 1): {}, (1, 0): {}, (1, 1): x}
+    assert point._multipliers([[0, 0, one], [1, 2, one]], 2, 3) == [{0: x}, {2: x}]
+    for words, method, *arguments in (
+        ("there is no such coordinate", point._numbers, [0, 3]),
+        ("there is no such coordinate", point._numbers, [-1, 0]),
+        ("a polynomial has a degree above 10", point._polynomial, [[1, *[0] * 11]]),
+        ("a term is out of order", point._polynomial, [[0, 1]]),
+        ("a term is out of order", point._polynomial, [[2, 1, 0]]),
+        ("a term is out of order", point._polynomial, [[1, 0], [2, 0]]),
+        ("a matrix has other sizes", point._matrix, [[one, one]], 2, 2),
+        ("a matrix has other sizes", point._matrix, [[one, one], [one]], 2, 2),
+        ("a matrix has other sizes", point._matrix, [[one], [one]], 2, 2),
+        ("M has no such entry", point._multipliers, [[2, 0, one]], 2, 3),
+        ("M has no such entry", point._multipliers, [[-1, 0, one]], 2, 3),
+        ("M has no such entry", point._multipliers, [[0, 3, one]], 2, 3),
+        ("M has no such entry", point._multipliers, [[0, -1, one]], 2, 3),
+        ("M has no such entry", point._multipliers, [[0, 1, one], [0, 1, one]], 2, 3),
+    ):
+        assert unreadable(method, *arguments) == words, arguments
+    # A = e_2 e_2ᵀ, V = e_1ᵀ and K = Q = e_2ᵀ: [V; K] has rank 2.
+    K, V = {(0, 0): {}, (0, 1): x}, {(0, 0): x, (0, 1): {(0,): 1}}
+    A = {(i, b): x if i == b == 1 else {} for i in (0, 1) for b in (0, 1)}
+    point._ranks([1, 1, 2, 1, 1, 2], A, K, K, V)
+    assert (point.r_v, point.r_a) == (1, 1)
+
+
+def test_sizes_of_points() -> None:
+    """Coordinates that nothing uses do no harm, up to the limit."""
+    f = [[0, 0, [[1]]]]
+    assert germ(ONE, PLUS, ONE, f, variables=1000) == ""
+    for size in (1001, -1):
+        words = "a point has more than 1000 coordinates"
+        assert unreadable(lambda size=size: germ(ONE, PLUS, ONE, f, variables=size)) == words
+    for T, N in (([[0], [1, 2]], [[1]]), ([[0, 1]], [[1], [0, 2]])):
+        why = unreadable(lambda T=T, N=N: germ(ONE, PLUS, ONE, f, T=T, N=N, variables=3))
+        assert why == "T and N do not fit"
+
+
+def test_directions_are_counted_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 100 kB can be about 10⁸ directions of GL(10⁴)."""
+    point = checker.Germ.__new__(checker.Germ)
+    point.size = 0
+    monkeypatch.setattr(checker.WORK, "done", 0)
+    with pytest.raises(checker.Flaw, match="leave a direction out"):
+        point._directions(3, 2, 1, {}, {}, {}, scaled=False)
+    assert checker.WORK.done == 9 * 2 * 3 * 2
+    unread = {
+        "ranks": [1, 0, 1, 0, 0, 1],
+        "lambda": [0, 1],
+        "multiplicity": 1,
+        "competitors": [0],
+        "variables": 0,
+    }
+    unread |= {"V": [[[[1]]]], **{name: [[[]]] * 10**4 for name in "KQ"}}
+    unread |= {name: [] for name in ("free", "T", "N", "squares", "multipliers")}
+    assert unreadable(checker.Germ, 1, 1, 10**4, False, unread).startswith(
+        "it takes more than 100000000 steps"
+    )

@@ -16,6 +16,7 @@ from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Status, plain
 from agattn.systems.layer_tasks import GENERIC_RANK
+from agattn.verification import verbs
 from agattn.verification.verify import Settings, _Work, verify
 
 PACKAGE = Path(agattn.__file__).parent
@@ -440,3 +441,13 @@ def test_missing_engines(fakes):
     for verdict in report.verdicts:
         assert verdict.status is CONFIRMED and verdict.evidence is Evidence.PROVED
         assert verdict.engine == "native"
+
+
+def test_strata_beyond_the_limits_are_shown_if_forced(monkeypatch):
+    def refuse(layer):
+        raise TooLargeError("too large")
+
+    monkeypatch.setattr("agattn.systems.sizes.check_size", refuse)
+    with pytest.raises(TooLargeError):
+        verbs.strata(SingleLayer(2, 1))
+    assert len(verbs.strata(SingleLayer(2, 1), force=True).rows) == 4
