@@ -174,7 +174,10 @@ def _check_critical_points(answer: Answer) -> None:
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
         between(0, f"the value of lower@{i}", lower, len(part.lower))
-        demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
+        demand(
+            degree >= 0 and (degree > 0) == (dimension >= 0),
+            f"on {part.stratum} dimension and degree do not fit",
+        )
         even = degree % part.preimages == 0
         demand(even, f"on {part.stratum} an odd number of weights is over points with two")
         if not lower:
@@ -304,7 +307,7 @@ def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> s
 def _check_critical_equations(answer: Answer) -> None:
     dimension, degree = answer.integers["dimension"], answer.integers["degree"]
     between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
-    demand((degree > 0) == (dimension >= 0), "dimension and degree do not fit")
+    demand(degree >= 0 and (degree > 0) == (dimension >= 0), "dimension and degree do not fit")
     stratum = open_stratum(answer.problem.layer)
     _check_number(stratum, dimension, degree, *_numbers_of_critical_points(answer, [stratum])[stratum])
 

@@ -467,18 +467,18 @@ def _check_base_locus(answer: Answer) -> None:
     On the linear space where linear generators are zero, some weights are linear forms in the others.
     """
     layer, p = answer.problem.layer, answer.problem.characteristic
-    phi = [f for f in parametrization(layer, p) if f]
-    gens = phi[0].ring.gens
+    phi = parametrization(layer, p)
+    ring = phi[0].ring
     spaces = []
     for name, generators in answer.polynomials.items():
         linear = [f for f in generators if f.degree() == 1]
         for f in linear:
             demand(not f.constant, f"{f} is not homogeneous, and the zeros of φ are a cone")
-        images = list(gens)
-        reduced, pivots = echelon(jacobian_at(linear, (0,) * len(gens)))
+        images = list(ring.gens)
+        reduced, pivots = echelon(jacobian_at(linear, (0,) * len(ring)))
         for i, pivot in enumerate(pivots):
             row = [int(x) if p else fraction(x) for x in reduced.table()[i]]
-            images[pivot] -= sum((g * x for g, x in zip(gens, row, strict=True) if x), 0 * gens[0])
+            images[pivot] -= sum((g * x for g, x in zip(ring.gens, row, strict=True)), ring.zero())
         if any(f.compose(images) for f in phi):
             raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
         demand(len(linear) == len(generators), f"{name} is smaller than a linear space on which φ vanishes")
@@ -490,8 +490,8 @@ def _check_base_locus(answer: Answer) -> None:
         demand(not inside, f"{name} lies in {', '.join(inside)}, so it is no component")
     for letter, others in (("A", "v"), ("V", "a")):
         zero = [
-            gen if v.letter == others else gen.ring.zero()
-            for gen, v in zip(gens, phi[0].ring.variables, strict=True)
+            gen if v.letter == others else ring.zero()
+            for gen, v in zip(ring.gens, ring.variables, strict=True)
         ]
         there = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
         demand(there, f"φ = 0 where {letter} = 0, which lies in no component")

@@ -211,8 +211,8 @@ def _check_ideal(answer: Answer) -> None:
         if degrees:
             weights = {sum(map(mul, degrees, exponents)) for exponents in f.terms}
             demand(len(weights) == 1, f"{f.macaulay2()[:80]} is not homogeneous")
-            most = data.get("bound", max(weights))
-            between(1, f"the degree of {f.macaulay2()[:80]}", max(weights), most)
+            [weight] = weights
+            between(1, f"the degree of {f.macaulay2()[:80]}", weight, data.get("bound", weight))
     gradients = rank_of_gradients(answer, _model_points(problem), "the image")
     low, _ = bounds_of_dimension(problem.architecture)
     between(0, "the rank of the gradients", gradients, size - low)
@@ -405,7 +405,10 @@ def _check_critical_locus(answer: Answer) -> None:
     least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
     between(least, "the dimension of the locus", dim, n - 1 if answer.problem.is_exact else n)
     between(n - dim, "the codimension", integers["codimension"], n - dim)
-    demand((degree > 0) == (dim >= 0), f"the degree of the locus is {degree}, and its dimension {dim}")
+    demand(
+        degree >= 0 and (degree > 0) == (dim >= 0),
+        f"the degree of the locus is {degree}, and its dimension {dim}",
+    )
 
 
 CRITICAL: Task[Any] = Task(

@@ -12,7 +12,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Source
-from agattn.geometry.sections.slices import Slice, block_of, resultant_section, standard_slice, surface
+from agattn.geometry.sections.slices import Slice, resultant_of, standard_slice, surface
 from agattn.systems.consistency import between, check_degree, check_homogeneous, demand
 from agattn.systems.layer_tasks import (
     ELIMINATION,
@@ -126,19 +126,21 @@ def _check_slice(answer: Answer) -> None:
     singular = answer.polynomials["singular"]
     between(-1, "the dimension of the section", dim, 3)
     demand(len(forms) == (dim < 3), f"a section of dimension {dim} has {len(forms)} equations of a surface")
-    if not forms:
+    for f in forms:
+        demand((f.degree() > 0) == (dim == 2), f"the dimension is {dim}, and the equation of the surface {f}")
+    if p:
+        return
+    resultant = resultant_of(layer, slice_)
+    if resultant is not None:
+        size = 3 if not resultant else 2 if resultant.degree() > 0 else -1
+        between(size, f"the dimension of the section, where {resultant} = 0,", dim, size)
+    if dim != 2:
         return
     [f] = forms
-    demand((f.degree() > 0) == (dim == 2), f"the dimension is {dim}, and the equation of the surface {f}")
-    if f.degree() < 1 or p:
-        return
     expected = surface(slice_, f)
     demand(expected.equation == f.primitive(), f"the equation {f} is not squarefree")
-    if block_of(layer, slice_) is not None:
-        try:
-            known = resultant_section(layer, slice_).equation
-        except InputError:
-            known = None
+    if resultant is not None:
+        known = surface(slice_, resultant).equation
         demand(known == f.primitive(), f"the equation is {f}, and the resultant {known}")
     partials = [f.derivative(gen) for gen in f.ring.gens]
     for polynomials, others in (([f, *partials], singular), (singular, [f, *partials])):

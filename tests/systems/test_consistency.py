@@ -1,5 +1,6 @@
 """Answers with one value changed, and the checksum of what was changed: what must hold finds them."""
 
+import importlib
 import re
 from fractions import Fraction
 from functools import cache
@@ -187,6 +188,14 @@ def test_the_two_components_pass_and_a_changed_digit_does_not(characteristic):
         check_answer(answer(layer, characteristic, (A[0] + 1, *A[1:]), V))
 
 
+def test_a_product_of_two_numbers_is_zero_where_a_factor_is():
+    layer = SingleLayer(1, 1)
+    a, v = parametrization(layer)[0].ring.gens
+    check_answer(answer(layer, 0, (a,), (v,)))
+    with pytest.raises(TranscriptError, match="component@1"):
+        check_answer(answer(layer, 0, (a - v,), (v,)))
+
+
 def test_with_one_token_a_skew_matrix_gives_zero():
     layer = SingleLayer(2, 1, t=1)
     ring = parametrization(layer)[0].ring
@@ -201,6 +210,7 @@ def test_components_that_are_none():
     A, V = ring.gens[:4], ring.gens[4:]
     for components, message in (
         ((A,), "φ = 0 where V = 0, which lies in no component"),
+        (((*A, V[0]), V), "φ = 0 where A = 0, which lies in no component"),
         ((A, V, (*A, V[0])), "component@3 lies in component@1"),
         ((A, V, A), "component@1 lies in component@3"),
         ((A, V, (A[0] * V[0], A[1] * A[2] - V[1] ** 2)), "does not vanish on component@3"),
@@ -395,6 +405,8 @@ def test_facts_are_compared_before_the_check_of_a_task():
         ((1, 2), 6, [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (5, 6), (5, 7)]),
         ((2, 1), 3, [(1, 1), (6, 6), (21, 21), (56, 56)]),  # a hypersurface of degree 4
         ((2, 1), 5, [(1, 1), (6, 6), (21, 21), (56, 56), (125, 125), (246, 246)]),
+        # With one token the bound by preimages, which is 126, does not hold.
+        ((2, 1, 1, 1), 5, [(1, 1), (4, 4), (10, 10), (20, 20), (35, 35), (35, 56)]),
     ],
 )
 def test_the_hilbert_function_is_known_where_it_is_known(sizes, last, bounds):
@@ -417,6 +429,20 @@ def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
         native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[5][0]
         == native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[4][0]
     )
+
+
+def test_a_bound_is_the_hilbert_function_only_where_that_is_shown(monkeypatch):
+    """For a = d' = 1 by a theorem, for d = 2 to degree 8 by a computation, which is told the answer here."""
+    for shown, last in ((False, 4), (True, 8)):
+        monkeypatch.setattr(native_facts, "double_locus_bound_is_sharp", lambda a, n, shown=shown: shown)
+        for sizes, sharp in (((2, 1, 1), 9), ((3, 1, 1), 9), ((2, 1, 2), last), ((2, 2), last)):
+            found = native_facts.hilbert_bounds(SingleLayer(*sizes), 9)
+            assert [n for n in range(10) if found[n][0] == found[n][1]] == list(range(sharp + 1))
+
+
+def test_bounds_of_a_dimension_are_taken_at_any_size(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("agattn.geometry.dimension.dimension"), "MAX_PARAMETERS", 1)
+    assert native_facts.bounds_of_dimension(CUBIC) == (2, 2)
 
 
 @pytest.mark.parametrize(

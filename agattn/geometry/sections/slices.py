@@ -194,16 +194,28 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
     >>> resultant_section(layer, standard_slice(layer)).equation
     x^2*w + y^2
     """
-    block = block_of(layer, slice_)
-    if block is None:
+    resultant = resultant_of(layer, slice_)
+    if resultant is None:
         raise InputError(
             f"without an engine only sections by slices in one row, two columns and two variables are known, "
             f"for d, a ≥ 2, and this slice of {layer.name} is different; name an engine"
         )
+    return surface(slice_, resultant)
+
+
+def resultant_of(layer: SingleLayer, slice_: Slice) -> Polynomial | None:
+    """The polynomial whose zeros are the section, over ℚ; ``None`` where the slice lies in no block.
+
+    >>> layer = SingleLayer(2, 1)
+    >>> resultant_of(layer, standard_slice(layer))
+    x^2*w + y^2
+    """
+    block = block_of(layer, slice_)
+    if block is None:
+        return None
     at = dict(zip(coordinates(layer), slice_.images(), strict=True))
     p, q, r, s, t, u = (at[name] for name in block)
-    resultant = (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
-    return surface(slice_, resultant)
+    return (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
 
 
 def surface(slice_: Slice, equation: Polynomial) -> SurfaceSection:
