@@ -444,14 +444,20 @@ def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> 
     if layers is not None:
         ratios = []
         for heads in layers:
-            found = []
-            for A, _ in heads:
-                sigma = np.linalg.svd(A, compute_uv=False)
-                top = np.where(sigma[:, 0] > 0, sigma[:, 0], 1.0)
-                found.append(sigma[:, min(1, sigma.shape[1] - 1)] / top if sigma.shape[1] > 1 else 0 * top)
-            ratios.append([_short(x) for x in np.min(found, axis=0)])
+            ratios.append([_short(x) for x in np.min([_second_singular_value(A) for A, _ in heads], axis=0)])
         history = replace(history, second_singular_value=ratios)
     return history
+
+
+def _second_singular_value(A: Array) -> Array:
+    """σ₂/σ₁ of each matrix of a stack; NaN for a matrix with entries beyond the floating-point numbers."""
+    # Of such a matrix some LAPACKs return NaN, and others raise an error.
+    finite = np.asarray(np.isfinite(A).all(axis=(1, 2)))
+    known = np.where(finite[:, None, None], A, 0)
+    sigma = np.linalg.svd(known, compute_uv=False)
+    top = np.where(sigma[:, 0] > 0, sigma[:, 0], 1.0)
+    second = sigma[:, 1] / top if sigma.shape[1] > 1 else 0 * top
+    return np.where(finite, second, np.nan)
 
 
 def _short(x: float) -> float:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from command_line import ROOT, call, validate
 
 import agattn as ag
 from agattn.errors import InputError
-from agattn.experiments.training import analysis, paths
+from agattn.experiments.training import analysis, paths, training
 from agattn.experiments.training.conserved import conserved, count, drift
 from agattn.experiments.training.experiment import Experiment, example, read_experiments
 from agattn.experiments.training.losses import PopulationLoss
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import start, train, training_jobs
 from agattn.geometry.critical_points.loss import loss as exact_loss
+from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.reports.document import Text
 from agattn.reports.training_report import training_report
@@ -505,3 +507,26 @@ def test_weight_decay_lowers_ranks_for_an_open_set_of_teachers(inside):
         assert values[1] < 1e-6 < values[0] and values[0] == pytest.approx(np.linalg.norm(A, 2), rel=1e-3)
         at = (y - near) @ G @ (y - near) + 1.5 * decay * np.sum(V**2)  # as ‖V‖² = ‖A‖_*
         assert least <= at * (1 + 1e-9) and (inside or noise or least == pytest.approx(at, rel=1e-7))
+
+
+def test_a_teacher_may_have_rank_0():
+    text = "[experiment]\nnetwork = {dims = [2, 2], ranks = [2], t = 2}\n"
+    text += "teacher = {kind = 'ranks', ranks = [%s]}"
+    [experiment] = read_experiments(text % "0")
+    assert experiment.teacher.ranks == (0,)
+    with pytest.raises(InputError, match=r"ranks is \[-1\]; it must be a list such as"):
+        read_experiments(text % "-1")
+
+
+@pytest.mark.parametrize(("drifted", "outcome"), [(2e-8, "stiff"), (5e-9, "unfinished")])
+def test_a_flow_is_followed_where_little_drifts(drifted, outcome):
+    [experiment] = read_experiments("[experiment]\nlayer = {d = 2, d_out = 1}")
+    times = np.array([0.0, 1.0, 2.0])
+    path = SimpleNamespace(problem=None, times=times, weights=np.ones((3, 8)))
+    kept = {"gradient": np.ones(3), "loss": np.ones(3)}
+    assert training._outcome(experiment, path, kept, drifted) == outcome
+
+
+def test_distances_are_measured_to_singular_strata_and_the_boundary():
+    assert training.watched(ag.SingleLayer(2, 1)) == [Stratum(1, 1, 1), Stratum(1, 1, 2)]
+    assert training.watched(ag.SingleLayer(1, 2)) == [Stratum(1, 1, 1)]
