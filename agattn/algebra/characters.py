@@ -78,19 +78,18 @@ def _hooks(partition: Partition) -> Iterator[int]:
 
 def horizontal_strips(shape: Partition, size: int) -> Iterator[Partition]:
     """The partitions left when a horizontal strip of this size is removed from the shape."""
-
-    def rows(row: int, left: int) -> Iterator[Partition]:
-        if row == len(shape):
-            if left == 0:
-                yield ()
-            return
+    found: list[tuple[Partition, int]] = [((), size)]
+    for row, part in enumerate(shape):
         below = shape[row + 1] if row + 1 < len(shape) else 0
-        for removed in range(min(left, shape[row] - below) + 1):
-            for tail in rows(row + 1, left - removed):
-                yield (shape[row] - removed, *tail)
-
-    for rest in rows(0, size):
-        yield tuple(part for part in rest if part)
+        # The rows below can lose no more than the length of the next row.
+        found = [
+            ((*rest, part - removed), left - removed)
+            for rest, left in found
+            for removed in range(max(0, left - below), min(left, part - below) + 1)
+        ]
+    for rest, left in found:
+        if not left:  # in an empty shape
+            yield tuple(filter(None, rest))
 
 
 def kostka(shape: Partition, weight: Partition) -> int:
@@ -139,8 +138,8 @@ def symmetric_character(shape: Partition, cycles: Partition) -> int:
     >>> [symmetric_character((2, 1), cycles) for cycles in [(1, 1, 1), (2, 1), (3,)]]
     [2, 0, -1]
     """
-    if not cycles:
-        return 1
+    if len(cycles) == sum(shape):  # the identity
+        return specht_dimension(shape)
     size = len(shape)
     beads = {part + size - row - 1 for row, part in enumerate(shape)}
     total = 0

@@ -145,6 +145,24 @@ class Polynomial:
         return {tuple(map(int, e)): exact(c) for e, c in self._poly.to_dict().items()}
 
     @property
+    def integer_terms(self) -> dict[Exponents, int]:
+        """Nonzero coefficients by exponent vector, of a polynomial with whole coefficients.
+
+        Raises:
+            ValueError: if a coefficient is no whole number.
+
+        >>> [x] = PolynomialRing([Variable("x")]).gens
+        >>> (2 * x**2 - 1).integer_terms
+        {(2,): 2, (0,): -1}
+        """
+        found = self._poly.to_dict()
+        if not self.ring.characteristic:
+            if any(c.q != 1 for c in found.values()):
+                raise ValueError(f"{self} has a coefficient that is no whole number")
+            found = {e: c.p for e, c in found.items()}
+        return {tuple(map(int, e)): int(c) for e, c in found.items()}
+
+    @property
     def leading_exponents(self) -> Exponents:
         """The exponent vector of the leading monomial (degrevlex); of a polynomial that is not 0."""
         return tuple(map(int, self._poly.monoms()[0]))

@@ -107,6 +107,12 @@ def reduce(a: Residues, p: int) -> Residues:
     array([6., 0., 0., 6.])
     """
     a = np.ascontiguousarray(a)
+    if a.size <= _CACHE:  # of small arrays the calls take the time
+        k = a / p
+        np.floor(k, out=k)
+        k *= p
+        a -= k
+        return a
     flat = a.reshape(-1)
     quotient = np.empty(min(_CACHE, flat.size))
     for start in range(0, flat.size, _CACHE):

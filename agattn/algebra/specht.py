@@ -37,24 +37,40 @@ class SpechtModule:
     """The Specht module of a partition of n, in the basis of standard polytabloids.
 
     The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words. The standard
-    ``tableaux``, each as its rows, index the basis.
+    :attr:`tableaux` index the basis.
     """
 
     def __init__(self, shape: Partition) -> None:
         self.shape = shape
         self.size = sum(shape)
-        self.tableaux: tuple[Tableau, ...] = tuple(_standard_tableaux(shape))
         self._transpositions: dict[tuple[int, int], FloatArray] = {}
 
     def __len__(self) -> int:
         """The dimension."""
-        return len(self.tableaux)
+        return len(self._standard_words)
+
+    @cached_property
+    def _standard_words(self) -> IntArray:
+        """The row of each entry in the standard tableaux: shape (dimension, n)."""
+        return _standard_words(self.shape)
+
+    @cached_property
+    def _rows(self) -> list[IntArray]:
+        """The entries of each row: shape (dimension, length of the row)."""
+        words = self._standard_words
+        rows = enumerate(self.shape)
+        return [np.nonzero(words == r)[1].reshape(len(words), length) for r, length in rows]
+
+    @property
+    def tableaux(self) -> tuple[Tableau, ...]:
+        """The standard tableaux, each as its rows."""
+        return tuple(tuple(tuple(map(int, row)) for row in rows) for rows in zip(*self._rows, strict=True))
 
     @cached_property
     def _columns(self) -> list[tuple[int, IntArray]]:
         """For each column of the shape its height h, and the h entries of it in each tableau."""
         return [
-            (height, np.array([[t[row][column] for row in range(height)] for t in self.tableaux]))
+            (height, np.stack([row[:, column] for row in self._rows[:height]], axis=1))
             for column, height in enumerate(conjugate(self.shape))
         ]
 
@@ -77,14 +93,6 @@ class SpechtModule:
                 for j in range(k):
                     result *= np.sign(rows[k] - rows[j])
         return result
-
-    @cached_property
-    def _standard_words(self) -> IntArray:
-        words = np.zeros((len(self), self.size), dtype=np.int64)
-        for word, tableau in zip(words, self.tableaux, strict=True):
-            for row, entries in enumerate(tableau):
-                word[list(entries)] = row
-        return words
 
     @cached_property
     def _inverse(self) -> FloatArray:
@@ -140,18 +148,17 @@ def specht_module(shape: Partition) -> SpechtModule:
     return SpechtModule(shape)
 
 
-def _standard_tableaux(shape: Partition) -> Iterator[Tableau]:
-    def fill(left: Partition) -> Iterator[list[list[int]]]:
-        if not sum(left):
-            yield [[] for _ in shape]
-            return
-        for row in reversed(range(len(left))):
-            if left[row] > (left[row + 1] if row + 1 < len(left) else 0):
-                for rows in fill((*left[:row], left[row] - 1, *left[row + 1 :])):
-                    rows[row].append(sum(left) - 1)
-                    yield rows
-
-    yield from (tuple(map(tuple, rows)) for rows in fill(shape))
+@cache
+def _standard_words(shape: Partition) -> IntArray:
+    """The row of each entry in all standard tableaux; without its last entry a tableau is a standard one."""
+    if not sum(shape):
+        return np.zeros((1, 0), dtype=np.int64)
+    found = []
+    for row in reversed(range(len(shape))):
+        if shape[row] > (shape[row + 1] if row + 1 < len(shape) else 0):
+            rest = _standard_words((*shape[:row], shape[row] - 1, *shape[row + 1 :]))
+            found.append(np.pad(rest, ((0, 0), (0, 1)), constant_values=row))
+    return np.concatenate(found)
 
 
 def _words(content: Partition) -> Iterator[tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """Singular values in high precision: the numerical fallback, and what a spectrum plot shows.
 
-FLINT reduces a matrix to two diagonals by reflections, in floating point of high precision. Of these
-diagonals mpmath computes the singular values, with gmpy2 as its backend where that is installed.
+FLINT reduces a matrix to two diagonals by reflections, and computes their singular values, in floating point
+of high precision.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 import flint
 import mpmath
-from mpmath.matrices.eigen_symmetric import tridiag_eigen
 
 #: Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
 SVD_SIZE = 80
+#: After so many turns, an even number, the rows and columns that are done are left out of a matrix.
+_TURNS = 8
 
 
 def singular_values(rows: Sequence[Sequence[Any]], bits: int) -> list[Any]:
@@ -50,9 +51,9 @@ def bidiagonal(rows: list[list[Any]]) -> list[Any]:
     """The numbers b_1, e_1, b_2, ..., e_{n−1}, b_n of a bidiagonal matrix with the same singular values.
 
     Its diagonal is b, and e stands above. There are at least as many rows as columns. Works at mpmath's
-    current precision, by Householder reflections that take turns on columns and on rows: where a reflection
-    has made the first column (x, 0, ..., 0)ᵀ, the other columns, transposed, are what is left to do, and
-    begin with the rest of the first row.
+    current precision, by Householder reflections that take turns on columns and on rows: after 2k + 1
+    turns column k is (..., b_k, 0, ..., 0)ᵀ, and after the next one row k is (..., b_k, e_k, 0, ..., 0). What
+    is done is never read again, and is left out of the matrix after every few turns.
 
     >>> with mpmath.workprec(60):
     ...     numbers = bidiagonal(mpmath.matrix([[3, 5], [4, 0]]).tolist())
@@ -61,25 +62,41 @@ def bidiagonal(rows: list[list[Any]]) -> list[Any]:
     """
     found = []
     with flint.ctx.workprec(mpmath.mp.prec):
-        M = flint.arb_mat([[flint.arb(_man_exp(x)) for x in row] for row in rows])
-        while M.nrows() and M.ncols():
-            columns = M.transpose().tolist()
-            first, others = columns[0], columns[1:]
-            norm = sum((x * x for x in first), flint.arb(0)).mid()
-            if norm != 0:
-                # (1 − 2vvᵀ/vᵀv) M with v = (M_11 − x, M_21, ...) has the first column (x, 0, ..., 0)ᵀ.
-                x = norm.sqrt().mid()
-                x = -x if first[0] >= 0 else x
-                first[0] = (first[0] - x).mid()
-                v = flint.arb_mat([[y] for y in first])
-                half = (norm - x * (x + first[0])).mid()
-                M = (M - v * (v.transpose() * M * (1 / half)).mid()).mid()
-                others = M.transpose().tolist()[1:]
-                found.append(x)
+        M, done = flint.arb_mat([[flint.arb(_man_exp(x)) for x in row] for row in rows]), 0
+        for turn in range(2 * len(rows[0]) - 1):
+            if turn % _TURNS == 0:
+                k = turn // 2 - done
+                M, done = flint.arb_mat([row[k:] for row in M.tolist()[k:]]), turn // 2
+            k = turn // 2 - done
+            on_rows = turn % 2
+            if on_rows:
+                x, v, half = _reflection([M[k, j] for j in range(k + 1, M.ncols())], k + 1)
             else:
-                found.append(norm)
-            M = flint.arb_mat(others) if others else flint.arb_mat(0, 0)
+                x, v, half = _reflection([M[i, k] for i in range(k, M.nrows())], k)
+            found.append(x)
+            if half is None:
+                continue
+            # (1 − 2vvᵀ/vᵀv) M for columns, M (1 − 2vvᵀ/vᵀv) for rows
+            if on_rows:
+                M = (M - (M * v * (1 / half)).mid() * v.transpose()).mid()
+            else:
+                M = (M - v * (v.transpose() * M * (1 / half)).mid()).mid()
     return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in found]
+
+
+def _reflection(entries: list[Any], zeros: int) -> tuple[Any, Any, Any]:
+    """A number x, a vector v and vᵀv/2, with which (1 − 2vvᵀ/vᵀv) makes entries (x, 0, ..., 0)ᵀ.
+
+    In front v has so many zeros. Entries that all are 0 need no reflection: v and vᵀv/2 are ``None``.
+    """
+    norm = sum((y * y for y in entries), flint.arb(0)).mid()
+    if norm == 0:
+        return norm, None, None
+    x = norm.sqrt().mid()
+    x = -x if entries[0] >= 0 else x
+    first = (entries[0] - x).mid()
+    v = [flint.arb(0)] * zeros + [first, *entries[1:]]
+    return x, flint.arb_mat(len(v), 1, v), (norm - x * (x + first)).mid()
 
 
 def _man_exp(x: Any) -> tuple[int, int]:
@@ -94,14 +111,66 @@ def _eigenvalues(numbers: list[Any]) -> list[Any]:
     BᵀB has b_i² + e_{i−1}² on the diagonal and b_i e_i beside. What is below the precision of the largest
     number is taken for zero. The smallest numbers come first, as the method wants them.
     """
-    b, e = numbers[::2], numbers[1::2]
-    diagonal = [x * x + y * y for x, y in zip(b, [mpmath.mpf(0), *e], strict=True)]
-    beside = [x * y for x, y in zip(b, e, strict=False)]
-    least = mpmath.eps * max(diagonal)
-    beside = [x if abs(x) > least else mpmath.mpf(0) for x in beside]
-    diagonal.reverse()
-    tridiag_eigen(mpmath.mp, diagonal, [*beside[::-1], mpmath.mpf(0)])
-    return diagonal
+    with flint.ctx.workprec(mpmath.mp.prec):
+        b, e = ([flint.arb(_man_exp(x)) for x in half] for half in (numbers[::2], numbers[1::2]))
+        diagonal = [(x * x + y * y).mid() for x, y in zip(b, [flint.arb(0), *e], strict=True)]
+        least = (max(diagonal) * flint.arb(2) ** (1 - mpmath.mp.prec)).mid() ** 2
+        squares = [((x * y) ** 2).mid() for x, y in zip(b, e, strict=False)]
+        squares = [x if x > least else flint.arb(0) for x in squares]
+        found = tridiagonal_eigenvalues(diagonal[::-1], squares[::-1])
+    return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in found]
+
+
+def tridiagonal_eigenvalues(diagonal: Sequence[Any], squares: Sequence[Any]) -> list[Any]:
+    """The eigenvalues of a symmetric tridiagonal matrix, in no order, at FLINT's current precision.
+
+    The QL method with Wilkinson's shifts, which needs no more than the squares of the numbers beside the
+    diagonal. Each turn is a product of rotations with cosines² c and sines² s.
+
+    Args:
+        diagonal: n numbers.
+        squares: the squares of the n − 1 numbers beside.
+
+    Raises:
+        ArithmeticError: if the method does not converge.
+
+    Source: Parlett, *The Symmetric Eigenvalue Problem* (1998), Section 8.15, after Pal, Walker and Kahan.
+
+    >>> found = tridiagonal_eigenvalues([flint.arb(2), flint.arb(2)], [flint.arb(1)])
+    >>> [x.str(4, radius=False) for x in found]
+    ['1.000', '3.000']
+    """
+    one, zero = flint.arb(1), flint.arb(0)
+    d, e = list(diagonal), [*squares, zero]
+    small = flint.arb(2) ** (2 - 2 * flint.ctx.prec)
+    for first in range(len(d)):
+        for _ in range(flint.ctx.prec):
+            last = first
+            while last + 1 < len(d) and e[last] > small * (abs(d[last]) + abs(d[last + 1])).mid() ** 2:
+                last += 1
+            e[last] = zero
+            if last == first:
+                break
+            # The shift is the eigenvalue next to d of the two by two matrix at the beginning.
+            beside = e[first].sqrt()
+            half = (d[first + 1] - d[first]) / (2 * beside)
+            root = (half * half + 1).sqrt()
+            shift = (d[first] - beside / (half - root if half < 0 else half + root)).mid()
+            c, s, g = one, zero, (d[last] - shift).mid()
+            p = (g * g).mid()
+            for i in range(last - 1, first - 1, -1):
+                r = (p + e[i]).mid()
+                if i + 1 < last:
+                    e[i + 1] = (s * r).mid()
+                before, old = c, g
+                c, s = (p / r).mid(), (e[i] / r).mid()
+                g = (c * (d[i] - shift) - s * old).mid()
+                d[i + 1] = (old + (d[i] - g)).mid()
+                p = (g * g / c if c else before * e[i]).mid()
+            e[first], d[first] = (s * p).mid(), (shift + g).mid()
+        else:
+            raise ArithmeticError(f"an eigenvalue was not found in {flint.ctx.prec} turns")
+    return d
 
 
 def pivoted_triangle(rows: list[list[Any]]) -> list[list[Any]]:

@@ -358,9 +358,8 @@ class ShadowArithmetic(Arithmetic):
         one, other = aligned(shadow(self.record, a), shadow(self.record, b))
         axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
         for axis in axes:
-            if axis.is_fixed:
+            if axis.is_fixed:  # and stays so: it is pinned where it is summed, indexed or put out
                 self.record.split.update(axis.nodes)
-                self.record.pinned.update(axis.nodes)
         return Shadow(self.record, axes, _sum(one.factors, other.factors))
 
     def matmul(self, a: Any, b: Any) -> Shadow:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -131,15 +131,8 @@ class Jet(Result):
     @cached_property
     def _degrees(self) -> dict[int, int]:
         """The degrees n in X that may occur, and for each a bound on the degree of its coefficients in θ."""
-        from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
-        from agattn.algebra.series import SeriesArithmetic
-
-        degrees = DegreeArithmetic()
-        theta = draw_parameters(self.network, lambda shape: of_degree(1, shape))
-        X = of_degree(0, (1, *self.input_shape))
-        series = SeriesArithmetic(degrees, self.order)
-        out = series.series(self.network.evaluate(series, theta, series.variable(X)))
-        return {n: int(a.max()) for n, a in enumerate(out.coefficients) if a is not None}
+        network: Any = self.network
+        return _degrees(network, self.order)
 
     @property
     def input_degrees(self) -> tuple[int, ...]:
@@ -184,3 +177,16 @@ class Jet(Result):
 
     def as_network(self) -> None:
         """``None``: the truncated map is no network."""
+
+
+@lru_cache(maxsize=1000)
+def _degrees(network: DeepNetwork | Network, order: int) -> dict[int, int]:
+    """Those of a jet: one jet is made at several places."""
+    from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
+    from agattn.algebra.series import SeriesArithmetic
+
+    theta = draw_parameters(network, lambda shape: of_degree(1, shape))
+    X = of_degree(0, (1, *network.input_shape))
+    series = SeriesArithmetic(DegreeArithmetic(), order)
+    out = series.series(network.evaluate(series, theta, series.variable(X)))
+    return {n: int(a.max()) for n, a in enumerate(out.coefficients) if a is not None}

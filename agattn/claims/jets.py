@@ -33,6 +33,7 @@ from agattn.geometry.identifiability.collapse import (
     Seen,
     least_order,
     seen_at_random_weights,
+    seen_behind_each,
 )
 from agattn.systems.network_tasks import DIMENSION
 from agattn.systems.task import Task
@@ -98,9 +99,7 @@ SEEN = Task(
 )  # fmt: skip
 SEEN_BEHIND = Task(
     "seen-behind-collapse", "the differential where a layer collapses", DeepNetwork,
-    native=lambda network, seed: tuple(
-        seen_at_random_weights(network, s, seed) for s in range(1, network.layers + 1)
-    ),
+    native=lambda network, seed: seen_behind_each(network, seed),
     infeasible=_too_wide,
 )  # fmt: skip
 

@@ -637,7 +637,7 @@ def test_mpmath_agrees_with_numpy_on_singular_values() -> None:
 
 
 def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:
-    """By two diagonals, and by mpmath alone: columns of many orders, low ranks, zeros."""
+    """By two diagonals, and by mpmath alone: columns of many orders, low ranks, equal values, zeros."""
     from agattn.algebra import spectrum
 
     draw = np.random.default_rng(1)
@@ -645,7 +645,10 @@ def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:
         graded = [[mpmath.ldexp(x, -40 * (j % 4)) for j, x in enumerate(row)]
                   for row in draw.standard_normal((12, 9)).tolist()]  # fmt: skip
         low = (draw.integers(-5, 6, (12, 3)) @ draw.integers(-5, 6, (3, 9))).tolist()
-        for matrix in (graded, low, [[0, 0, 1], [0, 0, 0], [0, 2, 0], [0, 0, 0]], [[0, 0], [0, 0]]):
+        signs = [[(-1) ** (i & j).bit_count() for j in range(8)] for i in range(8)]  # 8 equal values
+        blocks = np.kron(np.eye(3, dtype=int), [[1, 2, 0], [0, 1, 2], [0, 0, 1]]).tolist()  # three times each
+        sparse = [[0, 0, 1], [0, 0, 0], [0, 2, 0], [0, 0, 0]]
+        for matrix in (graded, low, signs, blocks, sparse, [[0, 0], [0, 0]]):
             found = spectrum.singular_values(matrix, 300)
             known = sorted(map(abs, mpmath.svd_r(mpmath.matrix(matrix), compute_uv=False)), reverse=True)
             assert len(found) == len(known)

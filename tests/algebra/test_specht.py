@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agattn.algebra.characters import partitions, specht_dimension
-from agattn.algebra.specht import specht_module
+from agattn.algebra.specht import SpechtModule, specht_module
 
 SHAPES = [shape for n in range(2, 7) for shape in partitions(n)]
 
@@ -50,3 +50,17 @@ def test_transposition_moves_the_letters_of_words():
     place = {tuple(word): column for column, word in enumerate(module.words.tolist())}
     swapped = [place[tuple(np.array(word)[[0, 3, 2, 1, 4]])] for word in place]
     assert np.array_equal(module.transposition(1, 3) @ module.tensors, module.tensors[:, swapped])
+
+
+@pytest.mark.parametrize(
+    ("entry", "fits"), [(2**31, True), (2**32 - 1, True), (2**32, False), (2**33, False)]
+)
+def test_inverses_with_large_entries_are_refused(monkeypatch, entry, fits):
+    """Products of larger floats need not be exact."""
+    module = SpechtModule((2, 1))
+    monkeypatch.setattr(module, "coefficients", lambda words: np.array([[1, entry], [0, 1]]))
+    if fits:
+        assert module._inverse.tolist() == [[1, -entry], [0, 1]]
+    else:
+        with pytest.raises(ArithmeticError, match=r"of shape \(2, 1\) could not be inverted"):
+            _ = module._inverse

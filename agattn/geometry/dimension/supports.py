@@ -54,8 +54,10 @@ from agattn.geometry.dimension.theorems import Theorem
 
 Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0
 
-# Weights that are tried before the search is given up, and a bound on their size.
-_TRIES = 20
+# Weights that are tried before the search is given up, fewer where there are many places, and a bound on
+# their size.
+_TRIES, _FEWEST = 20, 3
+_TRIED_PLACES = 10**5
 _MOST_PLACES = 10**8
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.disjoint-supports"
@@ -157,7 +159,11 @@ def supports(
     whole, most = min(d, columns), min(d, d_out)
     keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, whole), (value_ranks, most)))
     free = [r >= whole for r in ranks], [r >= most for r in value_ranks]
-    for attempt in range(_TRIES):
+    # (c) needs of h ≠ h' that A_{h'} or V_h is restricted
+    any_A, any_V = ({head for head, one in enumerate(side) if one} for side in free)
+    if len(any_A) * len(any_V) > len(any_A & any_V):
+        return None
+    for attempt in range(max(_FEWEST, min(_TRIES, _TRIED_PLACES // sum(keys + outputs)))):
         generator = np.random.default_rng(attempt)
         # Variables for the keys, the others for the values: in proportion, or as few as may be for one side.
         share = (sum(keys) / (sum(keys) + sum(outputs)), 1.0, 0.0)[attempt % 3]
@@ -341,13 +347,14 @@ def layers_of(architecture: Architecture) -> Sequence[Layer] | None:
         return architecture.layers
     if (network := architecture.as_network()) is None:
         return None
-    sizes = zip(network.dims[1:], network.ranks, network.heads_by_layer, strict=True)
-    return [
-        Attention(
+    sizes = list(zip(network.dims[1:], network.ranks, network.heads_by_layer, strict=True))
+    made = {  # layers of one size are made once
+        (out, a, h): Attention(
             out, a, h, network.value_rank, skip=network.skip, normalization=network.normalization
         )
-        for out, a, h in sizes
-    ]  # fmt: skip
+        for out, a, h in set(sizes)
+    }
+    return [made[size] for size in sizes]
 
 
 def by_supports(architecture: Architecture) -> Theorem | None:

@@ -361,7 +361,7 @@ def _equations_of_dominant_weight(layer: SingleLayer, weight: TorusWeight) -> tu
     images = []
     for first, *others in monomials:
         image = prod((values[index] for index in others), start=values[first])
-        images.append({key: int(coefficient) for key, coefficient in image.terms.items()})
+        images.append(image.integer_terms)
     return tuple(Equation.from_vector(monomials, vector, type(layer)) for vector in relations(images))
 
 

@@ -13,6 +13,7 @@ weight. Either way each is then expanded exactly on the parametrization.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import factorial
 from typing import Any
 
 import flint
@@ -105,29 +106,44 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     """The polynomial of an invariant tensor in S^λ ⊗ S^μ ⊗ W_ν, given in its coordinates.
 
     A word i_1 ... i_{2n} in the indices of U stands for Π_j u_{i_{2j−1}}·u_{i_{2j}}; and u_i·u_k is y_{ik},
-    u_i·u_i is 2·y_{ii}.
+    u_i·u_i is 2·y_{ii}. The tensor is the same for all orders of the n coordinates and of both indices of
+    a pair: so only words in increasing order are looked at, and the others counted.
     """
     lam, mu, nu = (specht_module(part) for part in space.shape)
     if len(lam.words) * len(mu.words) * len(nu.words) > MOST_WORDS:
         name = module_name(space.shape)
         raise TooLargeError(f"{name}: the tensors of this module are too long to be written out")
+    n, outputs = space.degree, lam.words[0]
+    falls = (mu.words[:, 1:] < mu.words[:, :-1]) & (outputs[1:] == outputs[:-1])
+    pairs = nu.words.reshape(-1, n, 2)
+    columns, indices = ~falls.any(axis=1), (pairs[:, :, 0] <= pairs[:, :, 1]).all(axis=1)
     coefficients = (tensor @ pair_invariants(space.shape[2])).reshape(len(lam), len(mu), len(nu))
     words = np.einsum(
-        "lmn,la,mb,nc->abc", coefficients, lam.tensors, mu.tensors, nu.tensors, optimize="optimal"
-    )
-    first, second, third = np.nonzero(words)
-    inner = np.sort(nu.words[third].reshape(len(third), -1, 2), axis=2)
+        "lmn,l,mb,nc->bc", coefficients, lam.tensors[:, 0], mu.tensors[:, columns], nu.tensors[:, indices],
+        optimize="optimal",
+    )  # fmt: skip
+    second, third = np.nonzero(words)
     size = max(8, len(space.shape[2]) + 1)
-    digits = (lam.words[first], mu.words[second], inner[:, :, 0], inner[:, :, 1])
-    # One number for each coordinate, so that the coordinates of a monomial can be sorted.
-    codes = np.sort(np.ravel_multi_index(digits, (size,) * 4), axis=1)
-    values = words[first, second, third].astype(np.int64) << np.sum(inner[:, :, 0] == inner[:, :, 1], axis=1)
-    unique, place = np.unique(codes, axis=0, return_inverse=True)
-    totals = np.zeros(len(unique), dtype=np.int64)
-    np.add.at(totals, place.ravel(), values)
-    monomials = (np.stack(np.unravel_index(unique, (size,) * 4), axis=-1) + 1).tolist()
-    pairs = zip(monomials, totals.tolist(), strict=True)
-    return {tuple(map(tuple, monomial)): total for monomial, total in pairs if total}
+    inner = pairs[indices][third]
+    digits = (
+        outputs[np.newaxis].repeat(len(third), 0),
+        mu.words[columns][second],
+        inner[..., 0],
+        inner[..., 1],
+    )
+    codes = np.ravel_multi_index(digits, (size,) * 4)  # one number for each coordinate
+    increasing = (codes[:, 1:] >= codes[:, :-1]).all(axis=1)
+    codes, values = codes[increasing], words[second, third][increasing].astype(np.int64)
+    # A monomial with exponents m_1, m_2, ... has n!/Π m_j! orders, each with 2^n words.
+    run, symmetries = np.ones(len(codes), dtype=np.int64), np.ones(len(codes), dtype=np.int64)
+    for j in range(1, n):
+        run = np.where(codes[:, j] == codes[:, j - 1], run + 1, 1)
+        symmetries *= run
+    values *= 2**n * factorial(n) // symmetries
+    order = np.lexsort(codes.T[::-1])
+    monomials = (np.stack(np.unravel_index(codes[order], (size,) * 4), axis=-1) + 1).tolist()
+    pairs_of = zip(monomials, values[order].tolist(), strict=True)
+    return {tuple(map(tuple, monomial)): value for monomial, value in pairs_of}
 
 
 def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:

@@ -14,7 +14,8 @@ the equations of lower degree,
 
     Λ²R_1 ⊗ A_{n−2} → R_1 ⊗ A_{n−1} → (R/(R_1·I_{n−1}))_n → 0,
 
-so only normal forms of y_k·b, b standard, are needed, and never all of I_{n−1}.
+so only normal forms of y_k·b, b standard, are needed, and never all of I_{n−1}. A few random combinations of
+the relations mostly show that they give all equations; only elsewhere is the rank of all relations computed.
 
 **Proof.** A rank modulo a prime is a lower bound for the rank over ℚ: there are *no more* equations. Minimal
 generators are lifted to ℚ by the Chinese remainder theorem, and composed with f exactly; modulo the prime
@@ -36,7 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import log2, prod
 from typing import Any, TypeVar
 
@@ -46,7 +47,17 @@ import numpy as np
 from agattn.algebra.echelon import echelon, primitive, short_basis
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.residues import RowSpace, inverses, nonzero_minor, random_prime, rational_number
+from agattn.algebra.residues import (
+    Residues,
+    RowSpace,
+    inverses,
+    less_product,
+    matmul,
+    nonzero_minor,
+    random_prime,
+    rational_number,
+    reduce,
+)
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
@@ -57,6 +68,8 @@ from agattn.geometry.variety.coordinates import Coordinate
 _SMALL = 20_000
 #: Square matrices up to this size are eliminated many at a time, with so many entries in all.
 _BATCH, _BATCHED = 40, 2_000_000
+#: Monomials that are replaced by smaller ones at a time.
+_REPLACED = 64
 #: Primes that a generator may need to be lifted to the rationals.
 _MOST_PRIMES = 60
 #: A kernel with at most this many entries is made short by lattice reduction.
@@ -385,42 +398,96 @@ class Implicitization:
 
     # --- generators ---
 
-    def _lower(self, degree: _Degree, below: _Degree, key: int) -> IntArray:
-        """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
-        own = degree.groups[key]
-        codes = -degree.codes[own]  # increasing
-        width = len(codes)
-        rests = [(key - int(one)) % (1 << 64) for one in self.keys]
-        height = sum(
-            int((~below.standard[below.groups[rest]]).sum()) for rest in rests if rest in below.groups
-        )
-        # The rows in parts and together, their residues, and the echelon form.
-        size = 8 * width * (4 * height + width)
-        self._allow(size, f"degree {degree.n}: a matrix of {height} products in {width} monomials")
-        blocks, leads = [np.zeros((0, width), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for k, rest in enumerate(rests):
+    def _products(
+        self, degree: _Degree, below: _Degree, key: int
+    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """The products of coordinates and monomials that are not standard, by coordinate.
+
+        Each product is a combination of border monomials. Given are the columns of these, the numbers of the
+        products, and the combinations, a row for each product.
+        """
+        codes = -degree.codes[degree.groups[key]]  # increasing
+        for k, one in enumerate(self.keys):
+            rest = (key - int(one)) % (1 << 64)
             if rest not in below.groups:
                 continue
             monomials, combinations = self._normal_forms(below, rest)
             if len(monomials):
                 inside = below.groups[rest]
                 standard = below.rows[inside][below.standard[inside]]
-                block = np.zeros((len(monomials), width), dtype=np.int64)
-                block[:, np.searchsorted(codes, -self._codes(_times(standard, k)))] = combinations
-                blocks.append(block)
-                leads.append(-self._codes(_times(monomials, k)))
+                columns = np.searchsorted(codes, -self._codes(_times(standard, k)))
+                yield columns, -self._codes(_times(monomials, k)), combinations
+
+    def _all_are_lower(self, degree: _Degree, below: _Degree, key: int) -> bool:
+        """Whether equations of lower degree are seen to be all equations of a multidegree.
+
+        A border monomial that is no candidate is a product of a coordinate and a monomial that is not
+        standard: modulo the equations it is a combination of smaller monomials. So all equations come down to
+        equations between candidates. Random ones are taken, which are true whatever is drawn: "yes" is right.
+        """
+        own, p = degree.groups[key], self.prime
+        codes, candidate = -degree.codes[own], degree.candidate[own]  # increasing codes
+        missing = int(candidate.sum() - degree.standard[own].sum())
+        products = [*self._products(degree, below, key)]
+        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(lead for _, lead, _ in products)])
+        at = np.minimum(np.searchsorted(codes, numbers), len(codes) - 1)
+        inside = codes[at] == numbers
+        outside = np.flatnonzero(~inside)
+        outside = outside[np.argsort(numbers[outside], kind="stable")]
+        _, first = np.unique(numbers[outside], return_index=True)
+        others, count = np.flatnonzero(~candidate), missing + 4
+        if len(numbers) - len(first) - len(others) < missing:
+            return False  # too few
+        # What the monomials are equal to, the weights, and of one coordinate the combinations.
+        largest = max((combinations.size for _, _, combinations in products), default=0)
+        size = 8 * (len(others) * len(codes) + 4 * count * (len(numbers) + len(codes)) + 4 * largest)
+        self._allow(size, f"degree {degree.n}: combinations of {len(numbers)} products")
+        weights = np.random.default_rng(key).integers(0, p, (count, len(numbers)))
+        # The weights of each product that is not in the border cancel.
+        if len(first):
+            weights[:, outside[first]] -= np.add.reduceat(weights[:, outside], first, axis=1)
+        weights %= p
+        combined = np.zeros((count, len(codes)))
+        rules, place, start = np.zeros((len(others), len(codes))), np.cumsum(~candidate) - 1, 0
+        known = candidate.copy()
+        for columns, lead, combinations in products:
+            part = slice(start, start := start + len(lead))
+            values, drawn = combinations.astype(np.float64), weights[:, part].astype(np.float64)
+            combined[:, columns] += matmul(drawn, values, p)
+            within, to = inside[part], at[part][inside[part]]
+            combined[:, to] -= drawn[:, within]
+            combined = reduce(combined, p)
+            new = ~known[to]
+            rules[np.ix_(place[to[new]], columns)] = values[within][new]
+            known[to] = True
+        smaller = np.arange(len(codes)) < others[:, None]
+        if not known.all() or rules[~smaller].any():
+            return False
+        space = RowSpace(int(candidate.sum()), p)
+        return space.add(_rewritten(combined, rules, others, p)) == missing
+
+    def _lower(self, degree: _Degree, below: _Degree, key: int) -> IntArray:
+        """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
+        codes = -degree.codes[degree.groups[key]]  # increasing
+        width, products = len(codes), [*self._products(degree, below, key)]
+        height = sum(len(lead) for _, lead, _ in products)
+        # The rows in parts and together, their residues, and the echelon form.
+        size = 8 * width * (4 * height + width)
+        self._allow(size, f"degree {degree.n}: a matrix of {height} products in {width} monomials")
         # Each row is a normal form minus a monomial, which is in the border or else meets other rows there.
-        rows, lead = np.concatenate(blocks), np.concatenate(leads)
-        at = np.minimum(np.searchsorted(codes, lead), width - 1)
-        known = codes[at] == lead
-        rows[np.flatnonzero(known), at[known]] -= 1
-        outside = np.flatnonzero(~known)
-        _, first, group = np.unique(lead[outside], return_index=True, return_inverse=True)
-        rows[outside] -= rows[outside[first]][group]
-        rows = rows[rows.any(axis=1)] % self.prime
-        space = RowSpace(width, self.prime)
-        space.add(rows)
-        return rows[sorted(space.rows)]
+        space, kept = RowSpace(width, self.prime), [np.zeros((0, width), dtype=np.int64)]
+        outside: dict[int, IntArray] = {}  # the first row of each monomial that is not in the border
+        for columns, lead, combinations in products:
+            rows = np.zeros((len(lead), width), dtype=np.int64)
+            rows[:, columns] = combinations
+            at = np.minimum(np.searchsorted(codes, lead), width - 1)
+            known = codes[at] == lead
+            rows[np.flatnonzero(known), at[known]] -= 1
+            for row in np.flatnonzero(~known).tolist():
+                rows[row] -= outside.setdefault(int(lead[row]), rows[row].copy())
+            kept.append(rows[rows.any(axis=1)] % self.prime)
+            space.add(kept[-1])
+        return np.concatenate(kept)[sorted(space.rows)]
 
     def pieces(self, last: int, decisive: Decisive | None = None) -> Iterator[GradedPiece]:
         """The degrees 2, 3, ..., ``last`` of the ideal in the independent coordinates, one by one.
@@ -479,7 +546,9 @@ class Implicitization:
             own = degree.groups[key]
             candidate, standard = degree.candidate[own], degree.standard[own]
             count = int(candidate.sum() - standard.sum())
-            relations = self._lower(degree, below, key) if lower and count else degree.rows[:0]
+            if not count or (lower and self._all_are_lower(degree, below, key)):
+                continue
+            relations = self._lower(degree, below, key) if lower else degree.rows[:0]
             if len(relations):
                 count = len(candidate) - len(relations) - int(standard.sum())
             if count:
@@ -607,6 +676,20 @@ def permuted(terms: Mapping[tuple[K, ...], int], image: Signed[K]) -> dict[tuple
     return moved
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """A minimal generator of a representative multidegree, moved to another one of its orbit."""
+
+    degree: int
+    form: Form
+    image: Signed[int]
+
+    @cached_property
+    def terms(self) -> Form:
+        """Written out where it is needed, as most are not."""
+        return permuted(self.form, self.image)
+
+
 class Generators:
     """Minimal generators over ℤ of an image, degree by degree, and what they prove.
 
@@ -616,7 +699,7 @@ class Generators:
     def __init__(self, image: Implicitization) -> None:
         self.image = image
         self.complete = True
-        self._forms: list[tuple[int, int, Form]] = []
+        self._forms: list[tuple[int, _Moved]] = []  # with the keys of their multidegrees
         self._tables: dict[int, dict[int, list[tuple[int, ...]]]] = {}
 
     def add(self, n: int, block: NewEquations) -> tuple[list[Form], Evidence]:
@@ -626,13 +709,14 @@ class Generators:
         if vanish is False:
             raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
         self.complete &= vanish is True
-        moved = (permuted(form, image) for image in block.images for form in basis)
-        self._forms += [(n, self._key(next(iter(form))), form) for form in moved]
+        for image, form in product(block.images, basis):
+            place = [image[k][0] for k in next(iter(form))]
+            self._forms.append((self._key(place), _Moved(n, form, image)))
         return basis, Evidence.PROVED if vanish else Evidence.MODULAR
 
     def proved_forms(self) -> Iterator[Form]:
         """The minimal generators, where all that were found are proved to vanish."""
-        yield from (form for _, _, form in self._forms) if self.complete else ()
+        yield from (moved.terms for _, moved in self._forms) if self.complete else ()
 
     def all_proved(self, piece: GradedPiece) -> bool:
         """Whether the numbers of the last degree are proved, that of minimal generators too."""
@@ -652,10 +736,10 @@ class Generators:
             return True
         key = self._key(block.candidates[0])
         rows = []
-        for degree, own, form in self._forms:
-            if degree < n:
-                for factor in self._monomials(n - degree).get((key - own) % (1 << 64), ()):
-                    rows.append({tuple(sorted((*m, *factor))): x for m, x in form.items()})
+        for own, moved in self._forms:
+            if moved.degree < n:
+                for factor in self._monomials(n - moved.degree).get((key - own) % (1 << 64), ()):
+                    rows.append({tuple(sorted((*m, *factor))): x for m, x in moved.terms.items()})
         last = [tuple(sorted(row)) for row in block.candidates[block.standard].tolist()]
         occurring = dict.fromkeys(monomial for row in rows for monomial in row)
         for monomial in last:
@@ -709,12 +793,9 @@ def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:
 
 
 def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
-    known: dict[Fraction, int] = {}
     for row, others in zip(rational, residues.tolist(), strict=True):
         for x, y in zip(row, others, strict=True):
-            if x not in known:
-                known[x] = x.numerator * pow(x.denominator, -1, p) % p if x.denominator % p else -1
-            if known[x] != y:
+            if (x.numerator - y * x.denominator) % p:
                 return False
     return True
 
@@ -729,6 +810,22 @@ def _times(rows: IntArray, k: int) -> IntArray:
     new = np.concatenate([rows, np.full((len(rows), 1), k)], axis=1)
     new.sort(axis=1)
     return new[:, ::-1]
+
+
+def _rewritten(rows: Residues, rules: Residues, places: IntArray, p: int) -> Residues:
+    """Rows without the columns at some places, which increase, modulo p.
+
+    An entry x at ``places[i]`` is replaced by x·``rules[i]``, which has entries before that place alone.
+    """
+    for stop in range(len(places), 0, -_REPLACED):
+        block = slice(max(0, stop - _REPLACED), stop)
+        own, end = places[block], int(places[stop - 1])
+        inner, factors = rules[block][:, own].astype(np.int64), rows[:, own].astype(np.int64)
+        for i in range(len(own) - 1, 0, -1):
+            factors[:, :i] = (factors[:, :i] + factors[:, i : i + 1] * inner[i, :i]) % p
+        less = (-factors % p).astype(np.float64)
+        rows[:, :end] = less_product(rows[:, :end], less, rules[block, :end], p)
+    return np.delete(rows, places, axis=1)
 
 
 def _invertible(stack: IntArray, p: int) -> Any:

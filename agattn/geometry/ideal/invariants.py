@@ -534,7 +534,7 @@ def _multiplication(d: int, among: Sequence[int]) -> Rows:
 
 
 def _context_syzygies(d: int) -> Iterator[Polynomial]:
-    values = [_integers(minor) for minor in all_minors(_multiplication(d, range(d)), d)]
+    values = [minor.integer_terms for minor in all_minors(_multiplication(d, range(d)), d)]
     minors = list(all_minors(_flattening(d), d))
     for relation in relations(values):
         yield _sum((m * x for m, x in zip(minors, primitive(relation), strict=True) if x), d)
@@ -542,7 +542,7 @@ def _context_syzygies(d: int) -> Iterator[Polynomial]:
 
 def _veronese(d: int, r: int) -> Iterator[Polynomial]:
     for inner in combinations(range(d), r):
-        values = [_integers(minor) for minor in all_minors(_multiplication(d, inner), r)]
+        values = [minor.integer_terms for minor in all_minors(_multiplication(d, inner), r)]
         monomials = sorted({key for value in values for key in value})
         matrix = flint.fmpz_mat([[value.get(key, 0) for key in monomials] for value in values])
         chosen = independent_columns(matrix.transpose())
@@ -636,20 +636,16 @@ def _lie_images(d: int, cubic: Sequence[Any]) -> list[list[Any]]:
 # Coefficients and ranks ------------------------------------------------------------------------------------
 
 
-def _integers(polynomial: Polynomial) -> dict[Any, int]:
-    return {key: int(x) for key, x in polynomial.terms.items()}
-
-
 def _basis(polynomials: Iterable[Polynomial], kind: type[SingleLayer] = SingleLayer) -> list[Equation]:
     """A basis of the span of all coefficients with respect to c, c', p and q."""
     collected: dict[Any, Equation] = {}
     for polynomial in polynomials:
         names = [variable.indices for variable in polynomial.ring.variables if variable.letter == kind.letter]
         parts: defaultdict[Any, dict[Any, int]] = defaultdict(dict)
-        for exponents, x in polynomial.terms.items():
+        for exponents, x in polynomial.integer_terms.items():
             pairs = zip(names, exponents, strict=False)
             monomial = tuple(sorted(index for index, e in pairs for _ in range(e)))
-            parts[exponents[len(names) :]][monomial] = int(x)
+            parts[exponents[len(names) :]][monomial] = x
         for terms in parts.values():
             equation = Equation(terms, kind).primitive()
             collected.setdefault(tuple(sorted(equation.terms.items())), equation)

@@ -30,6 +30,7 @@ The value at forms in three variables is that of the highest weight vector:
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
@@ -279,23 +280,22 @@ def _apolar(y: Forms) -> Any:
 # Bivectors: the lines of a projective space -----------------------------------------------------------------
 
 
-def _through(points: Sequence[int], size: int) -> Matrix:
-    """The line through the points e_a and e_b, as the antisymmetric matrix of x ↦ e_a x_b − e_b x_a."""
-    (a, b), among = points, range(size)
-    return [[(i == a) * (k == b) - (i == b) * (k == a) for k in among] for i in among]
-
-
 def _on_lines(matrices: Sequence[Matrix], lines: Sequence[Sequence[int]]) -> Any:
-    """The sum over all orders of lines of tr(M ℓ M' ℓ' ...).
+    """The sum over all orders of lines of tr(M ℓ M' ℓ' ...), where ℓ = e_a e_bᵀ − e_b e_aᵀ for a line (a, b).
 
     On one line it is, up to a factor, the transvectant of two forms and the determinant of three.
     """
 
     def trace(order: Sequence[Sequence[int]]) -> Any:
-        factors = [_times(m, _through(line, len(m))) for m, line in zip(matrices, order, strict=True)]
+        # M ℓ has two columns that are not 0, and the next factor meets only the rows of these places.
+        before = (order[-1], *order[:-1])
+        factors = [
+            [[-m[i][b], m[i][a]] for i in rows]
+            for m, rows, (a, b) in zip(matrices, before, order, strict=True)
+        ]
         return _trace(reduce(_times, factors))
 
-    return _sum(map(trace, permutations(lines)))
+    return _sum(count * trace(order) for order, count in Counter(permutations(lines)).items())
 
 
 def _on_points(matrices: Sequence[Matrix], points: Sequence[int], plane: Sequence[int] = (0, 1, 2)) -> Any:

@@ -105,31 +105,80 @@ def seen_at_random_weights(
     >>> seen_at_random_weights(softmax, 1)
     Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
     """
-    generator = np.random.default_rng(seed)
-    p = random_prime(generator)
-    d, d_out, l = network.dims[0], network.dims[-1], network.layers
-    ranks, narrow = virtual_ranks(network), min(network.dims)
-    M = [_of_rank(d, d, r, p, generator) for r in ranks]
-    L = _of_rank(d_out, d, narrow, p, generator)
-    if collapsed is None:
-        score = "general"
-    else:
-        score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
-        u, v = random_residues(generator, (2, d, 1), p)
-        one = matmul(u, v.T, p)
-        M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
-    wide = in_virtual_weights(network)
-    theta = {name: np.eye(d)[None] for name in wide.shapes}
-    theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
-    rows = l * d * d + d_out * d + _SURPLUS
-    X = random_residues(generator, (rows, *wide.input_shape), p)
-    cotangents = random_residues(generator, (rows, 1, *wide.output_shape), p)
-    J = jacobian(Jet(wide, least_order(network)), theta, X, ModularArithmetic(p), cotangents)
-    s = l if collapsed is None else collapsed
-    columns = _columns(wide)
-    first = np.concatenate([*(columns[f"Q_{i}"] for i in range(1, s + 1)), columns[f"V_{l}"]])
-    later = np.concatenate([np.zeros(0, dtype=int), *(columns[f"Q_{i}"] for i in range(s + 1, l + 1))])
-    return Seen(collapsed or l + 1, score, len(first), _rank(J[:, first], p), _rank(J[:, later], p))
+    return _seen(network, [_Point.draw(network, collapsed, seed, score)])[0]
+
+
+def seen_behind_each(network: DeepNetwork, seed: int = 0) -> tuple[Seen, ...]:
+    """The same where layer 1 collapses, where layer 2 does, ...: the jet is evaluated at all points at once.
+
+    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
+    [(1, 8), (2, 12)]
+    """
+    return _seen(network, [_Point.draw(network, s, seed) for s in range(1, network.layers + 1)])
+
+
+class _Point(NamedTuple):
+    """Random (M, L) modulo p with one layer that collapses, or none, and random inputs and cotangents."""
+
+    collapsed: int | None
+    score: str
+    p: int
+    theta: dict[str, Residues]
+    X: Residues
+    cotangents: Residues
+
+    @classmethod
+    def draw(cls, network: DeepNetwork, collapsed: int | None, seed: int, score: str = "") -> _Point:
+        """The same prime for the same seed."""
+        generator = np.random.default_rng(seed)
+        p = random_prime(generator)
+        d, d_out, l = network.dims[0], network.dims[-1], network.layers
+        ranks, narrow = virtual_ranks(network), min(network.dims)
+        M = [_of_rank(d, d, r, p, generator) for r in ranks]
+        L = _of_rank(d_out, d, narrow, p, generator)
+        if collapsed is None:
+            score = "general"
+        else:
+            score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
+            u, v = random_residues(generator, (2, d, 1), p)
+            one = matmul(u, v.T, p)
+            M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
+        wide = in_virtual_weights(network)
+        theta = {name: np.eye(d)[None] for name in wide.shapes}
+        theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
+        rows = l * d * d + d_out * d + _SURPLUS
+        X = random_residues(generator, (rows, *wide.input_shape), p)
+        return cls(
+            collapsed, score, p, theta, X, random_residues(generator, (rows, 1, *wide.output_shape), p)
+        )
+
+
+def _seen(network: DeepNetwork, points: Sequence[_Point]) -> tuple[Seen, ...]:
+    """What the jet sees at each of several points modulo one prime."""
+    wide, l, p, rows = in_virtual_weights(network), network.layers, points[0].p, len(points[0].X)
+    theta = {
+        name: np.concatenate([np.broadcast_to(point.theta[name], (rows, *shape)) for point in points])
+        for name, shape in wide.shapes.items()
+    }
+    X = np.concatenate([one.X for one in points])
+    cotangents = np.concatenate([one.cotangents for one in points])
+    jets = jacobian(Jet(wide, least_order(network)), theta, X, ModularArithmetic(p), cotangents)
+    columns, found = _columns(wide), []
+    for point, J in zip(points, np.split(jets, len(points)), strict=True):
+        s = l if point.collapsed is None else point.collapsed
+        first = np.concatenate([*(columns[f"Q_{i}"] for i in range(1, s + 1)), columns[f"V_{l}"]])
+        later = np.concatenate([np.zeros(0, dtype=int), *(columns[f"Q_{i}"] for i in range(s + 1, l + 1))])
+        found.append(
+            Seen(
+                point.collapsed or l + 1,
+                point.score,
+                len(first),
+                _rank(J[:, first], p),
+                _rank(J[:, later], p),
+            )
+        )
+    return tuple(found)
 
 
 def sensitivities(network: DeepNetwork, weights: Mapping[str, Array], seed: int = 0) -> list[float] | None:

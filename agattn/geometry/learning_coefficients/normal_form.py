@@ -308,8 +308,8 @@ def _sum_of_products(pairs: Iterable[tuple[Sparse, Sparse]]) -> Sparse:
 def _sparse(f: Polynomial) -> Sparse:
     """A polynomial over ℤ by its terms."""
     return tuple(
-        (tuple(i for i, e in enumerate(exponents) for _ in range(e)), int(c))
-        for exponents, c in f.terms.items()
+        (tuple(i for i, e in enumerate(exponents) for _ in range(e)), c)
+        for exponents, c in f.integer_terms.items()
     )
 
 

@@ -154,7 +154,7 @@ class StratumClosure:
         monomials = monomials_of_weight(weight, kind.gl_degrees)
         for first, *others in monomials:
             image = prod((self._values[index] for index in others), start=self._values[first])
-            images.append({key: int(coefficient) for key, coefficient in image.terms.items()})
+            images.append(image.integer_terms)
         return [Equation.from_vector(monomials, vector, kind) for vector in relations(images)]
 
     def highest_weight_generators(self, shapes: tuple[Partition, ...], wanted: int) -> list[Equation]:

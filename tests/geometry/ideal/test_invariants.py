@@ -151,16 +151,6 @@ def test_images_under_the_lie_algebra():
 
 
 @pytest.mark.slow
-def test_one_token_lie_minors_are_all_equations_of_degree_8():
-    found = document("ideal", "-d", "3", "-o", "1", "-t", "1", "--max-degree", "8", "--invariants")
-    assert [piece["ideal_dimension"] for piece in found["degrees"]] == [0] * 7 + [35]
-    for name, row in zip(("Lie minors", "all together"), found["invariants"], strict=True):
-        assert (row["family"], row["equations"]) == (name, 35)
-        assert [(m["highest_weight"], m["spanned"]) for m in row["modules"]] == [([[8], [10, 9, 5]], 35)]
-    assert found["lie_flattening"] == {"rows": 8, "columns": 10, "rank": 7, "evidence": "proved"}
-
-
-@pytest.mark.slow
 def test_one_token_low_rank_matrix():
     assert families(SingleLayer(3, 1, 2, t=1)) == families(SingleLayer(3, 1, 3, t=1))
     assert families(SingleLayer(4, 1, 2, t=1)) == families(SingleLayer(2, 1, t=1)) == ()

@@ -1,5 +1,6 @@
 """Equations of any polynomial map: the literature, the paper's layers, and no method at all."""
 
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import comb
@@ -18,6 +19,8 @@ from agattn.geometry.ideal import equivariant, implicitization
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.ideal.multigrading import MapArrays
+from agattn.geometry.ideal.weight_spaces import WeightSpaces
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -340,6 +343,28 @@ def test_minimal_generators_in_a_degree_with_equations_from_below_are_proved_or_
     assert compute_model_ideal(layer, 4).degrees[3].evidence is Evidence.MODULAR
 
 
+@pytest.mark.parametrize("replaced", [3, 64])
+def test_random_relations_say_what_all_relations_say(monkeypatch, replaced):
+    """Whether all equations come from lower degrees, however many monomials are replaced at a time."""
+    monkeypatch.setattr(implicitization, "_REPLACED", replaced)
+    said, outside = Counter(), Counter()
+    shortly = Implicitization._all_are_lower
+
+    def both(image, degree, below, key):
+        own, products = degree.groups[key], image._products(degree, below, key)
+        found = shortly(image, degree, below, key)
+        assert found is (len(image._lower(degree, below, key)) == int((~degree.standard[own]).sum()))
+        inside = set((-degree.codes[own]).tolist())
+        outside[found] += any(number not in inside for _, lead, _ in products for number in lead.tolist())
+        said[found] += 1
+        return found
+
+    monkeypatch.setattr(Implicitization, "_all_are_lower", both)
+    *_, quartics = WeightSpaces(ag.SingleLayer(3, 2, 2)).degrees(4)
+    assert sum(numbers.minimal_generators for numbers in quartics.values()) > 0
+    assert min(said.values()) > 1 and min(outside[True], outside[False]) > 0, (said, outside)
+
+
 def test_limits_and_refusals(monkeypatch):
     with pytest.raises(InputError, match="max_degree is 0"):
         ag.ideal(minors(4), 0)
@@ -408,3 +433,12 @@ def test_a_function_that_is_0(zero, equations):
     assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
     found = ag.singularities(zero)
     assert found.dimension.dimension == 0 and all(kind.singular != "singular" for kind in found.kinds)
+
+
+def test_values_modulo_a_prime_that_divides_a_denominator_are_none():
+    f = MapArrays(coefficient_map(ag.PolynomialMap(lambda s: [s[0] ** 2 / 101, s[0] * s[1]], {"s": 2})))
+    theta = np.array([[3], [5]])
+    assert f.values(theta, 103).ravel().tolist() == [9 * pow(101, -1, 103) % 103, 15]
+    for function in (f.values, lambda theta, p: f.jacobian(theta[:, 0], p)):
+        with pytest.raises(ZeroDivisionError, match="101 divides a denominator"):
+            function(theta, 101)

@@ -83,13 +83,13 @@ def test_a_module_that_is_not_the_same_over_the_rationals_is_noticed(monkeypatch
 
 def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
     solved = []
-    lower = Implicitization._lower
+    all_are_lower = Implicitization._all_are_lower
 
     def counted(image, degree, below, key):
         solved.append(degree.n)
-        return lower(image, degree, below, key)
+        return all_are_lower(image, degree, below, key)
 
-    monkeypatch.setattr(Implicitization, "_lower", counted)
+    monkeypatch.setattr(Implicitization, "_all_are_lower", counted)
     *_, quintics = WeightSpaces(SingleLayer(3, 1, 3)).degrees(5)
     assert not any(numbers.minimal_generators for numbers in quintics.values())
     # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).

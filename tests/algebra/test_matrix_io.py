@@ -1,0 +1,51 @@
+"""Files of matrices at the limits of what they may hold."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agattn.algebra.matrix_io import MAX_ENTRIES, array_of, load_matrix
+from agattn.errors import InputError
+
+
+@pytest.mark.parametrize("line", ["x 1 5", "1 x 5", "1 -1 5", "1 1", "1 1 5 6", "1 1234567890 5"])
+def test_a_line_without_a_row_and_a_column_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate integer general\n3 3 1\n{line}\n")
+    with pytest.raises(InputError, match="line 3 should hold a row, a column and a value"):
+        load_matrix(path)
+
+
+def test_an_array_without_entries_has_no_more_rows_than_other_matrices() -> None:
+    for rows in (MAX_ENTRIES, MAX_ENTRIES + 1):
+        file = BytesIO()
+        np.save(file, np.zeros((rows, 0)))
+        file.seek(0)
+        if rows == MAX_ENTRIES:
+            assert array_of(file, 0).shape == (rows, 0)
+        else:
+            with pytest.raises(ValueError, match="a size that the file cannot hold"):
+                array_of(file, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[1, 2], 3]", "row 2 is not a list"),
+        ('[[1, 2], "ab"]', "row 2 is not a list"),
+        ("[[1, [2]]]", r"entry \(1, 2\) is \[\"2\"\]; write a number or a string"),
+        ('{"rows": []}', 'is an object without the key "matrix"'),
+        ("7", "holds no list of rows"),
+    ],
+)
+def test_what_is_no_matrix_is_refused_with_the_name_of_the_file(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"a\.json: {message}"):
+        load_matrix(path)
+    path.write_text("[[1, 2], [3, 4]]")
+    assert load_matrix(path) == [["1", "2"], ["3", "4"]]
