@@ -3,9 +3,13 @@
 import builtins
 import gc
 import sys
+import typing
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import sphinx.util.inspect
+import sphinx.util.typing
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.pycode.parser import Parser
@@ -53,8 +57,7 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|Run|AnyClaim|Annotated.*)"),  # variables for types
-    ("py:obj", r"typing\.Annotated.*"),  # the keys of results
+    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|Run|AnyClaim)"),  # variables for types
     ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),
     ("py:data", "SUFFIXES"),
@@ -81,6 +84,17 @@ def leave_builtins(_: Any, document: nodes.document) -> None:
     for reference in list(document.findall(pending_xref)):
         if reference["refdomain"] == "py" and hasattr(builtins, reference["reftarget"]):
             reference.replace_self(reference.children)
+
+
+def plain_types(*given: Any, include_extras: bool = False, **named: Any) -> dict[str, Any]:
+    """Types without what Annotated adds to them, which describes the keys of results."""
+    return typing.get_type_hints(*given, **named)
+
+
+# Sphinx asks for types with what Annotated adds, and would show the addresses of these objects.
+asked = ModuleType("typing")
+vars(asked).update(vars(typing), get_type_hints=plain_types)
+sphinx.util.inspect.typing = sphinx.util.typing.typing = asked
 
 
 # No page asks on which lines a definition begins and ends, as by :pyobject:. To find these lines takes a

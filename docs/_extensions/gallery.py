@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import shlex
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,25 @@ def write_inputs(folder: Path) -> None:
     np.savez(folder / "model.npz", **arrays)
 
 
+@contextlib.contextmanager
+def computing_once(line: str, computed: dict[str, Any]) -> Iterator[None]:
+    """Let ``agattn figure`` take what it computed before: lines that differ in their files alone share it."""
+    from agattn.reports import verbs
+
+    compute, what = verbs.figure, line.partition(" -O ")[0]
+
+    def figure(*arguments: Any, **options: Any) -> Any:
+        if what not in computed:
+            computed[what] = compute(*arguments, **options)
+        return computed[what]
+
+    verbs.figure = figure
+    try:
+        yield
+    finally:
+        verbs.figure = compute
+
+
 def make(folder: Path) -> None:
     """Write the inputs and run the commands in a folder.
 
@@ -71,13 +91,16 @@ def make(folder: Path) -> None:
     from agattn.cli.main import cli
     from agattn.cli.options import one_blas_thread
 
+    computed: dict[str, Any] = {}
+
     one_blas_thread()
     logging.getLogger("matplotlib").setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     write_inputs(folder)
     for line in COMMANDS:
         said = io.StringIO()
-        with contextlib.chdir(folder), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        into = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+        with contextlib.chdir(folder), into[0], into[1], computing_once(line, computed):
             status = cli.main(shlex.split(line)[1:], prog_name="agattn", standalone_mode=False)
         if status:
             raise RuntimeError(f"{line} ended with status {status}: {said.getvalue()}")
