@@ -1,5 +1,6 @@
 """Fixtures: the engines found on this machine, engines that misbehave, and a browser."""
 
+import gc
 import os
 import shutil
 import sys
@@ -30,6 +31,15 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.g
 
 settings.register_profile("agattn", max_examples=40, deadline=None)
 settings.load_profile("agattn")
+
+
+# Tests are collected as very many objects that stay: no garbage is looked for among them, then or later.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item):
