@@ -1,11 +1,14 @@
 """A break is reported as seen, a change without effect as not seen: by the script that finds both."""
 
+import argparse
 import json
 import subprocess
 import sys
 
 import pytest
 
+from agattn.systems.catalogue import MODEL_TASKS, TASKS
+from agattn.systems.consistency import NoChecks
 from tests.mutations import __main__ as script
 from tests.mutations.changes import changes, readable, with_probes
 from tests.mutations.worker import codes
@@ -101,9 +104,56 @@ def test_files_with_probes_do_the_same():
     assert not any("raise" in lines[n - 1] for n in space["_lines_"])
 
 
+def test_a_part_of_a_file_is_named_by_the_beginning_of_the_names_of_its_functions():
+    parts = ["agattn/one.py", "agattn/two.py::_check"]
+    for file, place, inside in (
+        ("one", "", True), ("one", "f", True), ("one_more", "", False), ("two", "_check", True),
+        ("two", "_check_all.inner", True), ("two", "", False), ("two", "made._check", False),
+    ):  # fmt: skip
+        assert script.is_in((f"agattn/{file}.py", place, "before", "after"), parts) is inside
+
+
+def test_the_checks_of_all_tasks_are_trusted():
+    checks = {task.check for task in (*TASKS.values(), *MODEL_TASKS.values())}
+    places = {(f"{check.__module__.replace('.', '/')}.py", check.__name__)
+              for check in checks if not isinstance(check, NoChecks)}  # fmt: skip
+    parts = {*script.TRUSTED["checks of answers"]} - {"agattn/systems/native_facts.py"}
+    assert all(script.is_in(place, parts) for place in places)
+    assert {file for file, _ in places} == {part.partition("::")[0] for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "places"),
+    [
+        ({}, {"largest"}),
+        ({"rest": True}, {"", "unused"}),
+        ({"only": ["agattn/small.py::unu"]}, {"unused"}),
+        ({"only": ["agattn/small.py"]}, {"", "largest", "unused"}),
+    ],
+)
+def test_what_is_asked_for(tmp_path, monkeypatch, asked_for, places):
+    """What is trusted, unless the rest or other files are asked for."""
+    (tmp_path / "agattn").mkdir()
+    (tmp_path / "agattn" / "small.py").write_text(SMALL, encoding="utf-8")
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    monkeypatch.setattr(script, "TRUSTED", {"checks": ["agattn/small.py::largest"]})
+    given = argparse.Namespace(**{"only": None, "rest": False, "sample": 99, "seed": 0} | asked_for)
+    assert {change.place for change in script.asked(given)} == places
+
+
+def test_what_is_explained_stands_in_the_code():
+    texts = {}
+    for file, _, before, after in script.explained():
+        texts.setdefault(file, " ".join((script.ROOT / file).read_text(encoding="utf-8").split()))
+        assert before in texts[file] and after != before
+
+
 def test_code_is_found_by_its_name_and_line():
     found = codes(compile(SMALL, "small.py", "exec"))
-    assert {name for name, _ in found} == {"<module>", "largest", "unused", "unused.<locals>.<listcomp>"}
+    inlined = {"unused.<locals>.<listcomp>"}  # from Python 3.12 on the code of a list is that of its function
+    names = {name for name, _ in found}
+    assert names | inlined == {"<module>", "largest", "unused"} | inlined
+    assert (inlined <= names) == (sys.version_info < (3, 12))
 
 
 @pytest.fixture
