@@ -233,3 +233,15 @@ def test_errors_are_one_clear_line(function, shapes, inputs, message):
     with pytest.raises(ag.InputError, match=message) as caught:
         ag.PolynomialMap(function, shapes, inputs)
     assert "\n" not in str(caught.value)
+
+
+def test_signs_are_folded_as_in_arithmetic():
+    """Of −x, −y and constants in sums, differences and products; the values are those of numbers."""
+
+    def signs(x, y):
+        return [+x, 0 - (-x), x + (-y), x - (-y), x * (-y), (-x) + y, (-x) - y, (-x) * y, (-x) - (-y),
+                (-x) * (-y), 2 + x, 2 - x, -2 * x, x * 0 + y, 1 * x]  # fmt: skip
+
+    found = ag.PolynomialMap(lambda s: signs(s[0], s[1]), {"s": 2})
+    values = found.evaluate(RingArithmetic(), {"s": np.array([3, 7], dtype=object)}, np.zeros((1, 0, 0)))
+    assert list(np.ravel(values)) == signs(3, 7)

@@ -98,3 +98,8 @@ def test_what_is_wrong_is_said_in_a_line(read, table, said):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*: No such file"):
         ag.from_config(tmp_path / "config.json")
+
+
+def test_only_a_path_is_read():
+    with pytest.raises(InputError, match=r"^path is 3; it must be the path of a config\.json$"):
+        ag.from_config(3)

@@ -177,3 +177,14 @@ def test_softmax_heads(sizes, value):
     found = verdict(*sizes, claim="agattn.softmax-heads")
     assert (found.status.value, found.evidence, found.computed) == ("confirmed", Evidence.PROVED, value)
     assert verdict(*sizes[:3], claim="agattn.softmax-heads").assumes == ("several heads",)
+
+
+def test_contact_orders_are_compared_up_to_a_size():
+    for dims, ranks, said in (
+        ((2, 2), (2,), ""),
+        ((2, 3), (2,), "one width"),
+        ((2,) * (jets.MOST_LAYERS + 2), (2,) * (jets.MOST_LAYERS + 1), "layers and"),
+        ((60, 60), (60,), "parameters at most"),
+    ):
+        found = jets._too_large(ag.DeepNetwork(dims, ranks, 2, normalization="softmax"))
+        assert said in found and bool(found) is bool(said)

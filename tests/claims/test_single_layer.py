@@ -6,11 +6,13 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.claims.boundary import _judge_boundary
 from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.critical_points import NUMBERS
 from agattn.claims.equations import EQUATIONS, HILBERT_VALUES, PRODUCTS
 from agattn.claims.fibers import FACTORIZATION
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
+from agattn.claims.singular_points import _facts
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, plain
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal
@@ -507,3 +509,29 @@ def test_select():
         select(CLAIMS, ("lemma-A.33",))
     with pytest.raises(InputError, match=r"there are lemma-3\.1, theorem-3\.2, "):
         select(CLAIMS, ("xyz",))
+
+
+def test_the_boundary_is_named_with_what_reaches_it():
+    assert "(1,1,1) is reached by " in verdict("theorem-3.4.boundary").witness
+    linear = _judge_boundary(SingleLayer(1, 2), findings({}))
+    assert linear.witness == "M is a linear space, closed in itself, and has no boundary"
+
+
+def test_without_fibers_the_degree_says_what_is_missing():
+    found = verdict("agattn.degree", without=[IDEAL, FIBERS])
+    assert found.status is Status.UNDECIDED and "the engine timed out" in found.witness
+    assert "says nothing" not in found.witness
+
+
+@pytest.mark.parametrize(
+    ("upper", "gradients", "reason"),
+    [
+        (5, False, "the tangent space has dimension 5, by bounds from both sides that meet"),
+        (6, True, "the gradients of the ideal leave a tangent space of dimension 5"),
+    ],
+)
+def test_a_tangent_space_is_known_for_one_reason(upper, gradients, reason):
+    """That of the open stratum of M(2,1,2), of dimension 5: by its bounds, or by equations."""
+    known = {TANGENTS: {S122: Tangent(5, 5, upper)}} | ({IDEAL: TRUE[IDEAL]} if gradients else {})
+    found = _facts(LAYER, S122, 5, findings(known, [IDEAL] * (not gradients)))
+    assert (found.singular, found.reason) == (False, reason)

@@ -1,10 +1,12 @@
 """Claims about groups, latents and states: confirmed, inapplicable with the hypothesis, or refuted."""
 
+import numpy as np
 import pytest
 
 import agattn as ag
 from agattn.claims import claims_about
 from agattn.claims import todays_attention as claims
+from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
 
 GROUP = ag.Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
@@ -70,3 +72,14 @@ def test_sizes_that_no_head_uses_are_named():
     verdict = ag.verify(ag.Network([layer], 8, 2), claim, engine="native")[claim]
     assert verdict.status is Status.CONFIRMED
     assert "kv_latent 6 in place of 9, q_latent 4 in place of 9" in verdict.witness
+
+
+def test_no_weights_have_a_larger_rank_than_the_dimension():
+    network = ag.Network([ag.Attention(1, 1)], 2, 2)
+    dimension = ag.dimension(network).dimension
+    weights, inputs, space = claims._general(network, dimension, np.random.default_rng(0))
+    assert space.rank == dimension and len(inputs) > 0 and set(weights) == set(network.shapes)
+    with pytest.raises(
+        UndecidedError, match=f"no weights were found at which a Jacobian has rank {dimension + 1}"
+    ):
+        claims._general(network, dimension + 1, np.random.default_rng(0))

@@ -69,7 +69,7 @@ def test_a_refutation_is_status_1(monkeypatch):
 
 @pytest.mark.slow
 def test_undecided_is_status_3():
-    arguments = ["verify", "--dims", "60,60", "--ranks", "1", "--claim", "lemma-3.5"]
+    arguments = ["verify", "--dims", "36,36", "--ranks", "1", "--claim", "lemma-3.5"]
     assert document(*arguments, status=3)["claims"][0]["computed"] is None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.reports.draw_figure1 import plotly_figure
+from agattn.reports.draw_figure1 import Mark, _legend, plotly_figure
 from agattn.reports.figure_critical import compute_figure_critical
 
 RING = PolynomialRing(["x", "y", "w"])
@@ -104,3 +106,14 @@ def test_the_command():
     ):
         ended = call(*words)
         assert ended.status == 2 and reason in ended.err
+
+
+def test_the_legend_names_the_marks() -> None:
+    pytest.importorskip("matplotlib")
+    words: Any = SimpleNamespace(lines="", solid="in M", dotted="singular, outside", point="a pinch")
+    kinds = ("minima", True), ("saddles", False)
+    marks = [Mark(np.zeros((1, 3)), name, "circle", "red", ("",), filled) for name, filled in kinds]
+    scene: Any = SimpleNamespace(
+        formula="f", words=words, segments=(), singular=lambda: (), pinches=(), marks=marks
+    )
+    assert [one.get_label() for one in _legend(scene)] == ["$f = 0$", "minima", "saddles"]

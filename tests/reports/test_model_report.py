@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import agattn as ag
 from agattn.geometry.singular_points import singularities as points
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.reports import model_report as room
 from agattn.reports.document import Text, html, markdown
 from agattn.reports.model_report import model_report
@@ -74,3 +75,22 @@ def test_beyond_the_limits_the_rest_is_reported(monkeypatch):
     assert document.summary == "Dimension 4 in 4 coordinates, proved."
     assert "The kinds of points: 2×1 → linear 2 → linear 2 has 8 parameters; the limit is 7." in said
     assert "λ = 2, m = 1 (proved)" in said
+
+
+def test_equations_are_missing_only_beyond_what_was_asked_for(monkeypatch):
+    model = ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1], s[1] ** 2], {"s": 2})
+    coordinates, known = coefficient_map(model), ag.dimension(model)
+    for most, degree, lines in ((20, 3, 0), (19, 2, 1), (4, 1, 1), (3, None, 1)):
+        monkeypatch.setattr(room, "_MOST_MONOMIALS", most)
+        missing = room._Missing(lambda step: None)
+        found = room._equations(coordinates, 3, known, missing, seed=0, force=False)
+        assert (found and found.max_degree) == degree and len(missing.lines) == lines
+
+
+def test_long_coordinates_are_counted():
+    def sums(s):
+        return [sum((s[i] * s[i + 1] for i in range(1, n)), s[0] ** 2) for n in (8, 9)]
+
+    [table] = room._coordinates(coefficient_map(ag.PolynomialMap(sums, {"s": 10})))
+    (_, short), (_, long) = table.rows
+    assert short.latex.count("s_") > 8 and long == "9 terms"

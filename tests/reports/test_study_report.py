@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -271,3 +272,26 @@ def test_the_clock_is_apart(verified):
     one, other = (study_report(lines, pictures=False) for lines in (verified, slower))
     assert one.clock != other.clock
     assert html(replace(one, clock="")) == html(replace(other, clock=""))
+
+
+def test_rows_of_the_picture_of_verdicts_are_named():
+    from agattn.reports.study_figures import draw_verdicts
+
+    pytest.importorskip("matplotlib")
+    [axes] = draw_verdicts(["M(2,1)", "M(3,1)"], ["one", "two"], [["confirmed", "refuted"]] * 2).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["M(2,1)", "M(3,1)"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["one", "two"]
+
+
+def test_a_caption_names_every_verdict_that_there_is(verified):
+    pictures = [block for block in study_report(verified).blocks() if isinstance(block, Picture)]
+    captions = [one.caption for one in pictures if one.caption.startswith("The verdicts on the ")]
+    words = [{one["verdict"] for one in line["result"]["claims"]} for line in verified]
+    assert set.union(*words) > set.intersection(*words)
+    assert all(f": {word}" in " ".join(captions) for word in set.union(*words))
+
+
+def test_no_condition_is_looked_for_where_all_fail():
+    from agattn.reports.study_report import _where
+
+    assert _where([SimpleNamespace(architecture=SingleLayer(2, 1))], []) == ""

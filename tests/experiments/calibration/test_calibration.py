@@ -8,6 +8,7 @@ import sys
 import time
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from command_line import ROOT, call, document, start, validate
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.experiments.calibration import langevin
+from agattn.experiments import verbs
+from agattn.experiments.calibration import calibration, langevin
 from agattn.experiments.calibration.calibration import relative_error, rules
 from agattn.experiments.calibration.estimators import PointLoss, annealed, by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import Posterior
@@ -296,3 +298,26 @@ def test_the_lines_of_the_page_load_a_point_into_devinterp(tmp_path):
 def test_without_devinterp_the_command_says_what_to_install(tmp_path):
     ended = call("calibrate", "--out", tmp_path / "x", "--devinterp", "--quick", "--points", 1)
     assert ended.status == 2 and "pip install 'agattn[slt]'" in ended.err and not (tmp_path / "x").exists()
+
+
+def test_the_kind_of_a_point_is_that_of_its_weights():
+    for point in calibration_points():
+        K, Q, V = map(np.array, (point.K, point.Q, point.V))
+        A = K.T @ Q
+        if point.layer.t == 1:
+            S = A + A.T
+            assert point.kind.endswith("= 0") is not (S.any() and V.any())
+            assert (point.kind == "S = 0") is bool(V.any() and not S.any())
+        else:
+            is_zero = point.kind in ("V = 0", "A = 0", "A = V = 0")
+            assert is_zero is not (V.any() and (A.any() or point.head == "softmax"))
+            assert point.kind != "A = 0" or V.any()
+
+
+def test_each_estimate_is_handed_over_as_soon_as_it_is_there(monkeypatch):
+    lines = [SimpleNamespace(name=name) for name in "ab"]
+    monkeypatch.setattr(calibration, "calibrate", lambda points, **settings: iter(lines[: len(points)]))
+    for count in (0, 1, 2):
+        found = []
+        verbs.calibrate(count, written=found.append)
+        assert found == lines[:count]

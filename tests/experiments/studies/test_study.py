@@ -1,6 +1,7 @@
 """Jobs, their keys, the cache, the three places where they are done, and the order of the lines."""
 
 import json
+import logging
 import os
 import pickle
 import sqlite3
@@ -674,3 +675,21 @@ def test_keys_can_be_recomputed_by_anyone():
     text = json.dumps(wanted, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert line["key"] == hashlib.sha256(text.encode()).hexdigest()
     assert line["key"] == key_of(line["job"], line["architecture"], line["versions"])
+
+
+def test_connections_of_workers_that_close_early_are_no_news(monkeypatch):
+    def stopped(**settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pytest.importorskip("distributed"), "LocalCluster", stopped)
+    loggers = [logging.getLogger(name) for name in ("asyncio", "tornado.application", "distributed")]
+    before = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.WARNING)
+        with pytest.raises(KeyboardInterrupt), local_processes(1):
+            pass
+        assert [logger.level for logger in loggers] == [logging.CRITICAL] * 3
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

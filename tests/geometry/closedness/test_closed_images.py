@@ -24,7 +24,7 @@ def test_the_twisted_cubic_is_one_block():
     found = closed_image([a**3, a**2 * b, a * b**2, b**3])
     assert found == (((0, 1),), (3,), (3,))
     without = closed_image([a**3, a**2 * b, b**3])  # a node or a cusp is as closed
-    assert without is not None and without.degrees == (3,)
+    assert without == (((0, 1),), (3,), (5,))  # all monomials of degree 2 · 3 − 1, and not of degree 3
     assert closed_image([a**3, a**2 * b, a * b**2]) is None  # 0 at a = 0, and no image contains (0, 0, 1)
 
 
@@ -50,6 +50,7 @@ def test_products_of_two_forms_are_two_blocks(n: int, m: int, r: int, s: int):
         ([a * x - b * y, a * y + b * x], "0 over ℂ at (1, i, 1, −i)"),
         ([a * b - c, c], "no degree"),
         ([a**2 + b**2], "0 over ℂ"),
+        ([(a + 10**17 * b) * a, (a + 10**17 * b) * (a + b)], "0 where a + 10¹⁷ b = 0"),
         ([], "no coordinates"),
         ([RING.one()], "a point"),
     ],
@@ -69,14 +70,31 @@ def test_the_finest_division_is_found_where_there_are_several():
     assert found is not None and found.places == ((0, 1), (3, 4))
     three = closed_image([a * b * c])
     assert three is not None and three.places == ((0,), (1,), (2,))
+    six = closed_image([a * b * c * x * y * z])
+    assert six is not None and len(six.places) == 6
 
 
-def test_limits_say_nothing(monkeypatch: pytest.MonkeyPatch):
-    cubic = [a**3, a**2 * b, a * b**2, b**3]
-    for name in ("MOST_MONOMIALS", "MOST_VECTORS", "MOST_EXPONENTS"):
-        with monkeypatch.context() as patched:
-            patched.setattr(closed_images, name, 1)
-            assert closed_image(cubic) is None
+def test_unions_of_blocks_are_not_tried(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(closed_images, "_MOST_DIVISIONS", 1)
+    found = closed_image([a * b, a * y, x * b, x * y])
+    assert found is not None and found.places == ((0, 3), (1, 4))
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "coordinates"),
+    [
+        ("MOST_MONOMIALS", 4, [a**3, a**2 * b, a * b**2, b**3]),
+        ("MOST_EXPONENTS", 4, [a**3, a**2 * b, a * b**2, b**3]),
+        ("MOST_VECTORS", 2, [a**3, a**2 * b, a * b**2, b**3]),
+        ("MOST_VECTORS", 8, [a * b * c]),
+    ],
+)
+def test_limits_say_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, least: int, coordinates: list[Polynomial]
+):
+    for limit in (1, least - 1, least):
+        monkeypatch.setattr(closed_images, name, limit)
+        assert (closed_image(coordinates) is not None) is (limit == least)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data
+from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.variety.coefficient_norm import norm_squared
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -102,3 +103,17 @@ def test_what_is_refused(call, message):
 def test_losses_of_large_layers_are_refused():
     with pytest.raises(TooLargeError, match="the limit of losses"):
         loss(SingleLayer(9, 9))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x, y, w: x**2 + y**2 - w**2, "the loss is not definite on the slice"),
+        (lambda x, y, w: x**2 + y**2 + w, "the loss is not definite on the slice"),
+        (lambda x, y, w: x**3 + y**2 + w**2, "is no quadratic polynomial in three variables"),
+    ],
+)
+def test_losses_on_the_umbrella_are_definite(change, message):
+    ring = PolynomialRing(["x", "y", "w"])
+    with pytest.raises(InputError, match=message):
+        critical_points_on_umbrella(change(*ring.gens))

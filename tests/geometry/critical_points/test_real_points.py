@@ -133,6 +133,8 @@ def test_candidates_are_proved_or_undecided():
     others = [found.point(r) for r, _ in found.roots if r.imag > 0]
     part = part_from_candidates(chart, L, starts, 14, "somebody", others, 14)
     assert part.complete is Evidence.MODULAR and part.isolated is Evidence.PROVED
+    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody", others, 14)
+    assert (part.undecided, part.isolated) == (1, None)
     for fewer in (others[:-1], [*others[:-1], others[0]]):
         part = part_from_candidates(chart, L, starts, 14, "somebody", fewer, 14)
         assert part.isolated is Evidence.MODULAR

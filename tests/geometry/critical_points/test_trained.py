@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
 
 from agattn import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.critical_points import real_points
 from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
@@ -127,3 +129,22 @@ def negated(L):
         linear=tuple(-x for x in L.linear),
         constant=-L.constant,
     )
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_largest_rank_is_bounded_by_the_rows_of_keys_and_by_the_width(rows):
+    random = np.random.default_rng(2)
+    K, Q, V = (random.standard_normal(shape) for shape in ((rows, 2), (rows, 2), (1, 2)))
+    found = critical_points_near(loss(SingleLayer(2, 1), seed=1), weights(K=K, Q=Q, V=V))
+    assert {one.rank: one.is_full for one in found} == {1: True} if rows == 1 else {1: False, 2: True}
+
+
+def test_a_point_of_smaller_rank_is_no_regular_point(monkeypatch):
+    """Where A has rank 0 although r is 2: no point of the layer with a = 1 is regular there."""
+    random = np.random.default_rng(2)
+    given = weights(K=random.standard_normal((1, 2)), Q=random.standard_normal((1, 2)), V=[[1, 2], [3, 5]])
+    L = loss(SingleLayer(2, 2), "bombieri-weyl", seed=1)
+    for ranks, number in (((2, 1, 2), 1), ((2, 0, 2), 0), ((1, 1, 2), 0)):
+        following = cycle(ranks)
+        monkeypatch.setattr(real_points, "_rank", lambda M, n=following: next(n))
+        assert len(critical_points_near(L, given).points) == number

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import Attention, DeepNetwork, Evidence, Network, Perceptron, PolynomialMap
+from agattn import (
+    Attention,
+    DeepNetwork,
+    Evidence,
+    Jet,
+    Network,
+    Perceptron,
+    PolynomialMap,
+    SingleLayer,
+)
 from agattn.algebra import memory
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
@@ -279,3 +288,23 @@ def test_what_does_not_fit_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch)
     found = dimension(known, force=True, progress=said.append)
     assert found.dimension == found.predicted and found.evidence is Evidence.PROVED
     assert said[0] == "the Jacobian in 384 parameters: up to 15 MiB of memory"
+
+
+def test_what_a_jacobian_is_of():
+    layer = SingleLayer(2, 1)
+    assert dimension(layer).computed_of == layer.as_network()
+    model = PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2})
+    assert dimension(model).computed_of is model
+
+
+def test_a_jet_of_several_heads_is_counted_by_its_network_for_softmax_alone():
+    def counted(heads, normalization, order=4):
+        return room._of_jet(
+            Jet(DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization), order)
+        )
+
+    series = {"series": [1, 0, "1/2"]}
+    assert counted(1, "softmax") and counted(2, "softmax") and counted(1, series)
+    assert counted(2, series) is None
+    assert counted(1, series).reason.endswith("; a jet of this order sees no scores")
+    assert room._of_jet(SingleLayer(2, 1)) is None

@@ -18,6 +18,7 @@ from agattn.geometry.dimension.formulas import (
     network_bound,
     network_dimension,
     reduced_widths,
+    shared_forms_bounds,
     single_layer_bounds,
     symmetric_layers,
 )
@@ -141,3 +142,10 @@ def test_the_bound_after_a_rank_one_head():
     assert symmetric_layers(network) == [False, True, True, True]
     assert _independent_coordinates(network, network.dims) == [2, 4, 2]
     assert network_bound(network).value == 38
+
+
+def test_common_rows_of_keys_and_values_are_counted_where_there_are_some():
+    """Two spaces of a and b of r dimensions meet where a + b > r."""
+    for r, a, b, pairs, meet in ((4, 2, 2, 1, False), (4, 3, 2, 1, True), (4, 3, 2, 2, False)):
+        reasons = [bound.reason for bound in shared_forms_bounds(r, r, 2, a, b, pairs=pairs, heads=5)]
+        assert any("on the common rows of P and K" in reason for reason in reasons) is meet

@@ -17,9 +17,10 @@ from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
 from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, PolynomialMap, SingleLayer, Symmetry
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import lie_algebra
+from agattn.geometry.dimension import first_order, lie_algebra
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
@@ -271,3 +272,30 @@ def test_failures(monkeypatch):
     monkeypatch.setattr(lie_algebra, "MAX_UNKNOWNS", 20)
     with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. --force"):
         linear_symmetries(DeepNetwork((3, 3, 2), (3, 3)))
+
+
+def test_keys_that_move_by_queries_are_proved_with_few_products(monkeypatch):
+    """With one token a skew-symmetric change of A is not seen; here that of the second layer."""
+    network = DeepNetwork((4, 4, 4), (3, 3), 1)
+    numbers = as_parameters(network, np.arange(network.parameters))
+    K, Q = numbers["K_2"].reshape(3, 4), numbers["Q_2"].reshape(3, 4)
+    moves = {(int(K[0, j]), int(Q[1, j])): 1 for j in range(4)}
+    moves |= {(int(K[1, j]), int(Q[0, j])): -1 for j in range(4)}
+    monkeypatch.setattr(first_order, "MOST_PRODUCTS", (500,))
+    assert leaves_unchanged(network, moves)
+    assert not leaves_unchanged(network, dict.fromkeys(moves, 1))
+
+
+def test_kernels_of_many_small_matrices_are_those_of_each():
+    """Of those that have one, by elimination in all at once and one by one; all entries modulo a prime."""
+    p = 10007
+    random = np.random.default_rng(0)
+    factors = random.integers(0, p, (2, 6, 4, 4)).astype(float)
+    factors[0, :4, :, 2:] = 0  # products of rank 2, and at last two of rank 4
+    stack = factors[0] @ factors[1] % p
+    large = dict(lie_algebra._large_kernels(stack.copy(), p))
+    small = dict(lie_algebra._small_kernels(stack.copy(), p))
+    assert list(large) == list(small) == [0, 1, 2, 3]
+    for number, kernel in small.items():
+        assert kernel.shape == large[number].shape == (2, 4)
+        assert not (stack[number] @ kernel.T % p).any() and np.linalg.matrix_rank(kernel) == 2

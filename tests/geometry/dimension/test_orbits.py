@@ -95,6 +95,13 @@ def test_a_matrix_that_leaves_more_than_numbers_is_left_out():
     assert dimension == 1 < by_numbers(layer, gauge_groups(layer)) == 9
 
 
+def test_a_matrix_may_fix_a_group_after_those_behind_it():
+    """The first has one column; so the last fixes a GL(2), and only then the second fixes the other."""
+    network = Network([Linear(2), Linear(2), Linear(3)], dim=1)
+    groups = gauge_groups(network)
+    assert orbit_dimension(groups, network.shapes) == (8, ()) and by_numbers(network, groups) == 8
+
+
 def test_orthogonal_groups_and_factors_that_do_not_act():
     O3 = Symmetry("O(3)", 3, (Acted("B", -2),), is_orthogonal=True)
     assert orbit_dimension([O3], {"B": (3, 3)}) == (3, ())

@@ -4,7 +4,7 @@ import pytest
 
 from agattn import Attention, Convolution, DeepNetwork, Linear, Network, Perceptron, Power, Skip, Sum
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.smaller import smaller
+from agattn.geometry.dimension.smaller import _layer, smaller
 
 MODELS = [
     DeepNetwork((5, 4, 3), (3, 2), 4, heads=3),
@@ -56,3 +56,18 @@ def test_tokens_are_left_out_where_that_changes_nothing():
     biased = smaller(MODELS[3], 40)
     assert biased.t == 3 and not biased.layers[1].bias
     assert smaller(MODELS[6], 20).t == 5
+
+
+def test_heads_and_ranks_of_a_layer_inside():
+    """Heads in whole groups, at least one in each; with rotary positions an even rank."""
+    for layer, width, heads, expected in (
+        (Attention(4, rank=5, heads=4), 3, 1, (1, None, 3)),
+        (Attention(4, rank=5, heads=4), 3, 3, (3, None, 3)),
+        (Attention(4, rank=5, heads=6, value_rank=1, kv_heads=3), 9, 2, (2, 2, 5)),
+        (Attention(4, rank=5, heads=6, value_rank=1, kv_heads=2), 9, 4, (4, 2, 5)),
+        (Attention(4, rank=4, rotary=True), 3, 1, (1, None, 2)),
+        (Attention(4, rank=4, rotary=True), 1, 1, (1, None, 2)),
+        (Attention(4, rank=4, rotary=True), 9, 1, (1, None, 4)),
+    ):
+        inside = _layer(layer, width, heads, 2, False)
+        assert (inside.heads, inside.kv_heads, inside.rank) == expected

@@ -103,3 +103,11 @@ def test_a_config_stands_where_an_architecture_does(tmp_path):
     assert (
         refused.status == 2 and "lacks hidden_size or n_embd" in refused.err and refused.err.count("\n") == 1
     )
+
+
+def test_a_sheet_names_the_theorem_of_each_form_of_a_layer():
+    found = transformer_dimension(SMALL[0])
+    rows = found.sheet().tables[0].rows
+    assert [row[0] for row in rows] == [one.name for one in found.layer]
+    assert [row[-1] for row in rows] == [one.theorem or "" for one in found.layer]
+    assert any(one.theorem for one in found.layer)

@@ -25,7 +25,7 @@ from agattn.geometry.ideal.hilbert import (
     double_locus_bound_is_sharp,
 )
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.isotypic import component, pair_invariants, shapes
+from agattn.geometry.ideal.isotypic import _gram, _independent, component, pair_invariants, shapes
 from agattn.geometry.ideal.named_families import named_families
 from agattn.geometry.ideal.torus_weights import smallest_layer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
@@ -215,6 +215,27 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
 def test_relations_of_many_digits_are_made_short():
     space = component(((3, 2), (3, 2), (5, 3, 2)))  # some have 72 bits
     assert len(space.product_tensors(3)) == space.ideal(3) - space.minimal_generators(3) > 0
+
+
+def test_a_few_seeds_give_the_invariants_that_all_give():
+    for shape in shapes(3, 3, 3):
+        space = component(shape)
+        seeds = space._seeds(np.eye(1, len(specht_module(shape[0]))))
+        from_all = _independent(space._sum(seeds, range(1, 3)))
+        assert np.array_equal(space.invariants, from_all.reshape(space.invariants.shape))
+        if space.ring:
+            moved = type(space)(shape)
+            moved.ring = space.ring + 1
+            with pytest.raises(ArithmeticError, match="where the characters give"):
+                _ = moved.invariants
+
+
+def test_scalar_products_of_large_integers_are_exact():
+    rows = np.random.default_rng(0).integers(-(2**49), 2**49, (3, 5)).astype(float)
+    for scale in (2.0**-49, 2.0**-25, 2.0**-20, 1.0):
+        whole = np.rint(rows * scale)
+        exact = whole.astype(np.int64).astype(object)
+        assert _gram(whole).tolist() == (exact @ exact.T).tolist()
 
 
 @pytest.mark.parametrize("degree", [2, 3, 4])
@@ -438,3 +459,14 @@ def test_degree_four_suffices_for_some_layers_and_not_for_others(sizes, quintics
     found = {module.shapes: module.dimension for module in ideal if module.degree == 5}
     assert found == quintics and ideal.degrees[4].minimal_generators == sum(quintics.values())
     assert ideal.degrees[4].evidence is Evidence.PROVED
+
+
+def test_with_one_token_too_large_sizes_are_computed_if_forced(monkeypatch):
+    def refuse(layer, degree):
+        raise TooLargeError("too large")
+
+    monkeypatch.setattr(ideal_module, "_check_size_one_token", refuse)
+    layer = SingleLayer(2, 1, t=1)
+    with pytest.raises(TooLargeError):
+        compute_ideal(layer, 2)
+    assert compute_ideal(layer, 2, force=True).hilbert_function(2) == 10

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import equivalent
-from agattn.geometry.identifiability.fibers import fiber, joint_rank, weights
+from agattn.geometry.identifiability.fibers import fiber, joint_rank, scale_between, weights
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, gauge_between
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coordinates import coefficients
@@ -186,3 +187,12 @@ def test_in_floating_point_both_factors_get_the_same_norm(a, v):
     assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(W))
     assert B.flat[np.abs(B).argmax()] > 0
     assert np.multiply.outer(B, W) == pytest.approx(np.multiply.outer(A, V))
+
+
+def test_the_scale_between_equal_weights_needs_no_tolerance():
+    A, V = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, -1.0]])
+    component = SimpleNamespace(A=A, V=V)
+    assert scale_between(component, SimpleNamespace(A=2 * A, V=V / 2), 0.0) == 2.0
+    assert scale_between(component, SimpleNamespace(A=2 * A, V=V), 1e-9) is None
+    assert scale_between(component, SimpleNamespace(A=0 * A, V=V), 1e-9) is None
+    assert scale_between(component, SimpleNamespace(A=A + 1e-10, V=V), 1e-9) == pytest.approx(1)

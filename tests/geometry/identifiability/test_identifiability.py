@@ -17,8 +17,10 @@ from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.identifiability import generators
 from agattn.geometry.identifiability.at_weights import moved_at_random
 from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
+from agattn.geometry.identifiability.generators import SymmetryFields, proved_symmetries
 
 
 def group(K, P, Q, O, X):
@@ -370,3 +372,13 @@ def test_what_cannot_be_asked_is_one_line(architecture, functions, at, error, sa
     with pytest.raises(error) as raised:
         ag.identifiability(architecture, functions, at)
     assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["changes_by_factors", "rational_number"])
+def test_a_symmetry_that_is_not_proved_fixes_nothing(monkeypatch, name):
+    layer = ag.SingleLayer(3, 2, 2)
+    product = read_function("K^T Q", layer.shapes)
+    known = SymmetryFields(layer, proved_symmetries(layer))
+    assert known.fixing(product, None) == 4
+    monkeypatch.setattr(generators, name, lambda *_: None)
+    assert known.fixing(product, None) == 0

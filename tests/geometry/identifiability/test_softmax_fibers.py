@@ -155,3 +155,9 @@ def test_a_trained_run_says_whose_scores_are_seen():
     seen = run(**SOFTMAX)["scores_seen"]
     assert seen is not None and len(seen) == 2 and 1e-12 < seen[1] < seen[0]
     assert "scores_seen" not in run()
+
+
+def test_only_scores_that_are_not_seen_are_free():
+    for first, text in ((GENERAL, "the orbit"), (SKEW, "L, M_1 as they are, K_2, Q_2, K_3, Q_3 free")):
+        (component,) = network_fiber(THREE, weights(first, GENERAL, GENERAL)).components
+        assert component.parametrization == text

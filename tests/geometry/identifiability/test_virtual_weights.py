@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.reports.figure2 import in_order
@@ -85,3 +86,23 @@ def test_outside_its_hypotheses_theorem_3_7_can_fail():
     M = [np.outer([1, 2, 0], [0, 1, 1]), np.array([[1, 2, 0], [0, 1, 4], [1, 1, 1]])]
     assert deep.theorem_3_7_hypotheses(M, np.eye(3, dtype=int), 3) == ["rk M_1 ≥ 2"]
     assert deep.local_fiber(M, np.eye(3, dtype=int), 3).upper_bound > 2
+
+
+def test_a_fiber_through_a_zero_matrix_has_no_known_rescalings():
+    M, L = [np.array([[1, 2], [0, 1]]), np.array([[0, 1], [3, 1]])], np.array([[1, 0]])
+    zero = 0 * M[0]
+    assert deep.local_fiber(M, L, 3).lower_bound == 2
+    for matrices, last in (([zero, M[1]], L), ([M[0], zero], L), (M, 0 * L)):
+        found = deep.local_fiber(matrices, last, 3)
+        assert found.lower_bound == 0 < found.upper_bound
+
+
+def test_virtual_weights_of_a_network_are_those_of_its_heads():
+    network = DeepNetwork((2, 2, 1), (2, 2), t=3)
+    random = np.random.default_rng(0)
+    weights = {name: random.integers(-3, 4, shape) for name, shape in network.shapes.items()}
+    M, L = deep.virtual(network, weights)
+    K, Q, V = ([weights[f"{letter}_{i}"].reshape(-1, 2) for i in (1, 2)] for letter in "KQV")
+    assert (M[0] == K[0].T @ Q[0]).all() and (M[1] == V[0].T @ K[1].T @ Q[1] @ V[0]).all()
+    assert (V[1] @ V[0] == L).all()
+    assert deep.virtual(DeepNetwork((2, 2), (2,), t=3, heads=2), weights) is None

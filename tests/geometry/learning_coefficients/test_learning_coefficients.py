@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from agattn import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     MatrixProduct,
     layer_coefficient,
@@ -24,7 +26,10 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     tolerance_curve,
     weights_coefficient,
 )
+from agattn.geometry.learning_coefficients.normal_form import normal_form
+from agattn.geometry.learning_coefficients.weights_coefficients import NOT_MINIMIZERS, _notes
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.sheet.result import UNSET
 
 
 def aoyagi_watanabe(M: int, N: int, H: int) -> tuple[Fraction, int]:
@@ -287,3 +292,29 @@ def test_the_derivative_of_a_softmax_head_leaves_what_the_page_says() -> None:
         assert left <= bound
         closest = max(closest, left / bound)
     assert closest > 0.01  # the bound is not idle
+
+
+def test_notes_say_what_ranks_to_a_tolerance_mean() -> None:
+    exact: Any = SimpleNamespace(curve=UNSET, evidence=Evidence.PROVED)
+    rounded: Any = SimpleNamespace(curve=("a", "b"), evidence=Evidence.NUMERICAL)
+    assert _notes([]) == _notes([(1, 1, exact)]) == ()
+    (note,) = _notes([(1, 1, exact), (2, 3, rounded)])
+    assert note.text == f"layer 2, head 3: λ = a; b\n{NOT_MINIMIZERS}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ranks", "rank_k", "rank_q"),
+    [((1, 1, 3), (1, 1, 1), 1, 2), ((1, 1, 3), (1, 1, 1), 2, 1), ((3, 1, 2), (1, 1, 1), 2, 2),
+     ((3, 1, 3), (1, 2, 2), 2, 1), ((3, 1, 3), (1, 2, 2), 1, 2)],
+)  # fmt: skip
+def test_normal_forms_are_those_of_ranks_that_there_are(
+    sizes: Any, ranks: tuple[int, int, int], rank_k: int, rank_q: int
+) -> None:
+    with pytest.raises(InputError, match=f"there are no K and Q .* of ranks {rank_k} and {rank_q}, "):
+        normal_form(SingleLayer(*sizes), Stratum(*ranks), rank_k, rank_q)
+
+
+def test_the_functions_of_a_normal_form_are_all_coefficients() -> None:
+    layer = SingleLayer(2, 2, 2)
+    form = normal_form(layer, Stratum(1, 1, 2), 1, 1)
+    assert len(form.functions) == layer.ambient_dimension and not any(f.constant for f in form.functions)

@@ -1,5 +1,7 @@
 """Kinds of points of networks: known values, an independent differential, and the strata of one layer."""
 
+from types import SimpleNamespace
+
 import flint
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.singular_points import virtual_points
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.network_points import by_theorem
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
@@ -324,3 +327,25 @@ def test_functions_of_different_weights_are_no_preimages():
 def test_what_cannot_be_asked_is_refused(network, error, words):
     with pytest.raises(error, match=words):
         singularities(network)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "found"),
+    [
+        ({(0, 0): 1, (1, 2): 1}, {(0, 0): 1, (1, 1): 1, (2, 2): 1}, (False, "one-point fiber")),
+        ({(0, 0): 1, (1, 2): 1}, {(1, 2): 1}, (True, "several branches")),
+        ({(0, 0): 1, (1, 2): 1}, {(1, 1): 1, (2, 2): 1}, (True, "several branches")),
+        ({(0, 1): 1}, {(1, 1): 1, (2, 2): 1}, (True, "purity")),  # x₁ divides the form of M_1 and L
+        ({(1, 2): 1}, {(0, 1): 1, (1, 1): 1}, (True, "purity")),  # x₂ divides those of M_1 and M_2
+    ],
+)
+def test_points_at_one_token_by_the_factors_of_their_forms(first, last, found):
+    """Where L = (1, 0, 0): M̄ has several branches if the last form is a product of two linear forms."""
+    M = []
+    for entries in (first, last):
+        matrix = np.zeros((3, 3), dtype=object)
+        for place, x in entries.items():
+            matrix[place] = x
+        M.append(matrix)
+    point = SimpleNamespace(M=M, L=np.array([[1, 0, 0]], dtype=object))
+    assert virtual_points._at_one_token(point) == found

@@ -17,6 +17,7 @@ from agattn.geometry.strata.strata import (
     image_dimension,
     irreducible_components,
     representative,
+    require_stratum,
     strata,
     stratum_of,
     stratum_outside,
@@ -146,3 +147,11 @@ def test_only_what_lists_covers_imports_networkx(words, covers):
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.splitlines()[-1] == str(covers)
+
+
+def test_strata_are_those_of_layers_with_two_tokens():
+    require_stratum(SingleLayer(2, 1), Stratum(1, 1, 2))
+    with pytest.raises(InputError, match="is not a stratum of M"):
+        require_stratum(SingleLayer(2, 1), Stratum(2, 1, 2))
+    with pytest.raises(InputError, match=r"^t is 1; the strata need t ≥ 2"):
+        require_stratum(SingleLayer(2, 1, t=1), Stratum(1, 1, 2))
