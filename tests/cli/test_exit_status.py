@@ -273,7 +273,8 @@ def test_an_interrupt_while_modules_are_read_is_silent(n):
 @pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
 def test_an_interrupt_at_any_time_is_silent(milliseconds):
     # It says when it has done what agattn/__main__.py begins with; before that Python prints a traceback.
-    code = "import runpy, signal, sys; sys.argv[1:] = ['verify', '-d', '3', '-o', '3']\n"
+    # To degree 7 the command takes more than 20 seconds.
+    code = "import runpy, signal, sys; sys.argv[1:] = 'ideal -d 4 -o 2 -a 2 --max-degree 7'.split()\n"
     code += "signal.signal(signal.SIGINT, signal.SIG_DFL); print(flush=True)\n"
     process = start(code=code + "runpy.run_module('agattn', run_name='__main__')")
     process.stdout.readline()
