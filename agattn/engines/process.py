@@ -2,8 +2,9 @@
 
 A program runs in a session of its own, in a folder of its own, with a token in its environment. It is ended
 with all its descendants: its process group, and whoever else carries the token, also in another session. If
-this process dies, a watcher that waits for the end of a pipe does the same and removes the folder; where the
-system can, the program is told to die with its parent besides.
+this process dies, a watcher that waits for the end of a pipe does the same and removes the folder. The
+watcher starts before the program does. Where the system can, the program is told to die with its parent
+besides.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
 
@@ -31,9 +32,10 @@ _LIMITS = (
     'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -v "$3" 2>/dev/null; shift 3; '
     'if command -v setpriv > /dev/null; then exec setpriv --pdeathsig KILL -- "$@"; fi; exec "$@"'
 )
-# What is left to do when the other end of the pipe is closed: by us at a normal end, by our death otherwise.
+# What is left to do when the other end of the pipe is closed without a last word, as it is by our death.
 _WATCH = (
-    'read -r done && exit; test -z "$3" || kill -KILL "-$3" 2> /dev/null; '
+    'group=; while read -r word; do test "$word" = done && exit; group=$word; done; '
+    'test -z "$group" || kill -KILL "-$group" 2> /dev/null; '
     'for f in $(grep -las "$2" /proc/[0-9]*/environ); do f="${f#/proc/}"; kill -KILL "${f%/environ}"; done; '
     'rm -rf -- "$1"; sleep 1; rm -rf -- "$1"'  # what was killed may have written a last time
 )
@@ -128,25 +130,28 @@ def run_program(
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", _LIMITS, "sh", *limits, *command],
-                cwd=None if passed_through else folder, stdin=subprocess.DEVNULL,
-                stdout=None if passed_through else output, stderr=None if passed_through else errors,
-                start_new_session=True,
-                env={**os.environ, "HOME": str(folder), TOKEN: token},
-            )  # fmt: skip
-            with watched(folder, mark, str(process.pid)):
-                status = _wait(process, started + timeout, memory, mark, cancelled)
+            with watched(folder, mark) as tell_group:
+                try:
+                    process = subprocess.Popen(
+                        ["/bin/sh", "-c", _LIMITS, "sh", *limits, *command],
+                        cwd=None if passed_through else folder, stdin=subprocess.DEVNULL,
+                        stdout=None if passed_through else output,
+                        stderr=None if passed_through else errors,
+                        start_new_session=True,
+                        env={**os.environ, "HOME": str(folder), TOKEN: token},
+                    )  # fmt: skip
+                    tell_group(process.pid)
+                    status = _wait(process, started + timeout, memory, mark, cancelled)
+                finally:
+                    # Also after a normal end, as a program must not leave children behind. And where an
+                    # interrupt comes while the program starts: then the token alone tells what was started.
+                    _kill(process, mark)
         except OSError as error:
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
         except subprocess.TimeoutExpired:
             raise EngineTimeoutError(
                 f"stopped after {timeout:g} s, its time limit; raise --timeout"
             ) from None
-        finally:
-            # Also after a normal end, as a program must not leave children behind. And where an interrupt
-            # comes while the program or its watcher starts: then the token alone tells what was started.
-            _kill(process, mark)
         seconds = time.monotonic() - started
         if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
             raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
@@ -154,17 +159,24 @@ def run_program(
 
 
 @contextlib.contextmanager
-def watched(folder: Path, mark: str, group: str = "") -> Iterator[None]:
-    """If this process dies, kill a process group and whoever carries a token, and remove a folder.
+def watched(folder: Path, mark: str) -> Iterator[Callable[[int], None]]:
+    """If this process dies, kill whoever carries a token, and remove a folder.
 
-    The watcher has a session of its own, so that no signal to us reaches it.
+    What is yielded tells the watcher a process group to kill, too: some systems do not show who carries a
+    token. The watcher has a session of its own, so that no signal to us reaches it.
     """
     watcher = subprocess.Popen(
-        ["/bin/sh", "-c", _WATCH, "sh", str(folder), mark, group],
+        ["/bin/sh", "-c", _WATCH, "sh", str(folder), mark],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        bufsize=0,
     )  # fmt: skip
+
+    def tell_group(pid: int) -> None:
+        with contextlib.suppress(OSError):
+            cast(IO[bytes], watcher.stdin).write(b"%d\n" % pid)
+
     try:
-        yield
+        yield tell_group
     finally:
         with contextlib.suppress(OSError):
             watcher.communicate(b"done\n")

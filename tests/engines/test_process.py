@@ -69,24 +69,22 @@ def test_timeout_kills_the_whole_family(tmp_path):
     assert eventually(lambda: not any(map(is_alive, pids)))
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["by its token", "before its watcher"])
-def test_an_interrupt_while_a_program_starts_leaves_no_process(tmp_path, monkeypatch, known):
-    """The interrupt comes when the family runs, in the call that starts the program, or its watcher."""
+def test_an_interrupt_while_a_program_starts_leaves_no_process(tmp_path, monkeypatch):
+    """The interrupt comes when the family runs, in the call that starts the program."""
     real, begun = subprocess.Popen, []
 
     def interrupted(command, **options):
-        if len(begun) == known:
-            begun.append(command if known else real(command, **options))
+        begun.append(real(command, **options))
+        if len(begun) == 2:  # after the watcher
             family(tmp_path)
             raise KeyboardInterrupt
-        begun.append(command)
-        return real(command, **options)
+        return begun[0]
 
     monkeypatch.setattr(subprocess, "Popen", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shell(tmp_path, FAMILY)
     monkeypatch.undo()
-    assert known or eventually(lambda: begun[0].poll() is not None)
+    assert eventually(lambda: all(one.poll() is not None for one in begun))
     assert eventually(lambda: not any(map(is_alive, family(tmp_path))))
 
 
@@ -215,6 +213,36 @@ def test_if_we_are_killed_the_engine_its_descendants_and_its_folder_go(tmp_path)
     host.wait()
     pids = [int(pid) for pid in note.read_text().split()]
     assert eventually(lambda: not any(map(is_alive, pids)))
+    assert eventually(lambda: not list(temporary.iterdir()))
+
+
+#: Kills itself in the call that starts the program, as soon as this program has noted who it is.
+KILLED = (
+    """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+real, begun = subprocess.Popen, []
+def killed(command, **options):
+    begun.append(real(command, **options))
+    if len(begun) == 2:  # after the watcher
+        while not Path(sys.argv[2]).exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return begun[0]
+subprocess.Popen = killed
+"""
+    + HOST
+)
+
+
+def test_if_we_are_killed_while_a_program_starts_its_descendants_and_its_folder_go(tmp_path):
+    temporary, note = tmp_path / "tmp", tmp_path / "pids"
+    temporary.mkdir()
+    text = f"setsid sleep 300 & echo $! > {note}.part; mv {note}.part {note}; wait"
+    command = [sys.executable, "-c", KILLED, text, str(note)]
+    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert eventually(lambda: not is_alive(int(note.read_text())))
     assert eventually(lambda: not list(temporary.iterdir()))
 
 

@@ -83,7 +83,8 @@ def test_a_head_of_rank_one_is_a_strict_saddle(seed):
 def test_two_outputs_and_what_does_not_fit():
     layer = SingleLayer(2, 2)
     L = loss(layer, "bombieri-weyl", seed=1)
-    random = np.random.default_rng(5)
+    # Where Newton's method ends mostly depends on the last digits of a sum; from these weights it does not.
+    random = np.random.default_rng(4)
     best, *_ = critical_points_near(
         L, weights(A=random.standard_normal((2, 2)), V=random.standard_normal((2, 2)))
     )
