@@ -32,8 +32,6 @@ from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
 from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
-from agattn.systems.catalogue import build
-from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
@@ -54,6 +52,8 @@ def eliminate(
         InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
+    from agattn.systems.catalogue import build  # this imports every task
+
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
@@ -471,6 +471,8 @@ def _ask(
     ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:  # fmt: skip
+    from agattn.systems.layer_tasks import COMPLETE_IDEAL
+
     engine = installation.engine
     problem = Problem(
         COMPLETE_IDEAL,
