@@ -115,7 +115,7 @@ class Arithmetic:
     ) -> Array:
         """The same with φ(w) = Σ_k c_k wᵏ in place of exp; an InputError for scalars other than series."""
         raise InputError(
-            "a normalizer that is given by Taylor coefficients has no values; ask about jets, such as --jet 3"
+            "a normalizer that is given by Taylor coefficients has no values; ask about its jets: --jet N"
         )
 
     def turned_products(self, keys: Array, queries: Array, powers: Array) -> Array:

@@ -47,6 +47,9 @@ class AnyNetwork(ByKey):
         return {"dims": DeepNetwork, "layer": Network}
 
 
+#: The largest order: the series of a jet takes a number of products that is quadratic in the order.
+MOST_ORDER = 1000
+
 _Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network.as_json())]
 
 
@@ -63,7 +66,7 @@ class Jet(Result):
         order: N.
 
     Raises:
-        InputError: if the order is no number of at least 1, or scores of a softmax do not vanish at X = 0.
+        InputError: if the order is no number from 1 to 1000, or scores of a softmax do not vanish at X = 0.
 
     See Also:
         :func:`agattn.dimension`, which proves the dimension of a jet from both sides where the bounds meet.
@@ -90,6 +93,8 @@ class Jet(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", positive_integer("order", self.order))
+        if self.order > MOST_ORDER:
+            raise InputError(f"order is {self.order}; jets have an order of at most {MOST_ORDER}")
         network = self.network
         if not isinstance(network, (DeepNetwork, Network)):
             known = network.as_network() if hasattr(network, "as_network") else None

@@ -29,6 +29,7 @@ from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.forms import Studied
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import (
+    COORDINATES,
     DEEP,
     DEEP_CLAIMS,
     FORMAT,
@@ -57,6 +58,9 @@ from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Result
 from agattn.verification.verify import Settings, verify
 
+#: Verdicts on layers are certified up to so many coordinates: then the native facts take up to a minute.
+#: Networks are certified up to the size that the checker reads.
+MOST_COORDINATES = 2500
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
 #: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
 MOST_CERTIFIED = 160
@@ -181,7 +185,7 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     """Refuse claims of which none has a certificate, before any verdict is computed.
 
     Raises:
-        InputError: also if there is no such claim, or for one token.
+        InputError: also if there is no such claim, for one token, or beyond the limits on sizes.
 
     >>> from agattn import Linear, Network
     >>> check_certifiable(Network([Linear(2)], dim=2))
@@ -201,7 +205,13 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
         names, have = ", ".join(claim.id for claim in chosen), "has" if len(chosen) == 1 else "have"
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
     if known.t < 2:
-        raise InputError("a certificate needs t ≥ 2: nothing else is certified")
+        raise InputError(f"t is {known.t}; a certificate needs t ≥ 2")
+    if isinstance(known, SingleLayer):
+        size, most, what = known.ambient_dimension, MOST_COORDINATES, "coordinates"
+    else:
+        size, most, what = known.parameters, COORDINATES, "parameters"
+    if size > most:
+        raise InputError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
 
 
 def make_certificate(
@@ -425,8 +435,7 @@ def _confirmed(
     _compare(network, native, verdicts)
     decided = [v.claim for v in native if v.status is Status.CONFIRMED]
     if not decided:
-        reason = "; ".join(dict.fromkeys(" ".join(v.witness.split()).rstrip(".") for v in native))
-        raise InputError(f"{network} cannot be certified: {reason}")
+        raise InputError(f"{network} cannot be certified: {'; '.join(_reasons(native))}")
     document = heading | _proofs(network, [name for name in able if name in decided])
     return _accepted(document | _uncertified(network, claims, decided, native), str(network))
 
@@ -446,9 +455,17 @@ def _absent(claim: Claim[Any]) -> str:
     return NO_PROOF if isinstance(claim.certificate, Proof) else claim.certificate
 
 
+def _reasons(verdicts: Iterable[Verdict]) -> list[str]:
+    """Why claims are not confirmed, each reason once, after the claims that have it."""
+    claims = dict[str, list[str]]()
+    for v in verdicts:
+        claims.setdefault(_undecided(v).rstrip("."), []).append(v.claim)
+    return [f"{', '.join(names)}: {reason}" for reason, names in claims.items()]
+
+
 def _undecided(verdict: Verdict) -> str:
     if verdict.assumes:
-        return f"it says nothing here: it is about {' and '.join(verdict.assumes)}"[:LETTERS]
+        return f"it does not apply: it assumes {' and '.join(verdict.assumes)}"[:LETTERS]
     return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
 
 

@@ -146,7 +146,7 @@ def test_a_normalizer_by_its_series():
     assert {n: (one.dimension, str(one.evidence)) for n, one in found.items()} == {
         4: (4, "proved"), 5: (8, "proved"),
     }  # fmt: skip
-    with pytest.raises(InputError, match="has no values; ask about jets"):
+    with pytest.raises(InputError, match="has no values; ask about its jets"):
         ag.dimension(even)
 
 
@@ -242,7 +242,7 @@ def test_a_model_file_has_jets(tmp_path):
     assert found["evidence"] == "proved" and found["architecture"]["network"]["layer"][1]["degree"] == 2
     assert found["architecture"]["network"]["layer"][0]["normalization"] == {"series": ["1", "1", "1/2"]}
     ended = call("dimension", *NETWORK[:-4], "--normalization", "1,0,1/2")
-    assert (ended.status, ended.err.count("\n")) == (2, 1) and "ask about jets, such as --jet 3" in ended.err
+    assert (ended.status, ended.err.count("\n")) == (2, 1) and "ask about its jets: --jet N" in ended.err
 
 
 def test_what_has_no_jet():

@@ -28,6 +28,7 @@ LINES = {
         "0 dimension --dims 2,2 --ranks 2 --heads 2 -t n",
         "0 dimension --dims 2,2 --ranks 2 -t n --normalization softmax",
         "0 dimension --dims 2,2,2 --ranks 2,2 -t n --normalization softmax",
+        "2 dimension --dims 2,2 --ranks 1 -t 2 --normalization softmax --jet n",
     ],
     "verify": [
         "2 verify -d n -o n",
@@ -36,6 +37,12 @@ LINES = {
         "2 verify --dims 2,2 --ranks 2 -t n",
         "2 verify --dims 2,2 --ranks 2 --heads n --value-rank n",
         "2 verify -d n -o n --certificate FILE",
+    ],
+    "certificate": [
+        "2 certificate -d n -o n",
+        "2 certificate -d 1 -o n -a n",
+        "2 certificate --dims n,n,n --ranks n,n -t 3",
+        "2 certificate --dims n,n --ranks n --heads 2",
     ],
     "strata": ["2 strata -d n -o n", "2 strata -d n -o 1 -a 1", "2 strata -d 1 -o n"],
     "ideal": [
@@ -61,6 +68,7 @@ LINES = {
     ],
     "run": ["2 run implicit-ideal -d n -o n", "2 run hilbert-function -d 2 -o 1 --max-degree n"],
     "report": ["2 report -d n -o n --out FOLDER", "2 report --dims n,n --ranks n --out FOLDER"],
+    "spectrum": ["2 spectrum --dims 2,2 --ranks 1 --digits n"],
     "rlct": [
         "2 rlct -d n -o n",
         "2 rlct -d n -o 1 --softmax",

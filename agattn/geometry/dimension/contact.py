@@ -38,6 +38,8 @@ from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
 
 #: Larger networks are refused unless forced.
 MOST_PARAMETERS, MOST_LAYERS = 400, 3
+#: Decimal digits of singular values: fewer show no slopes, and more take too long.
+FEWEST_DIGITS, MOST_DIGITS = 10, 1000
 #: Rows beyond the largest possible rank.
 _SURPLUS = 6
 
@@ -89,7 +91,8 @@ class ContactSpectrum(Result, name="spectrum"):
         larger = f" or have an order above {self.last}"
         if self.complete:
             larger = ", and no singular value has a larger order"
-        kernel = f"{self.kernel} directions are in the kernel{larger}."
+        directions = "direction is" if self.kernel == 1 else "directions are"
+        kernel = f"{self.kernel} {directions} in the kernel{larger}."
         how = f"Smith form over power series modulo {self.prime}, at random weights ({self.evidence})."
         return Sheet(title, (Table(title, tuple(headings), tuple(rows)), Note(f"{kernel} {how}")))
 
@@ -112,7 +115,7 @@ def contact_spectrum(
         progress: called with what is done next.
 
     Raises:
-        InputError: if the architecture is no network of attention.
+        InputError: if the architecture is no network of attention, or for too few or too many digits.
         TooLargeError: if the network has more than 3 layers or 400 parameters.
 
     See Also:
@@ -129,9 +132,12 @@ def contact_spectrum(
         )
     if not force and (network.layers > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
         raise TooLargeError(
-            f"{network} has {network.layers} layers and {network.parameters} parameters; contact orders are "
-            f"for {MOST_LAYERS} layers and {MOST_PARAMETERS} parameters at most, unless --force is given"
+            f"{network} has {network.layers} layer{'s' * (network.layers != 1)} and {network.parameters} "
+            f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
+            "parameters. Use --force to start all the same"
         )
+    if digits is not None and not FEWEST_DIGITS <= positive_integer("digits", digits) <= MOST_DIGITS:
+        raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     bound = symmetry_bound(network, seed).value
@@ -145,7 +151,7 @@ def contact_spectrum(
     slopes = None
     if digits is not None:
         progress("singular values")
-        slopes = _slopes(network, positive_integer("digits", digits), bound + _SURPLUS, generator)
+        slopes = _slopes(network, int(digits), bound + _SURPLUS, generator)
     orders, start = [], 0
     for order, multiplicity in found:
         band = None if slopes is None else slopes[start : start + multiplicity]
