@@ -71,6 +71,19 @@ def check_file(path: Path) -> None:
     raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
 
 
+def about_file(path: object, what: str) -> str:
+    """A message about a file, which is the subject of the sentence if ``what`` begins with the verb.
+
+    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
+    ('a.csv holds no rows', 'a.csv: row 3 is empty')
+    """
+    return f"{path}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
+
+
+#: The verbs of sentences about files.
+_VERBS = ("is", "has", "holds", "names", "needs", "announces", "does", "should", "cannot")
+
+
 def was_interrupted(error: BaseException | None) -> bool:
     """Whether an exception is an interrupt, or came of one that C code did not let through.
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from agattn.algebra.balls import arb_matrix
 from agattn.algebra.entries import NO_COMPLEX, read_number
+from agattn.calls import shown
 from agattn.errors import InputError, TooLargeError
 
 # Half the range of int64: room for a sign change and one addition.
@@ -102,17 +103,39 @@ def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
     return _balls(A.shape, [[(x, None) for x in row] for row in A.rows()])
 
 
+def exact_radius(radius: Any) -> Any:
+    """The radius that was given for all entries, as an exact number; ``None`` if none was given.
+
+    Raises:
+        InputError: if it is no number of at least 0.
+
+    >>> exact_radius(0.25), exact_radius("1/3"), exact_radius(None)
+    (1/4, 1/3, None)
+    >>> exact_radius("-1")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: the radius is '-1'; it must be a number of at least 0, such as 0.25 or 1/3
+    """
+    if radius is None:
+        return None
+    try:
+        midpoint, around = read_number(radius, radius=0)
+    except InputError:
+        midpoint, around = -1, None
+    if around or midpoint < 0:
+        raise InputError(
+            f"the radius is {shown(radius)}; it must be a number of at least 0, such as 0.25 or 1/3"
+        )
+    return midpoint
+
+
 def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
     """Read a matrix of any of the kinds named in :func:`agattn.algebra.rank.rank`.
 
     Raises:
         InputError: if it is not a matrix of finite real numbers; names the first entry that is not.
     """
-    if radius is not None:
-        midpoint, around = read_number(radius)
-        if around or midpoint < 0:
-            raise InputError(f"the radius {radius} must be an exact number that is not negative")
-        radius = midpoint
+    radius = exact_radius(radius)
     if isinstance(matrix, (ExactMatrix, BallMatrix)):
         return matrix
     if isinstance(matrix, np.ndarray):
@@ -142,12 +165,13 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         return _from_rows(matrix.tolist(), int(columns), radius)
     if isinstance(matrix, Sequence) and not isinstance(matrix, str):
         return _from_rows(matrix, 0, radius)
-    raise InputError(f"a {type(matrix).__name__} is not a matrix: give rows of numbers, or an array")
+    raise InputError(f"{shown(matrix)} is not a matrix: give rows of numbers, or an array")
 
 
 def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
     if array.ndim != 2:
-        raise InputError(f"the array has {array.ndim} dimensions; a matrix has 2")
+        axes = "1 axis" if array.ndim == 1 else f"{array.ndim} axes"
+        raise InputError(f"the array has {axes}; a matrix has 2")
     kind = array.dtype.kind
     if kind in "bi" or (kind == "u" and array.dtype.itemsize < 8):
         small = array.astype(np.int64)
@@ -179,7 +203,9 @@ def _from_rows(rows: Any, columns: int, radius: Any) -> ExactMatrix | BallMatrix
                 f"row {i + 1} is not a row of numbers; a matrix is a list of rows of equal length"
             )
         if len(row) != len(rows[0]):
-            raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
+            raise InputError(
+                f"row 1 has length {len(rows[0])} and row {i + 1} has length {len(row)}; they must be equal"
+            )
         pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
     size = (len(pairs), len(pairs[0]) if pairs else columns)
     if not size[1]:

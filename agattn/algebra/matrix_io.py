@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.matrices import SparseMatrix, from_triples
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError, about_file, check_file
 
 
 def load_matrix(path: str | Path) -> Any:
@@ -33,25 +33,26 @@ def load_matrix(path: str | Path) -> Any:
     """
     path = Path(path)
     reader = READERS.get(path.suffix.lower())
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a file that ends in {', '.join(READERS)}")
     if reader is None and path.exists():
-        raise InputError(
-            f"{path}: cannot read {path.suffix or 'a file without ending'}; use {', '.join(READERS)}"
-        )
+        ending = f"the ending {path.suffix}" if path.suffix else "no ending"
+        raise InputError(f"{path} has {ending}; use {', '.join(READERS)}")
     check_file(path)
     try:
         if reader is None:
             raise FileNotFoundError
         return reader(path)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(about_file(path, str(error))) from None
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
-        raise InputError(f"{path}: is too large for the memory") from None
+        raise InputError(f"{path} is too large for the memory") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is not a text file in UTF-8") from None
+        raise InputError(f"{path} is not a text file in UTF-8") from None
 
 
 #: What a compressed file may hold when unpacked, in bytes; a large one may hold four times its size.

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from agattn.algebra import rank as ladder
-from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix
+from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.rank import RankResult
-from agattn.errors import InputError
+from agattn.errors import InputError, about_file
 
 
 def rank(
@@ -53,8 +53,9 @@ def matrix_in(path: Path, radius: Any = None) -> ExactMatrix | BallMatrix:
     Raises:
         InputError: if the file cannot be read or does not hold one matrix.
     """
+    radius = exact_radius(radius)
     loaded = load_matrix(path)
     try:
         return read_matrix(loaded, radius)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(about_file(path, str(error))) from None

@@ -74,7 +74,9 @@ class Checkpoint:
     ) -> None:
         self.file = file
         self.layout, self._names = _recognise(file, parts)
-        if self.layout != "plain":
+        if self.layout == "plain":
+            refuse_counts(file, heads, shared)
+        else:
             self._heads, self._shared, self._size = _head_counts(file, heads, shared)
             self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 
@@ -215,7 +217,7 @@ def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, d
             f"{file.paths[0]} holds layers of several layouts ({', '.join(layouts)}); give --match with a"
             " part of the names to read"
         )
-    if "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
+    if not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
         return "plain", {}
     some = ", ".join(list(file)[:4]) or "no arrays"
     named = f" with {', '.join(parts)} in their names" if parts else ""
@@ -247,6 +249,20 @@ def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> tup
     if number % groups:
         raise InputError(f"{number} heads cannot share {groups} heads of keys and values")
     return number, groups, size
+
+
+def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> None:
+    """Refuse numbers of heads for arrays K, Q, V or A, V.
+
+    Raises:
+        InputError: if a number is given.
+    """
+    given = [name for name, number in (("--heads", heads), ("--kv-heads", shared)) if number is not None]
+    if given:
+        raise InputError(
+            f"{file.paths[0]} holds matrices K, Q, V or A, V, one for each head; leave out "
+            f"{' and '.join(given)}"
+        )
 
 
 def _plain_heads(file: WeightFile) -> Iterator[Head]:

@@ -16,7 +16,7 @@ from agattn.geometry.learning_coefficients.weights_coefficients import (
     WeightsCoefficient,
     at_weights,
 )
-from agattn.heads.checkpoints import Checkpoint
+from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.weight_files import WeightFile
 from agattn.patience import Progress, silent
 
@@ -53,6 +53,7 @@ def of_files(
     names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
     normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
     if {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names):
+        refuse_counts(file, heads, kv_heads)
         given = parameters(**{name: file[name] for name in names})
         at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)

@@ -17,7 +17,7 @@ import numpy as np
 
 from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES, array_of, header_of
 from agattn.algebra.scalars import Array
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError, about_file, check_file
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 LARGEST_INDEX = 64 * 2**20
@@ -71,7 +71,7 @@ class WeightFile(Mapping[str, Any]):
         else:
             pickled = "; it may hold Python objects, so save the model as .safetensors"
             raise InputError(
-                f"cannot read {ending or 'a file without ending'}; use {', '.join(ENDINGS)}"
+                f"has {f'the ending {ending}' if ending else 'no ending'}; use {', '.join(ENDINGS)}"
                 f"{pickled * (ending in ('.pt', '.pth', '.bin', '.ckpt', '.pkl'))}"
             )
 
@@ -164,15 +164,15 @@ def _named(path: Path) -> Iterator[None]:
         raise
     except InputError as error:
         text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        raise InputError(text if text.startswith(str(path)) else about_file(path, text)) from None
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (*DAMAGE, MemoryError) as error:
         if str(error) == "an object array":
-            raise InputError(f"{path}: {_OBJECTS}") from None
-        raise InputError(f"{path}: is damaged or not a {path.suffix} file of numbers") from None
+            raise InputError(f"{path} {_OBJECTS}") from None
+        raise InputError(f"{path} is damaged or not a {path.suffix} file of numbers") from None
 
 
 def _json_object(path: Path) -> dict[str, Any]:

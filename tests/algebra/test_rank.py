@@ -337,10 +337,10 @@ def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
     ("matrix", "message"),
     [
         ([[1, float("nan")]], r"entry \(1, 2\): nan"), ([[1], [float("inf")]], r"entry \(2, 1\): inf"),
-        (np.array([[1.0, np.nan]]), r"entry \(1, 2\) is nan"), ([[1, 2], [3]], "row 2 has 1 entries"),
+        (np.array([[1.0, np.nan]]), r"entry \(1, 2\) is nan"), ([[1, 2], [3]], "row 2 has length 1"),
         ([[1j]], "complex"), (np.array([[1j]]), "complex"),
         ([["x"]], "'x' is not a number"), ([[None]], "None"),
-        ([["1/0"]], "denominator 0"), (np.zeros(3), "1 dimensions"), (np.array([["a"]]), "type"), (5, "int"),
+        ([["1/0"]], "denominator 0"), (np.zeros(3), "has 1 axis"), (np.array([["a"]]), "type"), (5, "^5 "),
         ([1, 2], "row 1 is not a row"), (["12"], "row 1 is not a row"), ([["1e999999999"]], "exponent"),
         ([["nan"]], "not a number"), ([[sympy.pi]], "not a real number"), ([[mpmath.inf]], "finite"),
         (SparseMatrix((2, 2), {(2, 0): 1}), "outside"), ([["0.5 +/- -1"]], "negative radius"),
@@ -357,8 +357,9 @@ def test_bad_arguments() -> None:
         rank([[1]], "svd")
     with pytest.raises(InputError, match="precision"):
         rank([[0.5]], precision=0)
-    with pytest.raises(InputError, match="radius"):
-        rank([[0.5]], radius=-1)
+    for radius in (-1, "x", float("nan"), "1 +/- 1"):
+        with pytest.raises(InputError, match=r"^the radius is .*; it must be a number of at least 0"):
+            rank([[0.5]], radius=radius)
     with pytest.raises(InputError, match="radius 0"):
         rank([[0.5]], "rational")
 
@@ -370,8 +371,9 @@ def test_radius_decides_what_is_known() -> None:
     nearly = [["1", "1"], ["1", "1.000001"]]
     assert rank(nearly, "rational").rank == 2
     assert rank(nearly).as_json()["evidence"] == "proved"
-    blurred = rank(nearly, radius="1e-5")
-    assert (blurred.lower_bound, blurred.upper_bound) == (1, 2)
+    for radius in ("1e-5", 1e-5, Fraction(1, 10**5)):
+        blurred = rank(nearly, radius=radius)
+        assert (blurred.lower_bound, blurred.upper_bound) == (1, 2)
     assert rank([["1 +/- 0.1", 1], [1, "1.5 +/- 0.1"]]).rank == 2
 
 

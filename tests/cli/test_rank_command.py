@@ -144,16 +144,20 @@ def with_type(kind: str) -> bytes:
 MARKET = "%%MatrixMarket matrix coordinate integer general\n"
 
 
+def test_a_folder_is_no_matrix(tmp_path: Path) -> None:
+    assert "is a folder; give a file that ends in .npy" in call("rank", tmp_path)[2]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.npy", None, "no such file"), ("a.txt", "1", "use .npy"), ("matrix", "1", "without ending"),
+        ("a.npy", None, "no such file"), ("a.txt", "1", "use .npy"), ("matrix", "1", "has no ending"),
         ("a.npy", b"nonsense", "not a whole numpy file"), ("a.npy", b"", "not a whole numpy file"),
         *(("a.npy", with_type(kind), "not a whole numpy file") for kind in ("()", "''", "None", "('<f8',)")),
         *(("a.npy", with_type(kind), "not a matrix of numbers") for kind in ("[]", "{}", "'V0'", "'S0'")),
         ("a.npy", np.array([[Fraction(1, 2)]], dtype=object), "Python objects"),
         ("a.npy", np.array([[1j]]), "complex"), ("a.npy", np.array([[np.nan]]), "not a finite number"),
-        ("a.npy", np.array([[1, np.inf]]), "(1, 2)"), ("a.npy", np.zeros(3), "1 dimensions"),
+        ("a.npy", np.array([[1, np.inf]]), "(1, 2)"), ("a.npy", np.zeros(3), "has 1 axis"),
         ("a.npy", np.array([["x"]]), "not a matrix of numbers"), ("a.npz", b"PK nonsense", "numpy file"),
         ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "2 arrays (a, b)"),
         ("a.npz", {"a": np.array([None])}, "Python objects"),
@@ -162,7 +166,7 @@ MARKET = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.csv", b"\xff\xfe", "UTF-8"),
         ("a.csv", "1+2j\n", "not a number"), ("a.csv", "", "holds no rows"),
         ("a.csv", "__import__('os')\n", "not a number"),
-        ("a.json", "[[1, 2], [3]]", "row 2 has 1 entries"), ("a.json", "[[NaN]]", "NaN"),
+        ("a.json", "[[1, 2], [3]]", "row 2 has length 1"), ("a.json", "[[NaN]]", "NaN"),
         ("a.json", "{", "not JSON"),
         ("a.json", "[[1, null]]", "(1, 2) is null"), ("a.json", "[[true]]", "true"),
         ("a.json", "[1, 2]", "row 1"),
@@ -201,7 +205,7 @@ def test_bad_options(tmp_path: Path) -> None:
     assert call("rank", path, "--method", "svd")[0] == 2
     assert call("rank", path, "--precision", "0")[0] == 2
     status, _, err = call("rank", path, "--radius", "x")
-    assert (status, err.count("\n")) == (2, 1)
+    assert (status, err.count("\n")) == (2, 1) and err.startswith("agattn: the radius is 'x'; it must be")
     status, _, err = call("rank", path, "--plot", str(tmp_path / "a.txt"))
     assert (status, ".png" in err) == (2, True)
 

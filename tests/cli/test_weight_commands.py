@@ -269,7 +269,7 @@ def _write(path, kind):
         ("deep.json", ""),
         ("huge.safetensors", "safetensors"),
         ("string.npz", ""),
-        ("other.bin", "cannot read .bin"),
+        ("other.bin", "has the ending .bin; use"),
         ("missing.npz", "no such file"),
         ("missing.safetensors", "no such file"),
     ],
@@ -288,6 +288,9 @@ def test_bad_files_are_one_line(command, kind, message, tmp_path):
 def test_bad_options_are_one_line(two_lines):
     for arguments in (
         ["classify", two_lines, "-O", "x.txt"],
+        ["classify", two_lines, "--heads", "3"],
+        ["classify", two_lines, "--match", "layer"],
+        ["rlct", two_lines, "--kv-heads", "3"],
         ["fiber", two_lines, "--tolerance", "2"],
         ["fiber"],
     ):
