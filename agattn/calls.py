@@ -82,7 +82,8 @@ def fitted(
         arguments[meant] = value
     if len(args) > len(by_place):
         most = f"{len(by_place)} argument{'s' * (len(by_place) != 1)}" if by_place else "no arguments"
-        raise refuse(f"takes {most} without a name, and {len(args)} are given.")
+        verb = "is" if len(args) == 1 else "are"
+        raise refuse(f"takes {most} without a name, and {len(args)} {verb} given.")
     needed = [name for name in by_name if signature.parameters[name].default is inspect.Parameter.empty]
     if missing := [name for name in needed if name not in arguments]:
         raise refuse(f"needs {' and '.join(missing)}.")

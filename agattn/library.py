@@ -82,8 +82,16 @@ _IN_PYTHON = {
     "--model": "ag.Network(layers, dim)",
     "--jet N": "ag.Jet(network, N)",
     "--point FILE": "point=...",
-    "--point": "point=...",
-    "--slice": "slice=...",
+    "--point": "point",
+    "--slice": "slice",
+    "--metric": "metric",
+    "--samples": "samples",
+    "--data": "data",
+    "--components": "components",
+    "--value-rank": "value_rank",
+    "--engine": "engine",
+    "--match": "match",
+    "--workers": "workers",
     "--max-degree": "max_degree",
     "--prime": "prime",
     "--memory": "memory",
@@ -91,9 +99,10 @@ _IN_PYTHON = {
     "--field QQ": "characteristic=0",
     "--kv-heads": "kv_heads",
     "--heads": "heads",
-    "`agattn strata`": "ag.strata(layer)",
 }
 _OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))))
+#: A command in a message, which names the verb of the same name here.
+_COMMAND = re.compile(r"`agattn ([a-z-]+)`")
 
 
 def verb(name: str) -> Callable[..., Any]:
@@ -130,11 +139,20 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                     given.arguments["progress"] = tell
                 return function(*given.args, **given.kwargs)
         except (InputError, EngineError, UndecidedError) as error:
-            message = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], str(error))
-            raise type(error)(message) from error.__cause__
+            raise type(error)(_told_in_python(str(error))) from error.__cause__
 
     called.__name__ = called.__qualname__ = name
     return called
+
+
+def _told_in_python(message: str) -> str:
+    """A message with arguments for options, and verbs for commands.
+
+    >>> _told_in_python("lower --max-degree; `agattn critical-points` counts them")
+    'lower max_degree; ag.critical_points counts them'
+    """
+    text = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], message)
+    return _COMMAND.sub(lambda match: f"ag.{match[1].replace('-', '_')}", text)
 
 
 def _work(name: str, given: inspect.BoundArguments) -> str:
@@ -196,8 +214,13 @@ def _is_size(value: object) -> bool:
     return is_whole(value) and operator.index(value) <= LARGEST_SIZE  # type: ignore[arg-type]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) >= 0
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return is_real and bool(value >= 0)
+
+
+def _is_tolerance(value: Any) -> bool:
+    return _is_number(value) and bool(0 < value < 1)
 
 
 def _is_flag(value: object) -> bool:
@@ -233,9 +256,10 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seed", "characteristic"), (is_whole, "a whole number of at least 0")),
     **dict.fromkeys(
         ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
-        (_is_size, f"a whole number of at most {LARGEST_SIZE}"),
+        (_is_size, f"a whole number from 0 to {LARGEST_SIZE}"),
     ),
-    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),
+    **dict.fromkeys(("timeout", "memory", "noise"), (_is_number, "a number of at least 0")),
+    "tolerance": (_is_tolerance, "a number above 0 and below 1"),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
     **dict.fromkeys(
         ("metric", "method", "engine", "tokens", "part", "command", "grid_text"), (_is_text, "text")

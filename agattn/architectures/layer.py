@@ -237,7 +237,7 @@ def one_layer(given: Architecture, plural: str, instead: str) -> SingleLayer:
         InputError: if it is no single layer.
     """
     if not isinstance(given, SingleLayer):
-        raise InputError(f"{plural} are for one layer, and {given} is a network; {instead}")
+        raise InputError(f"{plural} are for one layer, and {given} is a {given.kind}; {instead}")
     return given
 
 

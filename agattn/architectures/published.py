@@ -139,12 +139,13 @@ def from_config(path: str | Path) -> Published:
 
 def _published(table: Mapping[str, Any]) -> Published:
     model = str(table.get("model_type", "no model_type"))
+    who = shown(model) if "model_type" in table else "the model"
     compressed = table.get("kv_lora_rank") is not None
     needed = [*_NAMES.values(), *([("qk_nope_head_dim",), ("v_head_dim",)] if compressed else [])]
     missing = [" or ".join(names) for names in needed if not any(name in table for name in names)]
     if missing:
         raise InputError(
-            f"{shown(model)} lacks {', '.join(missing)}; the keys of GPT-2, Llama, Mistral, Qwen and DeepSeek"
+            f"{who} lacks {', '.join(missing)}; the keys of GPT-2, Llama, Mistral, Qwen and DeepSeek"
             " are known"
         )
     width, heads, layers = (_size(table, *names) for names in _NAMES.values())

@@ -237,8 +237,12 @@ def meant(text: str, ids: Iterable[str]) -> list[str]:
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
     >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
+    >>> meant("", ["agattn.degree"])
+    []
     """
     wanted = text.casefold().replace(" ", "-")
+    if not wanted:
+        return []
     plain = {name: name.casefold() for name in ids}
     numbers = {name: low.partition("-")[2] for name, low in plain.items()}
     for names in (plain, numbers):

@@ -154,6 +154,9 @@ def _by_place(sizes: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, s
     if not sizes:
         return {}
     others = ("d", "d_out", "a", *_NETWORK, *_MODEL)
+    for name in _MODEL:
+        if options.get(name) is not None:
+            raise click.UsageError(f"--{name} describes everything by itself; leave out {' '.join(sizes)}")
     if len(sizes) not in (2, 3) or any(options.get(name) is not None for name in others):
         raise stray(sizes)
     if not all(size.isdecimal() for size in sizes):

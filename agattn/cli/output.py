@@ -161,7 +161,7 @@ class Destination(click.Path):
         """Return the path."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path == STDOUT and not self.folder and not self.drawn:
-            refuse_both(_is_given(ctx, "as_json"))
+            refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
             return path
         ending = path.suffix.lower()
         known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
@@ -180,16 +180,21 @@ def _is_given(context: click.Context | None, name: str) -> bool:
     return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def refuse_both(twice: bool) -> None:
-    """Refuse to print two things on stdout."""
-    if twice:
-        raise InputError("-O - and --json both print on stdout; give one of them")
+def refuse_both(option: str, as_json: bool) -> None:
+    """Refuse --json beside an option that prints on stdout, too."""
+    if as_json:
+        raise InputError(f"{option} and --json both print on stdout; give one of them")
 
 
 def _alone_on_stdout(context: click.Context, _: click.Parameter, wanted: bool) -> bool:
     """Refuse --json where a file that was read before is stdout."""
-    files = (p.name for p in context.command.params if isinstance(p.type, Destination) and not p.type.folder)
-    refuse_both(wanted and any(context.params.get(name or "") == STDOUT for name in files))
+    for p in context.command.params:
+        if (
+            isinstance(p.type, Destination)
+            and context.params.get(p.name or "") == STDOUT
+            and not p.type.folder
+        ):
+            refuse_both(f"{p.opts[0]} -", wanted)
     return wanted
 
 

@@ -12,13 +12,12 @@ from click.core import ParameterSource
 from agattn.cli.commands import COMMANDS
 from agattn.cli.output import Destination
 
-#: Options that no command has, but that one may try, and how the same is said here.
-_SAME = {
-    "--softmax": "--normalization softmax",
-    "--verbose": "nothing: progress is shown on a terminal, and --json has all details",
-    "--quiet": "nothing: results go to stdout, all else to stderr",
-    "--yes": "nothing: no command asks",
-    "--gpu": "nothing: everything is computed exactly, on the processor",
+#: Options that no command has, but that one may try, and why none is needed.
+_NEEDLESS = {
+    "--verbose": "progress is shown on a terminal, and --json has all details",
+    "--quiet": "results go to stdout, all else to stderr",
+    "--yes": "no command asks",
+    "--gpu": "everything is computed on the processor",
 }
 #: Options that say where to write, in other programs or other commands.
 _WRITES = ("-O", "--output", "--out", "--report", "--save", "--file", "--plot", "-f")
@@ -84,11 +83,14 @@ def _no_such_option(option: str, context: click.Context) -> str:
     if option in ("--dims", "--ranks") and "d_out" in own.values():
         return f"{path} is about one layer; give -d and -o instead of {option}"
     told = f"{path} has no option {option}"
-    if option in _SAME:
-        return f"{told}; there is {_SAME[option]}"
+    if option in _NEEDLESS:
+        return f"{told}; {_NEEDLESS[option]}"
+    if option == "--softmax" and "--normalization" in own:
+        return f"{told}; type --normalization softmax"
     if option in _WRITES:
-        files = [p.opts[0] for p in context.command.params if isinstance(p.type, Destination)]
-        return f"{told}; {' and '.join([*files, '--json'] if '--json' in own else files)} write what it finds"
+        writing = [p.opts[0] for p in context.command.params if isinstance(p.type, Destination)]
+        if writing := [*writing, *(["--json"] if "--json" in own else [])]:
+            return f"{told}; {_writing(writing)} what it finds"
     if hint := _near(option, own):
         return f"{told}; did you mean {hint}?"
     others = {name: command for command, found in reversed(_others(context)) for name, _ in _options(found)}
@@ -98,6 +100,16 @@ def _no_such_option(option: str, context: click.Context) -> str:
     if hint := _near(option, others):
         return f"{told}; agattn {others[hint]} has {hint}. See {path} --help"
     return f"{told}; see {path} --help"
+
+
+def _writing(options: Sequence[str]) -> str:
+    """Options with the verb that goes with them.
+
+    >>> _writing(["--json"]), _writing(["-O", "--plot", "--json"])
+    ('--json writes', '-O, --plot and --json write')
+    """
+    *others, last = options
+    return f"{', '.join(others)} and {last} write" if others else f"{last} writes"
 
 
 def _near(option: str, known: Iterable[str]) -> str:
@@ -154,5 +166,5 @@ def _sizes(words: Sequence[str], context: click.Context) -> str:
     values |= dict(zip((p.opts[0] for p in sizes if p not in by_hand), words, strict=False))
     needed = {"-d": "D", "-o": "D'"} if "d" in known else {}
     typed = " ".join(f"{flag} {number}" for flag, number in (needed | values).items())
-    what = "".join(f" {given[name]}" for name in ("task", "file") if given.get(name))
+    what = "".join(f" {given[name]}" for name in ("task", "file", "number") if given.get(name))
     return f"give sizes by their options: type {context.command_path}{what} {typed}"

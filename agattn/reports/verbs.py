@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, as_attention
-from agattn.calls import one_of
+from agattn.calls import one_of, positive_integer
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError
 from agattn.patience import Progress, silent
@@ -15,6 +15,9 @@ from agattn.patience import Progress, silent
 if TYPE_CHECKING:
     from agattn.experiments.studies.jobs import Line
     from agattn.reports.document import Document
+
+#: Reports show equations up to this degree.
+MOST_DEGREES = 8
 
 
 def figure(number: int | str, **options: Any) -> Any:
@@ -133,7 +136,7 @@ def report(
     Args:
         architecture: a layer, a network or a polynomial model; or the lines of :func:`agattn.study`.
         engine: of a layer or a network of attention who computes, as for :func:`agattn.verify`.
-        max_degree: the last degree of the equations of a layer or a model.
+        max_degree: the last degree of the equations of a layer or a model, at most 8.
         pictures: draw figures, which needs matplotlib.
         timeout, memory: limits of each engine process, in seconds and MiB.
         force: go beyond the limits on sizes.
@@ -160,6 +163,10 @@ def report(
         from agattn.reports.study_report import study_report
 
         return study_report(architecture, grid=grid_text, command=command, pictures=pictures)
+    if positive_integer("max_degree", max_degree) > MOST_DEGREES:
+        raise InputError(
+            f"max_degree is {max_degree}; reports have equations of degree at most {MOST_DEGREES}"
+        )
     known = as_attention(architecture)
     if known.as_network() is None:
         from agattn.reports.model_report import model_report

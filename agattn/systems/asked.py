@@ -11,8 +11,8 @@ from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.systems.catalogue import build, task_about
-from agattn.systems.points import point_of, read_point, read_slice, read_target
+from agattn.systems.catalogue import build, not_taken, task_about
+from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -57,11 +57,14 @@ def asked(
     if point is not None:
         more |= _at(point, architecture, known)
     if slice is not None:
-        reads = isinstance(slice, (str, Path)) and "slice" in known.takes
-        more["slice"] = read_slice(Path(slice), architecture) if reads else slice  # type: ignore[arg-type]
+        more["slice"] = slice
+        if "slice" in known.takes:
+            more["slice"] = slice_of(slice, architecture)  # type: ignore[arg-type]
     if metric or samples or data is not None:
-        takes = "loss" in known.takes and isinstance(architecture, known.about)
-        more["loss"] = _loss(architecture, metric, samples, data, seed) if takes else True
+        if "loss" not in known.takes:
+            option = "--metric" if metric else "--samples" if samples else "--data"
+            raise InputError(not_taken(task, architecture, option))
+        more["loss"] = _loss(architecture, metric, samples, data, seed)
     return build(task, architecture, seed=seed, **given | more)
 
 

@@ -111,7 +111,7 @@ def build(
         )
     for key in given:
         if key not in task.takes:
-            raise InputError(f"{name} looks at no {key}; leave out {_OPTIONS[key]}")
+            raise InputError(not_taken(name, architecture, _OPTIONS[key]))
     if "target" in task.takes and "target" not in given:
         raise InputError(f'{name} needs --point FILE, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
@@ -140,6 +140,15 @@ def build(
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
     return replace(problem, command=" ".join(words))
+
+
+def not_taken(name: str, architecture: Architecture, option: str) -> str:
+    """Why a task refuses an option.
+
+    >>> not_taken("fiber", SingleLayer(2, 1), "--components")
+    'fiber of a layer takes no --components; leave --components out'
+    """
+    return f"{name} of a {architecture.kind} takes no {option}; leave {option} out"
 
 
 def check_field(characteristic: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agattn.architectures import SingleLayer
+from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.strata.critical import orbits_over_zero
@@ -151,11 +152,28 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     return Slice(origin, (one, two, three), tuple(names))
 
 
+def slice_of(given: object, layer: SingleLayer) -> Slice:
+    """A slice as it is given: itself, or the path of its file.
+
+    Raises:
+        InputError: if it is neither, or as :func:`read_slice`.
+    """
+    from agattn.geometry.sections.slices import Slice
+
+    if isinstance(given, (str, Path)):
+        return read_slice(Path(given), layer)
+    if not isinstance(given, Slice):
+        raise InputError(f"slice is {shown(given)}; give the path of a JSON file, or a Slice")
+    return given
+
+
 def _read_json(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text; give JSON") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
 
@@ -168,6 +186,8 @@ def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matri
     for entry in (entry for row in rows for entry in row):
         exact = isinstance(entry, int) and not isinstance(entry, bool)
         if not exact and not (isinstance(entry, str) and _RATIONAL.fullmatch(entry)):
-            shown = json.dumps(entry)[:40]
-            raise InputError(f'{name} in {path} has the entry {shown}; write exact ones, such as 3 or "1/3"')
+            written = json.dumps(entry)[:40]
+            raise InputError(
+                f'{name} in {path} has the entry {written}; write exact ones, such as 3 or "1/3"'
+            )
     return matrix(rows)

@@ -450,7 +450,9 @@ def _ideal_of_stratum(
     from agattn.geometry.strata.closures import compute_stratum_ideal
     from agattn.geometry.strata.strata import stratum_of_ranks
 
-    layer = one_layer(given, "strata", "its kinds of points are ag.singularities(network)")
+    layer = one_layer(
+        as_layer(given) or given, "strata", "`agattn singularities` finds the kinds of its points"
+    )
     stratum = stratum_of_ranks(ranks)
     return compute_stratum_ideal(
         layer, stratum, max_degree, seed=seed, force=force, memory=memory, step=progress
@@ -497,7 +499,7 @@ def verify(
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`.
         claims: ids, or beginnings or numbers of some, such as ``"theorem-3.4"``; none for all.
-        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"all"``.
+        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"``, ``"msolve"`` or ``"all"``.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         timeout, memory: limits of each engine process, in seconds and MiB.
         eliminate: try elimination also where it is not expected to finish.
@@ -528,9 +530,11 @@ def verify(
     agattn.errors.InputError: there is no claim 'theorm-3.2'; did you mean 'theorem-3.2'?
     """
     from agattn.engines.run import Limits
+    from agattn.systems.catalogue import check_field
     from agattn.verification.verify import CHOICES, Settings
     from agattn.verification.verify import verify as judge
 
+    check_field(characteristic or 0)
     settings = Settings(
         engine_name(engine, CHOICES), characteristic, Limits(timeout, memory), eliminate, seed, force,
         None if keep is None else Path(keep),

@@ -168,9 +168,8 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
                 silent.setdefault(verdict.assumes, []).append(verdict.claim)
         lines = [f"{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
         for hypotheses, ids in silent.items():
-            say, they = ("say", "they are") if len(ids) > 1 else ("says", "it is")
-            about = " and ".join(hypotheses)
-            lines.append(f"{', '.join(ids)} {say} nothing here: {they} about {about}.")
+            do, they = ("do", "they assume") if len(ids) > 1 else ("does", "it assumes")
+            lines.append(f"{', '.join(ids)} {do} not apply: {they} {' and '.join(hypotheses)}.")
         lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]

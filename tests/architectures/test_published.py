@@ -80,6 +80,7 @@ def test_other_models_are_read_like_llama(read):
             {"model_type": "mamba", "hidden_size": 5},
             "'mamba' lacks num_attention_heads or n_head, num_hidden_layers",
         ),
+        ({}, "the model lacks hidden_size or n_embd, num_attention_heads"),
         ({key: DEEPSEEK[key] for key in DEEPSEEK if key != "v_head_dim"}, "lacks v_head_dim"),
         (LLAMA | {"num_key_value_heads": 5}, "must be a multiple of the second"),
         (LLAMA | {"hidden_size": 4097}, "the width 4097 is no multiple of the 32 heads; give head_dim"),

@@ -89,7 +89,7 @@ def test_verdicts_are_explained_in_words():
         ).out.split()
     )
     assert "corollary-A.6: A point of M is on the relative boundary iff it is critical" in out
-    assert "agattn.hilbert-function says nothing here: it is about d = 2 and t ≥ 2." in out
+    assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
     words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]
     out = " ".join(call("verify", *words).out.split())
     assert (

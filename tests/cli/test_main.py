@@ -181,7 +181,7 @@ BAD = [
     (["emit", "fiber", "-d", "2", "-o", "1", "--field", "0"], "the field is '0'"),
     (["emit", "fiber", "-d", "2", "-o", "1", "--field", "9" * 5000], "the field"),
     (["emit", "fiber", "-d", "2", "-o", "1", "--point", "/no/such/file"], "cannot read /no/such/file"),
-    (["emit", "implicit-ideal", "-d", "2", "-o", "1", "--point", "x"], "looks at no points; leave out --po"),
+    (["emit", "implicit-ideal", "-d", "2", "-o", "1", "--point", "x"], "of a layer takes no --point"),
     (["emit", "hilbert-function", "-d", "2", "-o", "1", "--max-degree", "-1"], "--max-degree"),
     (["schema", "verfy"], "there is no schema 'verfy'"),
 ]  # fmt: skip
@@ -236,7 +236,7 @@ def test_claims_can_be_named_in_part(text, expected):
 
 def test_why_a_claim_is_inapplicable_is_said():
     out = call("verify", "-d", "2", "-o", "1", "-a", "1", "--engine", "native", "--claim", "3.4").out
-    told = "theorem-3.4.singular say nothing here: they are about a > 1 or d' > 1."
+    told = "theorem-3.4.singular do not apply: they assume a > 1 or d' > 1."
     assert told in out
 
 

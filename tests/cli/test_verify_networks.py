@@ -116,4 +116,4 @@ def test_the_task_of_the_fiber(engine_installation):
     assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
     assert document("emit", *arguments)["task"] == "virtual-fiber"
     status, _, err = call("emit", *arguments, "--max-degree", "2")
-    assert status == 2 and "virtual-fiber looks at no max_degree; leave out --max-degree" in err
+    assert status == 2 and "virtual-fiber of a network takes no --max-degree; leave --max-degree out" in err

@@ -232,7 +232,7 @@ def test_bad_files(umbrella, tmp_path):
     (tmp_path / "bad.json").write_text("[]")
     with pytest.raises(InputError, match="must hold"):
         read_slice(tmp_path / "bad.json", LAYER)
-    with pytest.raises(InputError, match="looks at no slice"):
+    with pytest.raises(InputError, match="takes no --slice"):
         build("fiber", LAYER, slice=umbrella.section.slice)
     with pytest.raises(InputError, match="the slice is in 6 coordinates"):
         build("slice", SingleLayer(3, 1), slice=umbrella.section.slice)

@@ -126,7 +126,7 @@ def test_points(task):
         problem = build(task, LAYER, points=(POINT,))
         assert problem.points == (POINT,) and problem.command.endswith("--point FILE")
     else:
-        with pytest.raises(InputError, match=f"^{task} looks at no points"):
+        with pytest.raises(InputError, match=f"^{task} of a .* takes no --point"):
             build(task, LAYER, points=(POINT,))
 
 

@@ -221,7 +221,7 @@ def _eliminated(
 def _destination(output: Path | None, form: str | None) -> tuple[Path | None, str | None]:
     """Where equations go, and in which format."""
     if form is not None and output is None:
-        refuse_both(bool(click.get_current_context().params["as_json"]))
+        refuse_both("--format without -O", bool(click.get_current_context().params["as_json"]))
         output = STDOUT
     if output is not None:
         form = form or _format_of(output)

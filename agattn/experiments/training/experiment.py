@@ -240,10 +240,13 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     )
     found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
     if isinstance(given, str):
-        match = re.fullmatch(r"\s*(?:([0-9]{1,9})\s*\.\.\s*)?([0-9]{1,9})\s*", given)
+        match = re.fullmatch(r"\s*(?:([0-9]{1,30})\s*\.\.\s*)?([0-9]{1,30})\s*", given)
         if match is None:
             raise bad
-        found = range(int(match[1]), int(match[2]) + 1) if match[1] else range(int(match[2]))
+        first, last = (int(match[1]), int(match[2])) if match[1] else (0, int(match[2]) - 1)
+        if match[1] and last < first:
+            raise InputError(f"seeds is {shown(given)}; the range ends before it begins")
+        found = range(first, min(last, first + MOST_SEEDS) + 1)
     elif type(given) is int:
         found = range(min(given, MOST_SEEDS + 1))
     if len(found) > MOST_SEEDS:

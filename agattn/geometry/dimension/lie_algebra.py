@@ -298,8 +298,8 @@ def linear_symmetries(
     ):
         if size > limit and not force:
             raise TooLargeError(
-                f"{architecture} has {size} {what}; linear symmetries are found for at most {limit}."
-                " --force tries anyway"
+                f"{architecture.name[:80]} has {size} {what}; linear symmetries are found for at most"
+                f" {limit}. --force tries anyway"
             )
     generator = np.random.default_rng(seed)
     p = next(random_primes(int(generator.integers(2**31))))

@@ -114,6 +114,19 @@ def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.rand
     return found
 
 
+def exact_weights(architecture: Architecture, given: Mapping[str, Any]) -> ExactWeights:
+    """Weights that are given, as exact weights of the network that the architecture is, or of itself.
+
+    Raises:
+        InputError: if the weights are not those of the architecture.
+    """
+    network = architecture.as_network() or architecture
+    if not isinstance(architecture, SingleLayer):
+        return weights_of(network, given)
+    own = ExactWeights(architecture, given)
+    return ExactWeights(network, as_parameters(network, np.array(own.vector, dtype=object)))
+
+
 class StudyAt:
     """What all questions at given weights share.
 
@@ -124,14 +137,9 @@ class StudyAt:
         point: the weights modulo a prime, with the kernel of the differential.
     """
 
-    def __init__(self, study: GeneralStudy, given: Mapping[str, Any], seed: int) -> None:
-        self.study, architecture = study, study.architecture
+    def __init__(self, study: GeneralStudy, at: ExactWeights, seed: int) -> None:
+        self.study, self.at, architecture = study, at, study.architecture
         network = architecture.as_network() or architecture
-        if isinstance(architecture, SingleLayer):
-            own = ExactWeights(architecture, given)
-            self.at = ExactWeights(network, as_parameters(network, np.array(own.vector, dtype=object)))
-        else:
-            self.at = weights_of(network, given)
         self.fiber: NetworkFiber = network_fiber(network, self.at, seed)
         generator = np.random.default_rng([seed, 2])
         p = self.at.prime(generator)
@@ -247,7 +255,8 @@ def identifiability_at(
         InputError: if the weights are not those of the architecture.
         TooLargeError: if the architecture is too large.
     """
-    study = StudyAt(GeneralStudy(architecture, seed, force, progress), given, seed)
+    at = exact_weights(architecture, given)
+    study = StudyAt(GeneralStudy(architecture, seed, force, progress), at, seed)
     rows: list[Determined] = []
     for f, is_array in asked:
         progress(f.text)

@@ -116,7 +116,9 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
     """
     V = unread_matrix(V, "V")
     if (A is None) == (K is None) or (K is None) != (Q is None):
-        raise InputError("weights are V together with either A, or both K and Q")
+        names = [name for name, M in (("A", A), ("K", K), ("Q", Q)) if M is not None]
+        there = ", ".join(names) or "none of these"
+        raise InputError(f"weights are V together with either A, or both K and Q; beside V there is {there}")
     if K is not None:
         K, Q = unread_matrix(K, "K"), unread_matrix(Q, "Q")
         if K.shape != Q.shape:

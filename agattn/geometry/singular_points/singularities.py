@@ -91,7 +91,7 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
         raise InputError(f"{architecture} is normalized; kinds of points are those of polynomial models")
     if force:
         return
-    name = architecture if network is None else network.arguments[:80]
+    name = architecture.name[:80]
     sizes = [(architecture.parameters, "parameters", MOST_PARAMETERS)]
     if network is not None:
         sizes.insert(0, (network.layers, "layers", MOST_LAYERS))

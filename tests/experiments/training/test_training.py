@@ -231,6 +231,11 @@ def test_untrained_weights_are_the_start_of_training():
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..2'", "the range ends before it begins"),
+        (
+            "[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '0..99999999999'",
+            "there are more than 100000 seeds",
+        ),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "no other method has a temperature"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\ndata = {noise = 1}", "no noise; give samples"),
         ("experiment = 3", "must be a table"),
