@@ -120,7 +120,7 @@ class InputError(AgattnError, ValueError):
 
 
 class TooLargeError(InputError):
-    """Raised before a computation starts when its size is beyond the stated limit; ``--force`` overrides."""
+    """Raised before a computation starts when its size is beyond the limit; says if ``--force`` starts it."""
 
 
 class EngineError(AgattnError):

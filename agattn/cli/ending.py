@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -10,6 +11,10 @@ from typing import NoReturn
 import click
 
 from agattn.cli import interrupts
+
+#: How the name of the folder begins in which standard input lies while a command reads it.
+STDIN_FOLDER = "agattn-stdin-"
+_STDIN = re.compile(rf"\S*{STDIN_FOLDER}\w+/stdin\.\w+")
 
 
 def forget_output() -> None:
@@ -25,7 +30,7 @@ def fail(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except (OSError, ValueError):
         forget_output()  # a full disk: trying again at the end would change the exit status
-    message = " ".join(message.split())
+    message = _STDIN.sub("standard input", " ".join(message.split()))
     if len(message) > 2000:  # what it quotes is longer than anybody reads
         message = f"{message[:1000]} ... {message[-1000:]}"
     with suppress(OSError, ValueError):

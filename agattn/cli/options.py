@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agattn.cli.ending import STDIN_FOLDER
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
 from agattn.errors import InputError, check_file
 from agattn.evidence import ENGINES as ENGINE_NAMES
@@ -399,7 +400,7 @@ class InputFile(click.Path):
             ending = ".json"
         import tempfile
 
-        folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="agattn-stdin-"))
+        folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix=STDIN_FOLDER))
         path = Path(folder, f"stdin{ending}")
         path.write_bytes(data)
         return path

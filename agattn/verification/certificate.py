@@ -46,7 +46,7 @@ from agattn.checker import Layer as CheckedLayer
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim
 from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
-from agattn.errors import DisagreementError, InputError
+from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.ideal.equations import Equation
@@ -185,7 +185,8 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     """Refuse claims of which none has a certificate, before any verdict is computed.
 
     Raises:
-        InputError: also if there is no such claim, for one token, or beyond the limits on sizes.
+        InputError: also if there is no such claim, or for one token.
+        TooLargeError: beyond the limits on sizes.
 
     >>> from agattn import Linear, Network
     >>> check_certifiable(Network([Linear(2)], dim=2))
@@ -211,7 +212,7 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     else:
         size, most, what = known.parameters, COORDINATES, "parameters"
     if size > most:
-        raise InputError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
+        raise TooLargeError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
 
 
 def make_certificate(

@@ -197,6 +197,8 @@ def test_weights_on_standard_input(tmp_path, monkeypatch, kind):
     before = set(Path(tempfile.gettempdir()).glob("agattn-stdin-*"))
     assert document("fiber", "-") == document("fiber", file)
     assert set(Path(tempfile.gettempdir()).glob("agattn-stdin-*")) <= before
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1,2\n3")))
+    assert call("rank", "-").err == "agattn: standard input: line 2 has 1 entries, the first has 2\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     assert call("fiber", "-").err == "agattn: nothing came on standard input, which - stands for\n"
 

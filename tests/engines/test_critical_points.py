@@ -113,8 +113,9 @@ def test_three_answers_decide_nothing(monkeypatch, singular):
 def test_what_is_refused(singular):
     with pytest.raises(TooLargeError, match="31 variables are too many to finish"):
         count_critical_points(loss(ag.SingleLayer(4, 4)), singular)
-    with pytest.raises(TooLargeError, match="with one token only V"):
-        count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular)
+    for force in (False, True):
+        with pytest.raises(InputError, match=r"needs t ≥ 2: with one token only V .* other orbits$"):
+            count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular, force=force)
     with pytest.raises(InputError, match="data were given, which have their own loss"):
         ag.critical_points(LAYER, data=([[[1, 2], [3, 4]]], [[[1, 2]]]), samples=3)
     with pytest.raises(InputError, match="there is no method 'weight'; did you mean 'weights'"):
