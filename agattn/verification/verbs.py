@@ -530,11 +530,13 @@ def verify(
     agattn.errors.InputError: there is no claim 'theorm-3.2'; did you mean 'theorem-3.2'?
     """
     from agattn.engines.run import Limits
-    from agattn.systems.catalogue import check_field
     from agattn.verification.verify import CHOICES, Settings
     from agattn.verification.verify import verify as judge
 
-    check_field(characteristic or 0)
+    if characteristic:
+        from agattn.systems.catalogue import check_field  # which imports all tasks
+
+        check_field(characteristic)
     settings = Settings(
         engine_name(engine, CHOICES), characteristic, Limits(timeout, memory), eliminate, seed, force,
         None if keep is None else Path(keep),
