@@ -363,9 +363,12 @@ def to_do(kept, found, newest, frozen):
                 " `number=...` in the class line of the result"
             )
         if frozen and not newest.names(change):
+            names = (
+                f"{change.section} and, as code, `{change.entry}`" if change.entry else f"`{change.section}`"
+            )
             yield (
                 f"the changelog must tell that `{change.entry or change.section}` was {change.word}: a point"
-                f" under {newest.version} that names {change.section} and, as code, `{change.entry}`"
+                f" under {newest.version} that names {names}"
             )
 
 

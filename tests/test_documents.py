@@ -1,7 +1,7 @@
 """The JSON document of every command stays what it is: its keys and its values, over a set of architectures.
 
-``python tests/test_documents.py`` writes ``documents.json`` beside this file anew. A difference there is a
-change of the contract, and belongs into the changelog.
+``PYTHONPATH=. python tests/test_documents.py`` writes ``documents.json`` beside this file anew. A difference
+there is a change of the contract, and belongs into the changelog.
 """
 
 import json

@@ -105,14 +105,18 @@ def test_a_claim_is_added_by_one_file_as_the_page_says(tmp_path):
     lines = [example.source for example in doctest.DocTestParser().get_examples(text)]
     [last] = [number for number, line in enumerate(lines) if line.startswith("CLAIMS: ")]
     shutil.copytree(ROOT / "agattn", tmp_path / "agattn", ignore=shutil.ignore_patterns("__pycache__"))
-    [file] = promised
+    file, checked = promised
     (tmp_path / file).write_text("".join(lines[: last + 1]), encoding="utf-8")
+    text = (tmp_path / checked).read_text(encoding="utf-8")
+    text = text.replace("OTHERS = frozenset({", 'OTHERS = frozenset({"agattn.quadrics",', 1)
+    (tmp_path / checked).write_text(text, encoding="utf-8")
 
     verify = ("-m", "agattn", "verify")
     assert "  agattn.quadrics\n" in python(*verify, "--list", at=tmp_path)
     layer = ("-d", "2", "-o", "2", "--engine", "native", "--certificate", "c.json")
     said = python(*verify, *layer, "--claim", "agattn.quadrics", "--claim", "corollary-3.3", at=tmp_path)
     assert re.search(r"agattn\.quadrics +confirmed +proved +5\b", said)
-    checked = python("-m", "agattn", "check", "c.json", at=tmp_path)
-    assert "corollary-3.3" in checked and "The certificate is valid." in checked
+    said = python("-m", "agattn", "check", "c.json", at=tmp_path)
+    assert "corollary-3.3" in said and "The certificate is valid." in said
+    assert re.search(r"agattn\.quadrics +not checked", said)
     assert '"reason": "the checker computes no ranks of quadrics"' in (tmp_path / "c.json").read_text()
