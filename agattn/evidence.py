@@ -80,11 +80,11 @@ class Source(Result):
     equations: native, checked by macaulay2 1.26.06
     """
 
-    part: Key[str, "What."]
+    part: Key[str, "The part of the finding."]
     found_by: Key[str, "`native`, or the name and version of an engine."]
     checked_by: Key[
         str,
-        "Who checked it exactly; null where nobody else did.",
+        "Who checked the part exactly; null where nobody else did.",
         Written(str | None, lambda name: name or None),
     ] = ""
 
@@ -127,8 +127,8 @@ class Verdict(Result, extensible=True):
     computed: Key[Any, "What was computed; null where nothing could be.", PLAIN]
     evidence: Evidence | None  #: how ``computed`` is known; ``None`` where nothing was computed
     witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
-    engine: Key[str, "What computed it: name and version, or `native`."]
-    seconds: Key[float, "Wall-clock time of what this claim needed.", SECONDS]
+    engine: Key[str, "Who found the values: engines with their versions, or `native`."]
+    seconds: Key[float, "Wall-clock time of the tasks that this claim needed.", SECONDS]
     #: more data, each with a key of its own; ``scope`` says where the claim was checked if it says more
     details: Mapping[str, object] = field(default_factory=dict)
     sources: Key[
@@ -158,7 +158,7 @@ class Verdict(Result, extensible=True):
     @property
     @key(Written(str | UnsetType, lambda words: words or UNSET))
     def scope(self) -> str:
-        """What was checked, where the claim says more than that."""
+        """What was checked, if the claim says more."""
         return str(self.details.get("scope", "")) if self.status is Status.CONFIRMED else ""
 
     @property

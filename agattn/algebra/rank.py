@@ -70,8 +70,8 @@ _LARGEST_ELIMINATION = 200
 class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 
-    rank: Key[Count, "The rank there."]
-    prime: Key[Count, "The prime p modulo which it was taken."]
+    rank: Key[Count, "The rank at the point."]
+    prime: Key[Count, "The prime p modulo which the rank was taken."]
     rows: Key[Count, "The number of random inputs, each with one cotangent."]
     columns: int
 

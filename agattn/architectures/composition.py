@@ -75,7 +75,7 @@ class Input(Result, has_defaults=True):
     """The size of the matrix X that a network takes."""
 
     dim: Key[Positive, "The number of rows of X."]
-    tokens: Key[Positive, "The number of its columns, the tokens."] = 1
+    tokens: Key[Positive, "The number of columns of X, the tokens."] = 1
 
 
 @constructed

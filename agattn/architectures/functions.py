@@ -446,7 +446,7 @@ class WeightFunction:
 
     @property
     def size(self) -> int:
-        """The number of its entries."""
+        """The number of entries of the array or function."""
         return prod(self.shape)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:

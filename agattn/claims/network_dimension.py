@@ -89,9 +89,9 @@ class ByPaper(Result):
     """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 
     equation: str
-    value: Key[int, "Its value."]
+    value: Key[int, "The value that the equation gives."]
     failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
-    defect: Key[int | None, "How far the dimension lies below it; null where only bounds are known."]
+    defect: Key[int | None, "The value less the dimension; null where only bounds are known."]
 
     @property
     @key

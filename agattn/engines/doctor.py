@@ -25,11 +25,14 @@ class Examined(Result, extensible=True):
     """
 
     name: Key[str, "The engine.", Written(EngineName, str)]
-    version: Key[str | None, "Its version; null where it is not known."]
+    version: Key[str | None, "The version of the engine; null where it is not known."]
     path: Key[str | None, "The program; null where there is none."]
-    ok: Key[bool, "Whether it computed one line correctly."]
-    problem: Key[str | None, "Why it does not work, in one line."]
-    found: Key[str | UnsetType, "PATH, wheel, or the environment variable that names it."] = UNSET
+    ok: Key[bool, "Whether the engine computed one line correctly."]
+    problem: Key[str | None, "Why the engine does not work, in one line."]
+    found: Key[
+        str | UnsetType,
+        "Where the engine was found: `PATH`, `wheel`, or the environment variable that names it.",
+    ] = UNSET
 
     def summary(self) -> str:
         """Whether it works, in a line."""

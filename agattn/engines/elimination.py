@@ -86,7 +86,7 @@ def eliminate(
 
 @dataclass(frozen=True, repr=False)
 class Completeness(Result, extensible=True):
-    """Whether the equations found generate the whole ideal; None where that stayed open.
+    """Whether the equations found generate the whole ideal.
 
     The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). Native facts come first: if
     they show that equations are missing, J is not whole, whatever an engine says. An engine's figures are
@@ -97,20 +97,28 @@ class Completeness(Result, extensible=True):
         missing_evidence: how the equations of the missing degree are known.
     """
 
-    dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
-    degree: Key[int | None, "Its degree; null where the engine did not finish."]
+    dimension: Key[
+        int | None,
+        "The dimension of the variety that the equations cut out; null where the engine did not finish.",
+    ]
+    degree: Key[int | None, "The degree of this variety; null where the engine did not finish."]
     expected_dimension: Key[int, "The dimension of the neuromanifold."]
     expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
     prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
     characteristic: int
     hilbert_function: Key[
-        tuple[int, ...] | None, "That of the ideal they generate; null where not finished."
+        tuple[int, ...] | None,
+        "The Hilbert function of the ideal that the equations generate; null where not finished.",
     ] = None
     expected_hilbert_function: Key[
-        tuple[int, ...] | None, "That of the neuromanifold; null where not known."
+        tuple[int, ...] | None, "The Hilbert function of the neuromanifold; null where not known."
     ] = None
-    missing_degree: Key[int | None, "Of equations that are missing, natively; null if of none."] = None
-    theorem: Key[str | None, "The theorem by which they are all; null where none was used."] = None
+    missing_degree: Key[
+        int | None, "The degree of equations that native computation found missing; null if none are."
+    ] = None
+    theorem: Key[
+        str | None, "The theorem by which the equations generate the whole ideal; null where none was used."
+    ] = None
     regular: Key[
         bool | None,
         "Whether, modulo `modulus`, a minor that vanishes where both ranks are at most 1 is no zero divisor, "
@@ -256,13 +264,20 @@ class Completeness(Result, extensible=True):
 class ExaminedIdeal(Ideal, name="ideal"):
     """The ideal of a layer, beside named invariants and what an engine says about the generators."""
 
-    invariants: Key[tuple[SpannedByFamily, ...] | UnsetType, "With `--invariants` only."] = UNSET
+    invariants: Key[
+        tuple[SpannedByFamily, ...] | UnsetType,
+        "What the families of named invariants span; with `--invariants` only.",
+    ] = UNSET
     named_families: Key[
         tuple[SpannedByFamily, ...] | UnsetType,
-        "The same for the families of one formula each; with `--invariants` and t ≥ 2 only.",
+        "What the families of one formula each span; with `--invariants` and t ≥ 2 only.",
     ] = UNSET
-    lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
-    complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
+    lie_flattening: Key[
+        LieFlattening | UnsetType, "The Lie flattening; with `--invariants` and t = 1 only."
+    ] = UNSET
+    complete: Key[
+        Completeness | UnsetType, "Whether the equations generate the whole ideal; with `--complete` only."
+    ] = UNSET
 
 
 def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:

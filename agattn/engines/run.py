@@ -54,8 +54,8 @@ _MOST_LINES = 20
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "Its name.", Written(EngineName, str)]
-    version: Key[str, "Its version."]
+    name: Key[str, "The name of the engine.", Written(EngineName, str)]
+    version: Key[str, "The version of the engine."]
 
     def summary(self) -> str:
         """Both in a line."""

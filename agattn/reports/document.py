@@ -167,7 +167,7 @@ class Document:
 class Found(Result):
     """What a report of a model says."""
 
-    said: Key[str, "What came out, in a sentence.", Named("summary")]
+    said: Key[str, "The result in a sentence.", Named("summary")]
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,9 +183,14 @@ class SavedReport(Result, name="report", one_of=("claims", "model", "study")):
 
     files: Key[tuple[str, ...], "What was written: report.html, report.md, pictures, scripts, transcripts."]
     architecture: Key[Studied | UnsetType, "The layer, network or model."] = UNSET
-    claims: Key[tuple[Verdict, ...] | UnsetType, "As in agattn verify --json."] = UNSET
-    model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
-    study: Key[FoundOfStudy | UnsetType, "With --study, instead of architecture and claims."] = UNSET
+    claims: Key[tuple[Verdict, ...] | UnsetType, "The verdicts, as in agattn verify --json."] = UNSET
+    model: Key[Found | UnsetType, "The result for a model that is no layer and no network of attention."] = (
+        UNSET
+    )
+    study: Key[
+        FoundOfStudy | UnsetType,
+        "The result for a study, instead of `architecture` and `claims`; with --study only.",
+    ] = UNSET
 
     def summary(self) -> str:
         """Where the report is."""

@@ -55,7 +55,7 @@ class SingularLine(Result):
     """The singular points of a surface, where they form a line."""
 
     point: Key[Vector, "A point of the line."]
-    direction: Key[Vector, "Its direction."]
+    direction: Key[Vector, "The direction of the line."]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +73,7 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
     section: SurfaceSection
     engine: Key[str, "What computed the equation: an engine with its version, or `native` and why."]
     radius: int
-    pieces: Key[tuple[Piece, ...], "Of the singular line, by the parameter: where it is in M."]
+    pieces: Key[tuple[Piece, ...], "The pieces of the singular line, by the parameter, each in M or not."]
     run: Run | None
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
@@ -86,13 +86,13 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
     @property
     @key
     def equation(self) -> str:
-        """The surface, squarefree."""
+        """The squarefree equation of the surface."""
         return str(self.section.equation)
 
     @property
     @key
     def singular(self) -> list[str]:
-        """Polynomials whose zeros are its singular points."""
+        """Polynomials whose zeros are the singular points of the surface."""
         return list(map(str, self.section.singular))
 
     @property
@@ -123,7 +123,7 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
     @property
     @key(Written(list[Place], lambda points: list(map(list, points))))
     def pinch_points(self) -> list[tuple[float, float, float]]:
-        """Where the two preimages come together: ends that two pieces share."""
+        """The points where the two preimages come together: ends that two pieces share."""
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
 
     @cached_property

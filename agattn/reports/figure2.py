@@ -100,7 +100,7 @@ class Factor(Result):
     """A factor of equation 12."""
 
     i: Key[Positive, "The index of the virtual weight M_i."]
-    transposed: Key[bool, "Whether it is transposed."]
+    transposed: Key[bool, "Whether M_i is transposed."]
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,13 +112,13 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("fig
     @property
     @key
     def factors(self) -> list[Factor]:
-        """Equation 12, from left to right."""
+        """The factors of equation 12, from left to right."""
         return [Factor(*factor) for factor in unrolled_factors(self.layers)]
 
     @property
     @key
     def product(self) -> str:
-        """The same in a formula."""
+        """The product in a formula."""
         return f"L {reading(self.layers)}"
 
     @overload

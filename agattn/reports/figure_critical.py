@@ -59,7 +59,7 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
     loss: Loss
     target: Key[
         tuple[Fraction, ...] | None,
-        "In the slice, the point from which it is; null for a loss of data.",
+        "The point of the slice from which the loss is the distance; null for a loss of data.",
     ]
     points: Key[
         tuple[SurfacePoint, ...], "All critical points on the surface, and the one on its singular line."
@@ -81,7 +81,7 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
     @property
     @key
     def equation(self) -> str:
-        """The surface."""
+        """The equation of the surface."""
         return self.surface.equation
 
     @property

@@ -47,31 +47,31 @@ class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
     @property
     @key
     def dimension(self) -> Count:
-        """The dimension of the affine space that cuts."""
+        """The dimension of the affine space whose intersection with M is the surface."""
         return self.slice.dimension
 
     @property
     @key
     def span(self) -> list[list[Count]]:
-        """Its coordinates on the surface, as powers of x and y."""
+        """The coordinates of this space on the surface, as powers of x and y."""
         return list(map(list, self.slice.span))
 
     @property
     @key(Meta(min_length=3, max_length=3))
     def coordinates(self) -> list[list[Count]]:
-        """Those of them that are drawn, x, y and z."""
+        """The coordinates that are drawn: x, y and z."""
         return list(map(list, DRAWN))
 
     @property
     @key
     def equation(self) -> str:
-        """The surface in these three."""
+        """The equation of the surface in x, y and z."""
         return str(self.slice.equation)
 
     @property
     @key
     def limits(self) -> str:
-        """Points of the surface that are limits of functions of the network, and none of its own."""
+        """Points of the surface that are limits of functions of the network, but no such functions."""
         return "x = 0, y ≠ 0"
 
     @property

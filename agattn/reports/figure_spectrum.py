@@ -39,9 +39,12 @@ class Scale(Result):
     """The singular values at one s, as logarithms to base 10, from the largest on."""
 
     halvings: Key[Count, "n, for s = 2^(−n), by which keys and queries are multiplied."]
-    values: Key[tuple[float, ...], "Those of the Smith factors, in high precision."]
-    floats: Key[tuple[float, ...], "All that float64 gives, those that are 0 for it left out."]
-    cutoff: Key[float, "Of numpy: the largest, times the larger size of the matrix, times 2^(−52)."]
+    values: Key[tuple[float, ...], "The singular values of the Smith factors, in high precision."]
+    floats: Key[tuple[float, ...], "All nonzero singular values that float64 gives."]
+    cutoff: Key[
+        float,
+        "Below this numpy counts as 0: the largest value times the larger size of the matrix times 2^(−52).",
+    ]
 
     @property
     def above(self) -> int:

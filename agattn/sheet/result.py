@@ -457,7 +457,12 @@ def _checks(cls: Any) -> dict[str, Any]:
 
 
 def _first_paragraph(cls: Any) -> str:
-    return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
+    return _paragraph(cls.__doc__ or "")
+
+
+def _paragraph(text: str) -> str:
+    """The first paragraph of a docstring as a description."""
+    return " ".join(text.partition("\n\n")[0].split()).replace("``", "`")
 
 
 def _left_out(cls: Any, one: Described, kind: Any) -> Any:
@@ -535,6 +540,9 @@ def _components(types: Iterable[Any]) -> tuple[Sequence[dict[str, Any]], dict[st
     tops, parts = msgspec.json.schema_components(
         list(types), schema_hook=part_schema, ref_template="#/$defs/{name}"
     )
+    for part in parts.values():
+        if "description" in part:  # of an enumeration the whole docstring
+            part["description"] = _paragraph(part["description"])
     return tops, parts | shared
 
 

@@ -21,7 +21,9 @@ class CheckedClaim(Result):
     """What the checker found of one claim."""
 
     id: Key[str, "The claim."]
-    valid: Key[bool | None, "null: the file says that it does not certify this claim."]
+    valid: Key[
+        bool | None, "Whether the claim is proved; null if the file says that it does not certify the claim."
+    ]
     reason: Key[str, "What is proved, why it is not certified, or what is wrong."]
 
     def summary(self) -> str:

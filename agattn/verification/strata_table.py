@@ -100,7 +100,7 @@ class StratumRow(Result):
     @property
     @key(Meta(min_length=2, max_length=2))
     def tangent_bounds(self) -> list[Count]:
-        """The tangent dimension is proved to be at least, at most."""
+        """The proved lower and upper bound of the tangent dimension."""
         return [self.tangent.lower, self.tangent.upper]
 
     @property
@@ -112,19 +112,19 @@ class StratumRow(Result):
     @property
     @key
     def singular(self) -> bool | None:
-        """Whether its points are singular on the closure; null if still open."""
+        """Whether the points of the stratum are singular on the closure; null if still open."""
         return self.tangent.singular
 
     @property
     @key
     def boundary(self) -> bool:
-        """Whether it is on the boundary of M relative to its real Zariski closure."""
+        """Whether the stratum is on the boundary of M relative to its real Zariski closure."""
         return self.nearby.on_boundary
 
     @property
     @key
     def boundary_reason(self) -> str:
-        """Why it is on the boundary, or not."""
+        """Why the stratum is on the boundary, or not."""
         return self.nearby.reason
 
     @property
@@ -136,7 +136,7 @@ class StratumRow(Result):
     @property
     @key(name="closure")
     def below(self) -> tuple[Stratum, ...]:
-        """The strata directly below it in the closure order."""
+        """The strata directly below this stratum in the closure order."""
         return tuple(sorted(closure_order(self.layer).successors(self.stratum)))
 
     @property
@@ -176,9 +176,9 @@ class StratumRow(Result):
 class Outside(Result):
     """The stratum of the real Zariski closure outside M."""
 
-    description: Key[str, "Which points they are."]
-    dimension: Key[Count, "The dimension of the set of them."]
-    closure: Key[tuple[Stratum, ...], "The strata directly below it in the closure order."]
+    description: Key[str, "The points of the stratum in words."]
+    dimension: Key[Count, "The dimension of the stratum."]
+    closure: Key[tuple[Stratum, ...], "The strata directly below this stratum in the closure order."]
 
 
 @dataclass(frozen=True, repr=False)

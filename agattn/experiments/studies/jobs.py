@@ -289,7 +289,7 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     ]
     versions: Key[
         Mapping[str, str],
-        "Of agattn, a fingerprint of its code, and of the engines where they may be used.",
+        "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",
         Meta(extra_json_schema={"required": ["agattn", "code"]}),
     ]
     result: Key[
@@ -297,8 +297,8 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     ]
     error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure, dict)]
     status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
-    seconds: Key[Number, "How long it took when it was computed."]
-    cached: Key[bool, "Whether it was computed by an earlier study."]
+    seconds: Key[Number, "How long the job took when it was computed."]
+    cached: Key[bool, "Whether the result comes from an earlier study."]
 
 
 def failure(kind: str, message: str) -> dict[str, Any]:

@@ -242,7 +242,7 @@ class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
-    upper_bound: Key[Count, "It is no larger than this, proved.", Named("at_most")]
+    upper_bound: Key[Count, "The dimension of these limits is at most this: proved.", Named("at_most")]
 
     @property
     @key

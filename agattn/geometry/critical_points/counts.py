@@ -59,10 +59,13 @@ class CriticalPart(Result):
 
     r_v: Key[Count, "The rank of V."]
     r_a: Key[Count, "The rank of A."]
-    r: Key[Count, "The rank of both together."]
-    count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
+    r: Key[Count, "The rank of [V; Aᵀ]."]
+    count: Key[
+        Count | None,
+        "The number of critical points on the stratum, with multiplicity; null where infinitely many.",
+    ]
     dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
-    degree: Key[Count, "Its degree: that of its part of largest dimension."]
+    degree: Key[Count, "The degree of this set: that of its part of largest dimension."]
     theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
     evidence: Key[Evidence, "How the result is known."]
 
@@ -91,7 +94,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     ] = "weights"
     real: Key[
         tuple[RealPart, ...],
-        "How many there are on each stratum, and how that is known.",
+        "For each stratum the number of real critical points, and how it is known.",
         Named("real_parts"),
     ] = ()
     exact: bool = True  #: whether the engine proves what it says over ℚ
@@ -119,19 +122,19 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     @property
     @key
     def dimension(self) -> int:
-        """The dimension of the set of those; -1 if there are none."""
+        """The dimension of the set of critical points on the smooth part; -1 if there are none."""
         return self.smooth.dimension
 
     @property
     @key
     def degree(self) -> Count:
-        """Its degree: that of its part of largest dimension."""
+        """The degree of this set: that of its part of largest dimension."""
         return self.smooth.degree
 
     @property
     @key(name="strata")
     def parts(self) -> list[CriticalPart]:
-        """Those of the loss on each stratum of singular points but 0."""
+        """The critical points of the loss on each stratum of singular points but 0."""
         return [
             CriticalPart(
                 s.r_v, s.r_a, s.r, found.count, found.dimension, found.degree,
@@ -143,7 +146,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     @property
     @key(name="real")
     def real_points(self) -> list[RealCriticalPoint]:
-        """The real ones, where they were asked for, by strata and by their loss."""
+        """The real critical points, where they were asked for, by strata and by their loss."""
         return [point for part in self.real for point in part.points]
 
     @property

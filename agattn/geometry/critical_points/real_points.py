@@ -75,14 +75,19 @@ class RealWeights(Result):
 class RealCriticalPoint(Result):
     """A real critical point of a loss on a stratum of M̄, or on its regular part, with its proof."""
 
-    stratum: Key[Stratum, "Its stratum (r_V, r_A, r), by ranks that are proved."]
-    regular: Key[bool, "Whether it is critical on the smooth part of M̄; else on its stratum."]
+    stratum: Key[Stratum, "The stratum (r_V, r_A, r) of the point, by ranks that are proved."]
+    regular: Key[bool, "Whether the point is critical on the smooth part of M̄; else on its stratum."]
     y: tuple[Any, ...]  #: balls that contain its coordinates
-    loss: Key[Any, "The loss.", BALL]
+    loss: Key[Any, "The loss at the point.", BALL]
     index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
     dimension: int  #: of the stratum or of the regular part: the size of the Hessian
-    multiplicity: Key[Positive, "As a zero of the equations of critical points."]
-    in_m: Key[bool, "Whether it is in M; else only in the real points of its closure, without real weights."]
+    multiplicity: Key[
+        Positive, "The multiplicity of the point as a zero of the equations of critical points."
+    ]
+    in_m: Key[
+        bool,
+        "Whether the point is in M; else it is only in the real points of the closure, without real weights.",
+    ]
     weights: Key[tuple[RealWeights, ...], "The real weights, up to (sA, V/s) and the gauge of K and Q."]
     gradient: Key[float, "The largest absolute value of the gradient in balls, in a chart; it contains 0."]
     #: proved: a box contains it and no other critical point, or it is a root isolated exactly
@@ -91,7 +96,7 @@ class RealCriticalPoint(Result):
     @property
     @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
     def kind(self) -> str:
-        """What it is there."""
+        """The kind of critical point, such as a minimum."""
         if self.index is None:
             return "degenerate"
         return "minimum" if not self.index else "maximum" if self.index == self.dimension else "saddle"
@@ -105,7 +110,7 @@ class RealCriticalPoint(Result):
     @property
     @key(Written(list[float], lambda y: y.tolist()))
     def coordinates(self) -> Array:
-        """Its coordinates y."""
+        """The coordinates y of the point."""
         return np.array([float(y.mid()) for y in self.y])
 
     def summary(self) -> str:
@@ -143,27 +148,33 @@ class RealPart(Result):
 
     layer: SingleLayer
     stratum: Key[Stratum, "The stratum (r_V, r_A, r); of the smooth part the open one."]
-    regular: Key[bool, "Whether it is the smooth part."]
+    regular: Key[bool, "Whether this is the smooth part."]
     points: tuple[RealCriticalPoint, ...]  #: the critical points, the smallest loss first
     undecided: Key[Count, "Real solutions that were not proved to be simple, and in the stratum."]
     complex_number: Key[
-        Count | None, "Complex critical points on it, with multiplicity; null if unknown.", Named("complex")
+        Count | None,
+        "The number of complex critical points here, with multiplicity; null if unknown.",
+        Named("complex"),
     ]
-    complete: Key[Evidence | None, "How it is known that there are no others.", _KNOWN]
-    isolated: Key[Evidence | None, "How it is known that there are no other isolated ones.", _KNOWN]
+    complete: Key[Evidence | None, "How it is known that there are no other real critical points.", _KNOWN]
+    isolated: Key[
+        Evidence | None, "How it is known that there are no other isolated real critical points.", _KNOWN
+    ]
     found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
-    expected_sum: Key[int | None, "What it must be for a general loss; null if that is not known."]
+    expected_sum: Key[
+        int | None, "What `alternating_sum` must be for a general loss; null if that is not known."
+    ]
 
     @property
     @key
     def number(self) -> Count:
-        """Real critical points on it, also outside of M."""
+        """The number of real critical points here, also outside of M."""
         return len(self.points)
 
     @property
     @key
     def alternating_sum(self) -> int | None:
-        """The sum of (-1)^index; null if one is degenerate or undecided."""
+        """The sum of (-1)^index over the points; null if a point is degenerate or undecided."""
         if self.undecided or any(point.index is None for point in self.points):
             return None
         return sum(1 - 2 * (point.index % 2) for point in self.points if point.index is not None)

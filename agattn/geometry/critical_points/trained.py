@@ -76,13 +76,17 @@ class NearbyCriticalPoint(Result):
         RealCriticalPoint, "The point, as a critical point of the layer whose attention has this rank."
     ]
     weights: RealWeights  #: those over the point that are nearest to the given ones, scaled as they are
-    rank: Key[Positive, "The rank of K, Q and A = KᵀQ there."]
+    rank: Key[Positive, "The rank of K, Q and A = KᵀQ at the point."]
     is_full: bool  #: whether that is the largest rank that A can have
     distance: Key[float, "An upper bound for the relative distance, in the norm of the loss."]
     excess: Key[float, "The loss at the weights, less that at the point."]
     index: Key[Count | None, "Directions in which the loss falls and the rank is kept; null if degenerate."]
-    escapes: Key[Count, "Directions in which it falls and the rank of A rises; at least."]
-    rate: Key[float, "The first singular value of the derivative by A, by which it falls along them."]
+    escapes: Key[
+        Count, "A lower bound for the number of directions in which the loss falls and the rank of A rises."
+    ]
+    rate: Key[
+        float, "The largest singular value of the derivative by A: how fast the loss falls along `escapes`."
+    ]
     direction: Key[
         tuple[Array, Array] | None,
         "Further rows u of K and v of Q: add εu and -εv; or null.",
@@ -94,7 +98,7 @@ class NearbyCriticalPoint(Result):
     @property
     @key(name="local_minimum")
     def is_local_minimum(self) -> bool:
-        """Whether it is proved to be a local minimum in K, Q and V."""
+        """Whether the point is proved to be a local minimum in K, Q and V."""
         return self.index == 0 and self.is_full
 
     def summary(self) -> str:

@@ -46,20 +46,20 @@ class SurfacePoint(Result):
 
     position: Key[
         tuple[Any, Any, Any],
-        "Its coordinates in the slice.",
+        "The coordinates of the point in the slice.",
         Written(Place, lambda balls: [float(ball.mid()) for ball in balls]),
     ]
-    loss: Key[Any, "The loss there.", Written(float, lambda ball: float(ball.mid()))]
+    loss: Key[Any, "The loss at the point.", Written(float, lambda ball: float(ball.mid()))]
     index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
-    on_line: Key[bool, "Whether it is one of the restriction to the singular line."]
-    in_m: Key[bool, "Whether it is in M."]
-    stratum: Key[Stratum, "Its stratum (r_V, r_A, r)."]
+    on_line: Key[bool, "Whether the point is critical for the loss on the singular line."]
+    in_m: Key[bool, "Whether the point is in M."]
+    stratum: Key[Stratum, "The stratum (r_V, r_A, r) of the point."]
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
     @property
     @key
     def kind(self) -> Literal["minimum", "saddle", "degenerate", "minimum on the singular line"]:
-        """What it is on the surface, or on its singular line."""
+        """The kind of critical point on the surface, or on its singular line."""
         if self.on_line:
             return "minimum on the singular line"
         return "degenerate" if self.index is None else "saddle" if self.index else "minimum"

@@ -129,7 +129,7 @@ class Dimension(Result):
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
     error: Key[
         float,
-        "If modular: a bound on the chance that it fell short everywhere.",
+        "If modular: a bound on the chance that the rank fell short at all points.",
         Named("error_probability"),
         Meta(ge=0, le=1),
     ]
@@ -139,8 +139,11 @@ class Dimension(Result):
         "The argument behind the lower bound: the rank of a Jacobian, a theorem, the rank at special"
         " weights that were found, or the dimension of a smaller model inside.",
     ] = "rank"
-    theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."] = None
-    checked: Key[tuple[str, ...], "The hypotheses of that theorem, which hold."] = ()
+    theorem: Key[
+        str | None,
+        "The id of the theorem behind the lower bound, a place in the documentation; null for a rank.",
+    ] = None
+    checked: Key[tuple[str, ...], "The hypotheses of the theorem, which hold."] = ()
     smaller: Key[str | None, "The smaller model inside whose dimension is the lower bound."] = None
 
     @property

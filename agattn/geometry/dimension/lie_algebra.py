@@ -109,7 +109,7 @@ class Generator(Result):
     matrix: Key[Sparse, "The entries of B: row, column (both from 0) and value.", Named("entries"), _ENTRIES]
     moves: Key[str, "The vector field by arrays, with indices from 1."]
     evidence: Key[Evidence, "How the result is known."]
-    family: Key[str, "Its family."]
+    family: Key[str, "The name of the family to which the generator belongs."]
 
     def summary(self) -> str:
         """The vector field."""
@@ -122,13 +122,13 @@ class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
     name: Key[str, "The known symmetry, or `new`."]
-    arrays: Key[tuple[str, ...], "The parts of the parameters that it moves."]
+    arrays: Key[tuple[str, ...], "The parts of the parameters that the symmetry moves."]
     generators: tuple[Generator, ...]
 
     @property
     @key
     def dimension(self) -> Count:
-        """Its generators that are independent of those before it."""
+        """The number of its generators that are independent of those of the symmetries before it."""
         return len(self.generators)
 
     def summary(self) -> str:
@@ -146,15 +146,15 @@ class LinearSymmetries(Result, name="symmetries"):
     """
 
     architecture: Key[Studied, STUDIED]
-    families: Key[tuple[SymmetryFamily, ...], "The known symmetries, and what is new."]
-    at_most: Key[Count, "It is at most this: proved."]
+    families: Key[tuple[SymmetryFamily, ...], "The generators by known symmetry, and those that are new."]
+    at_most: Key[Count, "The dimension is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
     unknowns: int
     systems: int
     prime: int
     error: Key[
         float,
-        "If modular: a bound on the chance that some generator is none.",
+        "If modular: a bound on the chance that some generator is no symmetry.",
         Named("error_probability"),
         Meta(ge=0, le=1),
     ]
@@ -168,7 +168,7 @@ class LinearSymmetries(Result, name="symmetries"):
     @property
     @key
     def generators(self) -> tuple[Generator, ...]:
-        """A basis."""
+        """A basis of the Lie algebra."""
         return tuple(itertools.chain.from_iterable(family.generators for family in self.families))
 
     @property
@@ -185,13 +185,13 @@ class LinearSymmetries(Result, name="symmetries"):
     @property
     @key
     def type(self) -> str | None:
-        """Its simple parts and its center; null where it is too large to tell."""
+        """The simple parts and the center of the Lie algebra; null where it is too large to tell."""
         return None if self.structure is None else str(self.structure)
 
     @property
     @key
     def center(self) -> Count | None:
-        """The dimension of its center."""
+        """The dimension of the center."""
         return None if self.structure is None else self.structure.center
 
     @property
@@ -203,7 +203,7 @@ class LinearSymmetries(Result, name="symmetries"):
     @property
     @key
     def radical(self) -> Count | None:
-        """The dimension of its largest solvable ideal."""
+        """The dimension of the largest solvable ideal."""
         return None if self.structure is None else self.structure.radical
 
     @property

@@ -37,14 +37,14 @@ class Redundant(Result):
     """Groups of one kind in a layer, which leave its function as it is."""
 
     group: Key[str, "The group, such as GL(128)."]
-    on: Key[str, "What it acts on."]
-    copies: Key[Count, "How many of them there are in a layer."]
-    each: Key[Count, "The dimension of one."]
+    on: Key[str, "The arrays on which the group acts."]
+    copies: Key[Count, "The number of groups of this kind in a layer."]
+    each: Key[Count, "The dimension of one group."]
 
     @property
     @key
     def dimension(self) -> Count:
-        """The dimension of all of them together."""
+        """The dimension of all groups of this kind together."""
         return self.copies * self.each
 
     def summary(self) -> str:
@@ -75,7 +75,7 @@ class LayerExtent(FormExtent):
     evidence: Key[Evidence | None, "How the dimension is known."]
     theorem: Key[str | None, "The id of the theorem, a place in the documentation."]
     redundant: Key[tuple[Redundant, ...], "The groups that leave the function as it is."]
-    upper_bound: Key[Count, "The parameters less these groups: proved."]
+    upper_bound: Key[Count, "The parameters less the dimensions of these groups: proved."]
 
     def summary(self) -> str:
         """The form with its dimension."""

@@ -229,19 +229,19 @@ class EquationModule(Result):
     shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     sizes: tuple[int, ...]
     highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str, str)]
-    name: Key[str, "What the equation says, where it has a name; else empty."] = ""
+    name: Key[str, "What the equation says, if the equation has a name; else empty."] = ""
     family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."] = ""
 
     @property
     @key
     def degree(self) -> Positive:
-        """The degree."""
+        """The degree of the equations."""
         return self.highest.degree
 
     @property
     @key
     def dimension(self) -> Positive:
-        """The dimension of the module it generates."""
+        """The dimension of the module that the equation generates."""
         return module_dimension(self.shapes, self.sizes)
 
     @property

@@ -105,13 +105,13 @@ class Isotypic(Result):
     shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     dimension: Key[Positive, "The dimension of the irreducible module."]
     ring: int
-    coordinate_ring: Key[Count, "Its multiplicity in the coordinate ring."]
-    minimal_generators: Key[Count, "Its multiplicity among the minimal generators."]
+    coordinate_ring: Key[Count, "The multiplicity of the module in the coordinate ring."]
+    minimal_generators: Key[Count, "The multiplicity of the module among the minimal generators."]
 
     @property
     @key
     def ideal(self) -> Count:
-        """Its multiplicity in the ideal."""
+        """The multiplicity of the module in the ideal."""
         return self.ring - self.coordinate_ring
 
     def summary(self) -> str:
@@ -135,7 +135,7 @@ class DegreePiece(Result):
     modules: Key[
         tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
     ] = None
-    way: Key[Way | None, "Which computation found it; null from an engine."] = None
+    way: Key[Way | None, "Which computation found this degree; null from an engine."] = None
 
     def summary(self) -> str:
         """The degree and the number of equations."""

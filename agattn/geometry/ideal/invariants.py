@@ -205,10 +205,10 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
 class SpannedModule(Result):
     """A module of minimal generators, and how much of it a family spans."""
 
-    degree: Key[Positive, "The degree."]
+    degree: Key[Positive, "The degree of the equations."]
     shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     dimension: Key[Positive, "The dimension of the module."]
-    spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
+    spanned: Key[Count, "How many of its equations lie in the span, modulo equations of lower degree."]
 
 
 @dataclass(frozen=True, repr=False)

@@ -62,11 +62,11 @@ class MultidegreeEquations(Result):
         images: where each coordinate goes, and its sign, for every multidegree of the orbit.
     """
 
-    degree: Key[Positive, "The degree."]
+    degree: Key[Positive, "The degree of the equations."]
     multidegree: Key[tuple[int, ...], "The multidegree of the equations."]
     basis: Key[
         tuple[Equation, ...],
-        "Those of this multidegree, with integer coefficients.",
+        "The equations of this multidegree, with integer coefficients.",
         Named("equations"),
         EQUATIONS,
     ]
@@ -117,7 +117,9 @@ class NamedCoordinate(Result):
 
     name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
     meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
-    multidegree: Key[tuple[int, ...] | None, "For the grading; null where it is 0, and from an engine."]
+    multidegree: Key[
+        tuple[int, ...] | None, "The multidegree of the coordinate; null where it is 0, and from an engine."
+    ]
 
     def summary(self) -> str:
         """The name and the meaning."""

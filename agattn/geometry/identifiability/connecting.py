@@ -42,7 +42,7 @@ class SymmetryStep(Result):
     """One symmetry of a product."""
 
     name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
-    parameters: Key[tuple[str, ...], "The arrays that it moves."]
+    parameters: Key[tuple[str, ...], "The arrays that the symmetry moves."]
     order: Key[tuple[Positive, ...], "Of neurons and heads: where each comes from, from 1; else empty."] = ()
     matrix: Key[
         tuple[tuple[Fraction, ...], ...], "The element of GL(n), or a row of factors; exact, as text."

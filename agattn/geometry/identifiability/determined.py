@@ -54,8 +54,8 @@ _WORDS = {
 class Determined(Result):
     """Whether the function of a model determines one array, or one function of the arrays."""
 
-    name: Key[str, "The array, or the function as it is printed."]
-    entries: Key[Positive, "The number of its entries."]
+    name: Key[str, "The name of the array, or the function as it is printed."]
+    entries: Key[Positive, "The number of entries of the array or function."]
     free: Key[
         Count,
         "In how many directions it moves while the function stays: so many entries can be chosen. At given"
@@ -75,7 +75,9 @@ class Determined(Result):
         FactorOf,
         "Of a `factor` what has one of its own: `all` of it has one, or each `matrix`, `row` or `column`.",
     ]
-    changed_by: Key[tuple[str, ...], "The finite symmetries that change it, beyond factors."]
+    changed_by: Key[
+        tuple[str, ...], "The finite symmetries that change the array or function, beyond factors."
+    ]
     evidence: Key[Evidence, "How the status is known.", PROVED_OR_MODULAR]
     free_evidence: Key[Evidence, "How the number of free entries is known.", PROVED_OR_MODULAR]
     determined: Key[Count, "The number of entries that are determined one by one."]
@@ -161,7 +163,7 @@ class KnownSymmetries(Result):
     dimension: Key[
         Count, "The dimension of the orbits of the connected group of linear symmetries that is known."
     ]
-    discrete: Key[tuple[DiscreteSymmetry, ...], "Finite groups beyond it."]
+    discrete: Key[tuple[DiscreteSymmetry, ...], "Finite groups of symmetries beyond this group."]
 
 
 _HEADINGS = ("", "entries", "free", "determined", "up to", "evidence", Wide("why"))
@@ -181,11 +183,11 @@ class Identifiability(Result, name="identifiability"):
         "Products of arrays that the model contracts with each other, then the functions that were named.",
     ]
     fiber_dimension: Key[Count, "The dimension of the set of weights with one function, near the weights."]
-    fiber_evidence: Key[Evidence, "How that dimension is known.", PROVED_OR_MODULAR]
+    fiber_evidence: Key[Evidence, "How the dimension of the fiber is known.", PROVED_OR_MODULAR]
     symmetries: Key[KnownSymmetries, "The symmetries that are known."]
-    common_factors: Key[tuple[CommonFactor, ...], "What shares a factor."]
+    common_factors: Key[tuple[CommonFactor, ...], "Arrays and functions that change by powers of one factor."]
     theorem: Key[str | None, "The id of the theorem behind `globally`; null if there is none."]
-    at_weights: Key[bool, "Whether this is at given weights; else at general ones."]
+    at_weights: Key[bool, "Whether the answers are about given weights; else about general weights."]
     error: Key[Probability, "If something is modular: a bound on the chance that a rank fell short; else 0."]
     field: Key[
         Literal["CC"],

@@ -61,7 +61,7 @@ class DiscreteSymmetry(Result):
         Literal["permutations", "roots", "reflections"],
         "`permutations` of heads or neurons, `roots` of unity as factors, `reflections` of a group O(n).",
     ]
-    arrays: Key[tuple[str, ...], "The arrays that it moves."]
+    arrays: Key[tuple[str, ...], "The arrays that the symmetry moves."]
     size: Key[Positive, "How many heads or neurons; the order of the roots; n of O(n)."]
     generators: tuple[Callable[[Arrays, int], dict[str, Array]], ...]
 

@@ -129,7 +129,7 @@ class Equivalence(Result, name="equivalent"):
     equal: Key[bool | None, "Whether both are the same function; null if undecided.", Named("equivalent")]
     evidence: Key[Evidence, "How the result is known."]
     relative: float | None
-    reason: Key[str, "Why, in words."]
+    reason: Key[str, "Why the weights are, or are not, the same function."]
     relations: tuple[tuple[HeadRelation, ...], ...] = ()
     bases: tuple[Array, ...] = ()
     X: Key[
@@ -139,7 +139,7 @@ class Equivalence(Result, name="equivalent"):
         ENTRIES,
     ] = None
     place: tuple[int, int] | None = None
-    difference: Key[Any, "The largest difference of an output there.", SCALAR] = None
+    difference: Key[Any, "The largest difference of the outputs at this input.", SCALAR] = None
     tolerance: float = TOLERANCE
 
     @property

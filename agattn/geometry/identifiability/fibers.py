@@ -185,7 +185,7 @@ class HeadEquivalence(Result):
         Array | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null.", ENTRIES
     ]
     input: Key[Array | None, "An input X on which the functions differ; null where they are equal.", ENTRIES]
-    difference: Key[Any, "The largest difference of an output there; null where equal.", SCALAR]
+    difference: Key[Any, "The largest difference of the outputs at this input; null where equal.", SCALAR]
     relative: Key[float | None, "The relative distance of the functions; null for exact weights.", FINITE]
     evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
 
@@ -205,7 +205,7 @@ class Component(Result):
         "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
         Written(Literal["rescaling", "swapped", "A = 0", "V = 0"], str),
     ]
-    dimension: Key[Count, "Its dimension in (A, V) space."]
+    dimension: Key[Count, "The dimension of the component in (A, V) space."]
     parametrization: Key[str, "The component in a formula."]
     weights: Weights | None
     length: int | None = None
@@ -229,12 +229,12 @@ class Component(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fiber(Result, name="fiber"):
-    """All weights with one function, over ℂ: what :func:`fiber` finds through weights, and
-    :func:`~agattn.geometry.identifiability.preimages.preimages` over a point.
+    """All weights with one function, over ℂ.
 
-    Over a point the case is also ``conjugate lines``, two over a quadratic field, for h ⊗ q ⊗ Q with
-    Q = l·l̄; or ``empty``, for a point outside M̄. The component of given weights comes first. A fiber over a
-    point has no JSON document.
+    :func:`fiber` finds them through weights, and
+    :func:`~agattn.geometry.identifiability.preimages.preimages` over a point. There the case is also
+    ``conjugate lines``, two over a quadratic field, for h ⊗ q ⊗ Q with Q = l·l̄; or ``empty``, for a point
+    outside M̄. The component of given weights comes first. A fiber over a point has no JSON document.
 
     Attributes:
         reason: in words, how this is known.
@@ -313,13 +313,13 @@ class Fiber(Result, name="fiber"):
     @property
     @key
     def dimension(self) -> Count:
-        """In (A, V) space."""
+        """The dimension of the fiber in (A, V) space."""
         return max((component.dimension for component in self.components), default=0)
 
     @property
     @key
     def dimension_with_keys(self) -> Count | None:
-        """In (K, Q, V) space; null for weights given by A."""
+        """The dimension of the fiber in (K, Q, V) space; null for weights given by A."""
         # For a nonzero function, 1 plus the dimension of {KᵀQ = A}. Over A of rank s the K of rank m whose
         # rows span a space containing the column space of A have dimension am + (m − s)(d − m), and each
         # leaves an affine space of dimension d(a − m) for Q. The zero function has the pairs with A = 0, V

@@ -121,8 +121,16 @@ class Comparison(Result):
     """
 
     equal: Key[bool, "Whether both compute the same function."]
-    evidence: Key[Evidence, "That functions are not equal is proved.", PROVED_OR_MODULAR]
-    error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")]
+    evidence: Key[
+        Evidence,
+        "How it is known that the functions are equal; that they are not equal is always proved.",
+        PROVED_OR_MODULAR,
+    ]
+    error: Key[
+        Probability,
+        "If modular: a bound on the chance that the statement is wrong; else 0.",
+        Named("error_probability"),
+    ]
     symmetry: Key[
         tuple[SymmetryStep, ...] | None,
         "Known symmetries whose product connects them; null if none are found.",
@@ -158,7 +166,7 @@ class Directions(Result):
         "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
         "the component's name says, `found` came from a search.",
     ]
-    layer: Key[Positive | None, "The layer they are of; null for `found`."]
+    layer: Key[Positive | None, "The layer to which the directions belong; null for `found`."]
     vectors: tuple[Vector, ...]
 
     @property
@@ -185,15 +193,19 @@ class NetworkComponent(Result):
     parametrization: Key[str, "The component in words."]
     weights: Key[
         ExactWeights,
-        "A point of it: arrays by name, with one axis for heads, as text.",
+        "A point of the component: arrays by name, with one axis for heads, as text.",
         Written(dict[str, Any], _arrays),
     ]
-    directions: Key[tuple[Directions, ...], "What may be added to its point, jointly."]
+    directions: Key[tuple[Directions, ...], "What may be added to this point, jointly."]
     free: Key[tuple[str, ...], "Arrays that may be anything."]
-    dimension: Key[Count, "A lower bound on its dimension, in all weights: K, Q and V, not A."]
-    through: Key[bool, "Whether it is a family through the given weights."]
+    dimension: Key[
+        Count, "A lower bound on the dimension of the component, in all weights: K, Q and V, not A."
+    ]
+    through: Key[bool, "Whether the component is a family through the given weights."]
     constant_rank: bool = False
-    dimension_evidence: Key[Evidence, "How its dimension is known.", PROVED_OR_MODULAR] = Evidence.PROVED
+    dimension_evidence: Key[Evidence, "How the dimension of the component is known.", PROVED_OR_MODULAR] = (
+        Evidence.PROVED
+    )
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -222,8 +234,8 @@ class NetworkComponent(Result):
 class Moved(Result):
     """What symmetries of one name add to an orbit."""
 
-    name: Key[str, "That of known symmetries, or `new` for linear ones that were found."]
-    dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
+    name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
+    dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,10 +249,10 @@ class NetworkFiber(Result, name="fiber"):
 
     case: Key[
         Literal["symmetries", "rank-one head", "zero", "one token", "collapsed"],
-        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is; "
+        "`rank-one head`: after a head of rank one tokens are parallel; `zero`: the function is 0; "
         "`collapsed`: a softmax layer makes all tokens equal.",
     ]
-    components: Key[tuple[NetworkComponent, ...], "Those that are known.", Meta(min_length=1)]
+    components: Key[tuple[NetworkComponent, ...], "The components that are known.", Meta(min_length=1)]
     parameters: Key[Positive, "The number of weights."]
     orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
     differential_rank: Key[
@@ -251,7 +263,11 @@ class NetworkFiber(Result, name="fiber"):
         "How it is known that the function is the same along all directions.",
         PROVED_OR_MODULAR,
     ]
-    error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")] = 0.0
+    error: Key[
+        Probability,
+        "If modular: a bound on the chance that the statement is wrong; else 0.",
+        Named("error_probability"),
+    ] = 0.0
     symmetries: tuple[tuple[str, int], ...] = ()
     case_evidence: Key[
         Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
@@ -281,7 +297,7 @@ class NetworkFiber(Result, name="fiber"):
     @property
     @key
     def dimension(self) -> Count:
-        """A lower bound on the dimension at the weights, in all of them."""
+        """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
     @property

@@ -396,7 +396,7 @@ class LearningCoefficients(Result, name="rlct"):
     @property
     @key
     def normalization(self) -> Literal["none", "softmax"]:
-        """Of the layer's head."""
+        """The normalization of the head."""
         return "softmax" if self.softmax else "none"
 
     @property

@@ -51,15 +51,15 @@ class CurveStep(Result):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class AtWeights(CoefficientPoint, extensible=True):
-    """The learning coefficient at given weights, with what it says of their number."""
+    """The learning coefficient at given weights."""
 
     deficit: Key[Fraction, "Half the number of parameters less λ."]
-    curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
+    curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks; with --curve only."] = UNSET
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class AtHead(AtWeights, extensible=True):
-    """The same of a head of a checkpoint."""
+    """The learning coefficient at a head of a checkpoint."""
 
     layer: Key[Count, "The layer of the checkpoint, from 0."]
     head: Key[Count, "The head of the layer, from 0."]
@@ -70,7 +70,7 @@ class WeightsCoefficient(Result, name="rlct"):
     """The learning coefficient at the weights of one layer, with the layer."""
 
     layer: Key[SingleLayer, "The layer.", Named("architecture")]
-    normalization: Key[Normalization, "Of the layer's head."]
+    normalization: Key[Normalization, "The normalization of the head."]
     weights: Key[AtWeights, "λ at the weights in FILE."]
 
     def summary(self) -> str:
@@ -94,8 +94,8 @@ class WeightsCoefficient(Result, name="rlct"):
 class HeadsCoefficients(Result, name="rlct"):
     """The learning coefficients of the heads of a checkpoint."""
 
-    normalization: Key[Normalization, "Of the heads."]
-    tolerance: Key[Tolerance, "With which the ranks of a checkpoint were decided."]
+    normalization: Key[Normalization, "The normalization of the heads."]
+    tolerance: Key[Tolerance, "The tolerance with which ranks were decided."]
     heads: Key[tuple[AtHead, ...], "λ of each head of a checkpoint."]
 
     def summary(self) -> str:

@@ -89,9 +89,10 @@ class Identification(Result, name="identify"):
     V: Key[Array | None, "V, of the same point as `a`.", Named("v"), ENTRIES]
     residual: Key[float, "‖y − φ_{A,V}‖ / ‖y‖ in the norm that orthogonal changes of basis keep.", FINITE]
     evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
-    reason: Key[str, "Why, in words."]
+    reason: Key[str, "Why the tensor is in M, or is not."]
     violation: Key[
-        Violation | None, "An equation that it violates; null if in the closure or not sought."
+        Violation | None,
+        "An equation that fails at the tensor; null if the tensor is in the closure, or none was sought.",
     ] = None
     preimages: Key[int | None, "The number of preimages over ℂ up to scaling; null in floating point."] = None
 

@@ -61,8 +61,10 @@ class Violation(Result):
     """
 
     equation: Key[str, "The equation in words."]
-    degree: Key[int, "Its degree, in the coordinates y.", Meta(ge=2)]
-    value: Key[Fraction | float, "Its value at the tensor, which is not zero.", Written(str, str)]
+    degree: Key[int, "The degree of the equation in the coordinates y.", Meta(ge=2)]
+    value: Key[
+        Fraction | float, "The value of the polynomial at the tensor, which is not zero.", Written(str, str)
+    ]
     sensitivity: float
 
     def summary(self) -> str:

@@ -45,9 +45,9 @@ class Piece(Result):
     """A piece of a line in M̄ on which membership in M is constant, between two parameters, the ``ends``."""
 
     ends: tuple[float, float]
-    sample: Key[Fraction, "The rational parameter at which it was decided."]
+    sample: Key[Fraction, "The rational parameter at which membership was decided."]
     in_m: Key[bool, "Whether the piece is in M, and not only in its Zariski closure."]
-    reason: Key[str, "Why."]
+    reason: Key[str, "Why the piece is in M, or is not."]
 
     @property
     @key(name="from")

@@ -66,7 +66,7 @@ class PointFacts(Result):
     """
 
     kind: Kind
-    is_zero: Key[bool, "Whether their function is 0.", Named("zero")]
+    is_zero: Key[bool, "Whether the function of these weights is 0.", Named("zero")]
     differential_rank: Key[
         Count,
         "The rank of the differential at the first witness, proved to be no smaller; the largest where "
@@ -75,7 +75,7 @@ class PointFacts(Result):
     fiber: tuple[int, int]
     dimension: int
     tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
-    singular: Key[Conclusion, "What follows for their function."]
+    singular: Key[Conclusion, "What follows for the function of these weights."]
     argument: Key[
         ArgumentName,
         "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
@@ -84,14 +84,17 @@ class PointFacts(Result):
         "equations of the closure with enough independent differentials.",
     ]
     evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
-    rank_evidence: Key[Evidence, "How the rank is known to be no larger.", PROVED_OR_MODULAR]
+    rank_evidence: Key[Evidence, "How it is known that `differential_rank` is no larger.", PROVED_OR_MODULAR]
     preimages: Key[
         tuple[dict[str, Array], ...],
         "Preimages at which tangent vectors were taken; the first are weights of this kind.",
         Named("witness"),
         Written(list[dict[str, list[list[str]]]], _matrices),
     ]
-    tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
+    tangent_upper: Key[
+        Count | None,
+        "The Zariski tangent space has at most this dimension, by equations; null without any.",
+    ]
     tangent_evidence: Key[
         Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
     ]
@@ -211,7 +214,7 @@ class Singularities(Result, name="singularities"):
         Named("architecture"),
     ]
     dimension: Key[
-        Dimension, "The dimension of its neuromanifold.", Written(Count, lambda known: known.observed)
+        Dimension, "The dimension of the neuromanifold.", Written(Count, lambda known: known.observed)
     ]
     kinds: Key[tuple[PointFacts, ...], "One entry for each kind of points.", Meta(min_length=1)]
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where no theorem says."]

@@ -40,8 +40,8 @@ Name = Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"
 class LocalType(Result):
     """What a variety looks like near a point: in one word, and in a sentence."""
 
-    name: Key[Name, "In one word."]
-    description: Key[str, "In a sentence."]
+    name: Key[Name, "The name of the type."]
+    description: Key[str, "The type in a sentence."]
 
 
 def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
