@@ -453,10 +453,10 @@ def _ideal_of_stratum(
     layer = one_layer(
         as_layer(given) or given, "strata", "`agattn singularities` finds the kinds of its points"
     )
-    stratum = stratum_of_ranks(ranks)
-    return compute_stratum_ideal(
-        layer, stratum, max_degree, seed=seed, force=force, memory=memory, step=progress
+    found = compute_stratum_ideal(
+        layer, stratum_of_ranks(ranks), max_degree, seed=seed, force=force, memory=memory, step=progress
     )
+    return found if layer is given else replace(found, given=given)
 
 
 def _ideal_of_model(

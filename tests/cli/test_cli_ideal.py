@@ -121,6 +121,12 @@ def test_the_closure_of_a_stratum():
     assert "stratum" not in document("ideal", *layer, "--max-degree", "2")
 
 
+def test_the_layer_of_a_stratum_may_be_written_as_a_network():
+    words = ("ideal", "--dims", "3,2", "--ranks", "2", "-t", "2", "--stratum", "1,1,1", "--max-degree", "1")
+    found = document(*words)
+    assert (found["architecture"]["dims"], found["dimension"]) == ([3, 2], 6)
+
+
 def test_a_stratum_is_three_ranks_of_a_layer():
     layer = ("-d", "2", "-o", "1")
     for ranks, said in [
