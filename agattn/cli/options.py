@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli.ending import STDIN_FOLDER
-from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option
+from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, refuse_empty
 from agattn.errors import InputError, check_file
 from agattn.evidence import ENGINES as ENGINE_NAMES
 
@@ -222,6 +222,10 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
         raise InputError(
             "--temperature belongs to the softmax; leave --temperature out, or add --normalization softmax"
         )
+    from agattn.calls import positive_integer
+
+    for name in {"d_out", "value_rank"} & set(given):  # which have other names in Python
+        positive_integer(flag[name], given[name])
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
 
 
@@ -385,6 +389,7 @@ class InputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
+        refuse_empty(value, param)
         if str(value) != "-" or ctx is None:
             given = Path(os.fsdecode(super().convert(value, param, ctx)))
             check_file(given)

@@ -159,6 +159,7 @@ class Destination(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
+        refuse_empty(value, param)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path == STDOUT and not self.folder and not self.drawn:
             refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
@@ -173,6 +174,14 @@ class Destination(click.Path):
         if self.drawn:
             check_drawing(path)
         return path
+
+
+def refuse_empty(value: Any, parameter: click.Parameter | None) -> None:
+    """Refuse an empty name, which would stand for the current folder."""
+    if str(value) == "":
+        name = parameter.make_metavar(click.get_current_context()) if parameter else "the name"
+        given = parameter.opts[0] if isinstance(parameter, click.Option) else name
+        raise InputError(f"{given} is empty; give a name")
 
 
 def _is_given(context: click.Context | None, name: str) -> bool:

@@ -163,6 +163,9 @@ def _sizes(words: Sequence[str], context: click.Context) -> str:
         return ""
     by_hand = [p for p in sizes if context.get_parameter_source(p.name or "") is ParameterSource.COMMANDLINE]
     values = {p.opts[0]: str(given[p.name or ""]) for p in by_hand}
+    for flag, value in values.items():
+        if not value.isdecimal():
+            return f"{flag} is {value!r}; it must be a number"
     values |= dict(zip((p.opts[0] for p in sizes if p not in by_hand), words, strict=False))
     needed = {"-d": "D", "-o": "D'"} if "d" in known else {}
     typed = " ".join(f"{flag} {number}" for flag, number in (needed | values).items())

@@ -39,7 +39,8 @@ def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
     programs = {engine.executable.lower(): engine.name for engine in ENGINES.values()}
     name = programs.get(text.lower(), text.lower())
     if name not in choices:
-        raise InputError(f"there is no engine {text!r}{nearest(name, choices)}; use {', '.join(choices)}")
+        hint = nearest(name, choices, f"; use {', '.join(choices)}")
+        raise InputError(f"there is no engine {text!r}{hint}")
     return name
 
 

@@ -85,6 +85,8 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
     data = _read_json(path)
     if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
         raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
+    if "A" in data and not {"K", "Q"}.isdisjoint(data):
+        raise InputError(f"{path} has A, and K or Q as well; leave out A, or K and Q")
     V = _exact(data["V"], "V", (layer.d_out, layer.d), path)
     if "A" in data:
         A = _exact(data["A"], "A", (layer.d, layer.d), path)

@@ -145,6 +145,13 @@ def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
     assert "point.json" in str(raised.value)
 
 
+def test_a_point_has_either_a_or_k_and_q(tmp_path):
+    file = tmp_path / "point.json"
+    file.write_text('{"A": [[1, 0], [0, 1]], "K": [[1, 0], [0, 1]], "V": [[1, 0]]}')
+    with pytest.raises(InputError, match="has A, and K or Q as well; leave out A, or K and Q"):
+        read_point(file, SingleLayer(2, 1))
+
+
 def test_missing_and_unreadable_files(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*No such file"):
         read_point(tmp_path / "none.json", LAYER)

@@ -92,10 +92,12 @@ def command(
     }
     if number == "1":
         from agattn.architectures import SingleLayer
+        from agattn.calls import positive_integer
 
-        sizes = (options.whole_number(size) for size in (d, d_out, d if a is None else a))
+        rows = positive_integer("-o", options.whole_number(d_out))
+        layer = SingleLayer(options.whole_number(d), rows, options.whole_number(d if a is None else a))
         given["1"] = {
-            "layer": SingleLayer(*sizes), "slice": slice_file, "engine": engine_name, "radius": radius,
+            "layer": layer, "slice": slice_file, "engine": engine_name, "radius": radius,
             "timeout": timeout, "memory": memory, "force": force,
         }  # fmt: skip
     with progress(f"figure {number}"):

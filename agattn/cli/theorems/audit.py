@@ -31,8 +31,8 @@ def command(
     from agattn.experiments.verbs import audit
     from agattn.reports.pages import audit_page
 
-    largest_d = positive_integer("max-d", options.whole_number(max_d))
-    largest_out = positive_integer("max-out", options.whole_number(max_out))
+    largest_d = positive_integer("--max-d", options.whole_number(max_d))
+    largest_out = positive_integer("--max-out", options.whole_number(max_out))
     with progress("audit") as update:
         table = audit(largest_d, largest_out, claims, force=force, progress=update)
     if path is not None:

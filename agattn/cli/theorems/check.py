@@ -32,7 +32,7 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
 
     Exit status: 0 valid; 1 not valid; 2 unreadable, malformed or too large.
     """
-    if (path is None) == (write is None):
+    if (not path) == (write is None):
         raise InputError("give either a certificate to check, or --write FILE for a copy of the checker")
     if write is not None:
         write_file(write, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
