@@ -267,7 +267,7 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
             "418500 coordinates; certificates are made for at most 2500",
         ),
         (lambda: ag.certificate(ag.SingleLayer(2, 1, t=1)), "t is 1; a certificate needs t ≥ 2"),
-        (lambda: ag.Jet(NETWORK, 10**6), "order is 1000000; jets have an order of at most 1000"),
+        (lambda: ag.Jet(NETWORK, 10**6), "the order of the jet is 1000000; it must be at most 1000"),
         (lambda: ag.spectrum(NETWORK, digits=10**8), "digits is 100000000; it must be from 10 to 1000"),
         (lambda: ag.rank([[0.5]], radius=-1), "the radius is -1; it must be a number of at least 0"),
     ],

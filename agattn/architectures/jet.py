@@ -94,7 +94,7 @@ class Jet(Result):
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", positive_integer("order", self.order))
         if self.order > MOST_ORDER:
-            raise InputError(f"order is {self.order}; jets have an order of at most {MOST_ORDER}")
+            raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network
         if not isinstance(network, (DeepNetwork, Network)):
             known = network.as_network() if hasattr(network, "as_network") else None
