@@ -99,7 +99,7 @@ class Jet(Result):
         if not isinstance(network, (DeepNetwork, Network)):
             known = network.as_network() if hasattr(network, "as_network") else None
             if known is None:
-                raise InputError(f"the jet is one of {shown(network)}; give a network or a layer")
+                raise InputError(f"{shown(network)} has no jet; give a network or a layer")
             object.__setattr__(self, "network", known)
         self._degrees  # noqa: B018  that scores vanish where they must
 

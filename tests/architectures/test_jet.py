@@ -251,5 +251,5 @@ def test_what_has_no_jet():
         assert (ended.status, ended.out) == (2, "") and told in ended.err
     with pytest.raises(InputError, match="leave out the biases before the softmax"):
         ag.Jet(ag.Network([ag.Linear(2, bias=True), ag.Attention(1, 1, normalization="softmax")], 2, 2), 3)
-    with pytest.raises(InputError, match=r"the jet is one of <lambda>\(s: 2\); give a network or a layer"):
+    with pytest.raises(InputError, match=r"<lambda>\(s: 2\) has no jet; give a network or a layer"):
         ag.Jet(ag.PolynomialMap(lambda s: s[0] * s[1], {"s": 2}), 3)

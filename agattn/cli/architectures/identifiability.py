@@ -41,6 +41,8 @@ def command(
 ) -> None:  # fmt: skip
     """Say for each parameter array of a polynomial model whether the function determines it, and up to what.
 
+    A softmax network of at most three layers without skip connections is decided by its jet.
+
     agattn says the same for each product of arrays that the model contracts with each other, such as K^T Q,
     and for the functions that --functions names. An array with one matrix for each head has an index: K_1[2]
     is the second head, sum_i V_1[i] adds up the heads, ⊗ or ** is the tensor product.
