@@ -199,15 +199,16 @@ class RealPart(Result):
 
 
 def part_from_candidates(
-    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int, found_by: str,
-    others: Iterable[Sequence[Any]] = (), bound: int | None = None,
+    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int | None,
+    found_by: str, others: Iterable[Sequence[Any]] = (), bound: int | None = None,
 ) -> RealPart:  # fmt: skip
     """The real critical points near candidates: all real solutions in a chart, as an engine found them.
 
     Args:
         chart, loss: what they are critical points of.
         candidates: approximations.
-        complex_number: of complex solutions, with multiplicity, as the engine counts them.
+        complex_number: of complex solutions, with multiplicity, as the engine counts them; ``None`` if some
+            of them may lie on lower strata.
         found_by: the engine.
         others: approximations of the other complex solutions, one of each two conjugate ones.
         bound: the number of critical points of a general loss, all of which are simple. No loss has more
