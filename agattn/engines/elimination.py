@@ -143,7 +143,10 @@ class Completeness(Result, extensible=True):
     @property
     @key(EXACT)
     def evidence(self) -> Evidence:
-        """How the conclusion is known: natively that equations are missing, else by the engine's field."""
+        """How the conclusion is known: natively that equations are missing, else by the engine's field.
+
+        Where ``whole`` is null nothing is concluded, and this is how the engine's figures are known.
+        """
         if self.whole is False:
             return self.missing_evidence
         if self.theorem or self.regular:
