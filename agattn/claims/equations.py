@@ -116,7 +116,7 @@ def _judge_hilbert_function(layer: SingleLayer, findings: Findings) -> Outcome:
 
 
 class Equations(NamedTuple):
-    """How many minimal generators each degree has, and points off M̄ that satisfy equations they must not.
+    """How many minimal generators each degree has, and which points off M̄ satisfy the equations.
 
     ``generators`` begins with degree 1. ``kept`` names the points of :func:`points_outside` that satisfy all
     equations of a degree in which these cut M̄ out as a set; it is None where the points are not tried.

@@ -43,8 +43,6 @@ HEADS = Hypothesis[DeepNetwork](
     lambda network: set(network.heads_by_layer) != {1} or network.value_rank is not None,
 )
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
-
-
 SEVERAL_HEADS = Hypothesis[DeepNetwork]("several heads", lambda network: min(network.heads_by_layer) >= 2)
 
 
@@ -53,7 +51,7 @@ def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothes
     return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
 
 
-# Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and the former another thing.
+# Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and Corollary 3.3 also NOT_A_PRODUCT.
 SECTION_3_3 = (
     ONE_HEAD, ANY_VALUES, NO_SKIP,
     _of(False, "t ≥ 2", lambda network: network.t >= 2),
