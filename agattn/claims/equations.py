@@ -10,7 +10,7 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
 from agattn.claims.proof import Proof
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.generation import Generated, generated_in
+from agattn.geometry.ideal.generation import Generated, degree_as_a_set, generated_in
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import (
@@ -132,15 +132,6 @@ class Equations(NamedTuple):
     def degrees(self) -> dict[int, int]:
         """The numbers that are not 0, by degree."""
         return {n: number for n, number in enumerate(self.generators, 1) if number}
-
-
-def degree_as_a_set(layer: SingleLayer) -> int:
-    """A degree whose equations cut M̄ out as a set, for t ≥ 2, by the theorem on the page on equations.
-
-    >>> degree_as_a_set(SingleLayer(3, 2)), degree_as_a_set(SingleLayer(9, 1, 6))
-    (4, 7)
-    """
-    return max(4, layer.alpha + 1 if layer.alpha < layer.d else 0)
 
 
 def points_outside(layer: SingleLayer) -> dict[str, dict[tuple[int, ...], int]]:
