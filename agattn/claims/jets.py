@@ -23,7 +23,7 @@ from agattn.claims.hypotheses import (
     TWO_TOKENS,
 )
 from agattn.claims.network_dimension import NO_RANKS
-from agattn.evidence import Evidence
+from agattn.evidence import weakest
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.dimension import jacobian_rows
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
@@ -87,8 +87,7 @@ def _too_wide(network: DeepNetwork) -> str:
 JET_RANKS = Task(
     "jet-ranks", "the ranks of jets", DeepNetwork,
     native=jet_ranks,
-    evidence=lambda found: Evidence.PROVED
-    if found.below.lower_bound == found.most_below else Evidence.MODULAR,
+    evidence=lambda found: weakest([found.full.evidence, found.below.evidence]),
     infeasible=_not_tried,
 )  # fmt: skip
 #: The differential of a jet that is injective modulo a prime is injective.

@@ -78,10 +78,10 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None, force
         TooLargeError: for layers beyond what engines finish.
     """
     task = task_named("critical-points" if method == "weights" else "critical-equations")
-    if not force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use --force to start all the same")
     if not layer.has_orbits:
         build(task.name, layer, force=force)  # which refuses one token
+    if not force and (reason := task.infeasible(layer)):
+        raise TooLargeError(f"{layer.name}: {reason}. Use --force to start all the same")
     check_field(characteristic or 0)
     return task
 

@@ -1,8 +1,8 @@
 """The lists that msolve prints, and the systems that it reads.
 
-msolve has no language: a system is its variables, the characteristic and the polynomials, and what it says is
-one nested list or one basis. Both are read strictly, and exactly. What a script of ours prints for a task is
-such lists between two marks, each after its name, its checksum and its size:
+msolve has no language: a system is its variables, the characteristic and the polynomials, and what msolve
+prints is one nested list or one basis. Both are read strictly, and exactly. A script of ours prints the lists
+of a task between two marks, each list after its name, its checksum and its size:
 
     agattn-data 1 TASK DIGEST
     agattn-answer NAME CHECKSUM SIZE

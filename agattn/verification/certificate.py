@@ -333,7 +333,7 @@ def _uncertified(
         raise InputError(f"of the claims about {network.name} only {names} {have} a certificate")
     reasons = {v.claim: _undecided(v) for v in verdicts}
     records = [
-        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim)}
+        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim, network)}
         for claim in chosen
         if claim.id not in certified
     ]
@@ -441,14 +441,20 @@ def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Ve
             )
 
 
-def _absent(claim: Claim[Any]) -> str:
-    """Why no certificate proves a claim, as its file says."""
+def _absent(claim: Claim[Any], architecture: Architecture) -> str:
+    """Why no certificate proves a claim: it does not apply, or the reason that its file says."""
+    if failing := claim.failing_hypotheses(architecture):
+        return _inapplicable(failing)
     return NO_PROOF if isinstance(claim.certificate, Proof) else claim.certificate
+
+
+def _inapplicable(hypotheses: Iterable[str]) -> str:
+    return f"it says nothing here: it is about {' and '.join(hypotheses)}"[:LETTERS]
 
 
 def _undecided(verdict: Verdict) -> str:
     if verdict.assumes:
-        return f"it says nothing here: it is about {' and '.join(verdict.assumes)}"[:LETTERS]
+        return _inapplicable(verdict.assumes)
     return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
 
 
@@ -459,7 +465,7 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
         reason = _undecided(verdict)
     elif not isinstance(proof, Proof) or verdict.claim not in CERTIFIABLE:
-        reason = _absent(claim)
+        reason = _absent(claim, layer)
     elif verdict.status is Status.REFUTED and not verdict.fails_at:
         reason = "it is refuted in a way that no certificate is known for"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):

@@ -248,7 +248,7 @@ def ideal(
     Args:
         layer: one layer, or any polynomial network, model or map.
         max_degree: the last degree.
-        engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
+        engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
         workers, seed: of the native computation.
@@ -337,7 +337,8 @@ def degree(
 
     Args:
         architecture: one layer; with an engine also any polynomial network, model or map.
-        engine: ``"native"``, by intersection theory; or ``"macaulay2"`` or ``"singular"``, by elimination.
+        engine: ``"native"``, by intersection theory; or ``"macaulay2"``, ``"singular"`` or ``"msolve"``, by
+            elimination.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout, memory: limits of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
@@ -497,7 +498,7 @@ def verify(
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`.
         claims: ids, or beginnings or numbers of some, such as ``"theorem-3.4"``; none for all.
-        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"all"``.
+        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"``, ``"msolve"`` or ``"all"``.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         timeout, memory: limits of each engine process, in seconds and MiB.
         eliminate: try elimination also where it is not expected to finish.

@@ -122,8 +122,9 @@ def test_three_answers_decide_nothing(monkeypatch, singular):
 def test_what_is_refused(singular):
     with pytest.raises(TooLargeError, match="31 variables are too many to finish"):
         count_critical_points(loss(ag.SingleLayer(4, 4)), singular)
-    with pytest.raises(TooLargeError, match="with one token only V"):
+    with pytest.raises(InputError, match="needs t ≥ 2: with one token only V") as one_token:
         count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular)
+    assert "force" not in str(one_token.value)
     with pytest.raises(InputError, match="data were given, which have their own loss"):
         ag.critical_points(LAYER, data=([[[1, 2], [3, 4]]], [[[1, 2]]]), samples=3)
     with pytest.raises(InputError, match="there is no method 'weight'; did you mean 'weights'"):

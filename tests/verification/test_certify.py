@@ -111,6 +111,11 @@ def test_that_no_claim_can_be_certified_here_is_one_line(tmp_path):
         make_certificate(DEEP, ["equation-12"])
 
 
+def test_claims_that_do_not_apply_are_said_to_be_about_something_else():
+    made = certify(ag.DeepNetwork((3, 1), (1,), t=2, heads=2))
+    assert made.uncertified["agattn.deep-zeros"] == "it says nothing here: it is about one head and l ≥ 2"
+
+
 def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own():
     verdict = Verdict(
         "agattn.degree", Status.REFUTED, True, 3, 4, Evidence.PROVED, "it is 4", "native", 0.0

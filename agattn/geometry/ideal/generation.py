@@ -55,6 +55,15 @@ _REGULAR = {
 }
 
 
+def degree_as_a_set(layer: SingleLayer) -> int:
+    """A degree whose equations cut M̄ out as a set, for t ≥ 2, by the theorem on the page on equations.
+
+    >>> degree_as_a_set(SingleLayer(3, 2)), degree_as_a_set(SingleLayer(9, 1, 6))
+    (4, 7)
+    """
+    return max(4, layer.alpha + 1 if layer.alpha < layer.d else 0)
+
+
 def generated_in(layer: SingleLayer) -> Generated | None:
     """A degree in which I(M̄) is generated; None where none is known.
 
