@@ -34,7 +34,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.strata.closures:StratumIdeal",
         "agattn.engines.elimination:ExaminedIdeal",
     ),
-    "verify": ("agattn.verification.verify:Report",),
+    "verify": ("agattn.verification.report:Report",),
     "certificate": ("agattn.verification.certificate:CertifiedClaims",),
     "check": ("agattn.verification.checked:Checked",),
     "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),

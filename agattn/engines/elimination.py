@@ -143,7 +143,10 @@ class Completeness(Result, extensible=True):
     @property
     @key(EXACT)
     def evidence(self) -> Evidence:
-        """How the conclusion is known: natively that equations are missing, else by the engine's field."""
+        """How the conclusion is known: natively that equations are missing, else by the engine's field.
+
+        Where ``whole`` is null nothing is concluded, and this is how the engine's figures are known.
+        """
         if self.whole is False:
             return self.missing_evidence
         if self.theorem or self.regular:
@@ -239,7 +242,8 @@ class Completeness(Result, extensible=True):
             same.append(f"degree {self.degree}")
         if self.hilbert_function is not None and self.expected_hilbert_function is not None:
             same.append(f"Hilbert function up to degree {len(self.hilbert_function) - 1}")
-        return None, f"{', '.join(same)} are those of M̄, but whether they generate a prime ideal stayed open"
+        agree = f"{', '.join(same)} {'are those' if len(same) > 1 else 'is that'} of M̄"
+        return None, f"{agree}, but whether they generate a prime ideal stayed open"
 
     @property
     @key
@@ -248,8 +252,9 @@ class Completeness(Result, extensible=True):
         return f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
 
     def summary(self) -> str:
-        """The conclusion, and how it is known."""
-        return f"{self.conclusion} (over {self.field}: {self.evidence})"
+        """The conclusion, and how it is known; no evidence where all stayed open."""
+        known = "" if self.whole is None else f": {self.evidence}"
+        return f"{self.conclusion} (over {self.field}{known})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

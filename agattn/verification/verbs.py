@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from agattn.geometry.singular_points.point_facts import Singularities
     from agattn.verification.certificate import Certificate
     from agattn.verification.checked import Checked
+    from agattn.verification.report import Report
     from agattn.verification.strata_table import StrataTable
-    from agattn.verification.verify import Report
 
 
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:

@@ -12,7 +12,7 @@ from agattn.cli import options, output
 from agattn.cli.output import print_json, progress, write_file, write_json
 
 if TYPE_CHECKING:
-    from agattn.verification.verify import Report
+    from agattn.verification.report import Report
 
 
 @click.command(

@@ -26,9 +26,9 @@ from itertools import chain, product
 from math import prod
 from typing import Any
 
+from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import from_table
-from agattn.claims import CLAIMS, LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
@@ -45,8 +45,8 @@ _MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
 _KINDS: dict[str, type[Any]] = {"layers": SingleLayer, "networks": DeepNetwork, "models": Network}
+_CLAIMED = {"layers": "LAYER_CLAIMS", "networks": "NETWORK_CLAIMS", "models": "MODEL_CLAIMS"}
 _SHOWN_KINDS = {"layers": "[layers]", "networks": "[[networks]]", "models": "[[models]]"}
-_CLAIMED = {"layers": LAYER_CLAIMS, "networks": NETWORK_CLAIMS, "models": MODEL_CLAIMS}
 _SETTINGS = tuple(dict.fromkeys(chain(*ASKS.values())))
 _OWN = ("ask", "max_degree")  # what a block may have for itself
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
@@ -115,7 +115,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     for block in blocks:
         block.check()
     wanted: list[str] = shared.get("claims", [])
-    claims = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
+    chosen = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
 
     limit = _Limit(force)
     found: dict[Job, None] = {}
@@ -125,7 +125,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
             raise InputError(f"{block.name} has no architecture in it: a range such as 2..1 is empty")
         limit.check(block.name, len(architectures) * len(block.asks))
         for architecture, ask in product(architectures, block.asks):
-            found[Job(architecture, ask, **block.of(ask, claims))] = None
+            found[Job(architecture, ask, **block.of(ask, chosen))] = None
         limit.left -= len(architectures) * len(block.asks)
     return Grid(tuple(found), text)
 
@@ -243,12 +243,12 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """Those of the claims wanted that are about architectures of a kind; none for all."""
-    of_kind = _CLAIMED[kind]
-    for claim in wanted:
-        if claim not in CLAIMS:
-            hint = nearest(claim, CLAIMS, f"; there are {', '.join(of_kind)}")
+    tables = {claim: claims.table_of(claim) for claim in wanted}
+    for claim, table in tables.items():
+        if not table:
+            hint = nearest(claim, claims.CLAIMS, f"; there are {', '.join(getattr(claims, _CLAIMED[kind]))}")
             raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
-    mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
+    mine = tuple(claim for claim, table in tables.items() if table == _CLAIMED[kind])
     if needed and wanted and not mine:
         raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add a claim about {kind}")
     return mine
