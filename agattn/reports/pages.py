@@ -27,6 +27,12 @@ def audit_page(table: Audit) -> str:
     patterns: dict[str, list[str]] = {}
     for claim in table.claims:
         patterns.setdefault(_pattern(table, claim), []).append(claim)
+    applying = [claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]]
+    weaker: dict[tuple[str, str], list[str]] = {}
+    for found in applying:
+        if found["evidence"] != "proved":
+            known = (found["evidence"] or "undecided", found.get("scope") or "")
+            weaker.setdefault(known, []).append(found["id"])
     named = ((row, row.architecture) for row in table.rows)
     rows = [(f"({layer.d},{layer.d_out},{layer.a})", words(row), cells(row)) for row, layer in named]
     return _rendered(
@@ -36,7 +42,8 @@ def audit_page(table: Audit) -> str:
         names=lambda ids: [CLAIMS[claim].name for claim in ids],
         patterns=dict(sorted(patterns.items(), key=lambda pair: not pair[0].startswith("fails"))),
         rows=rows,
-        applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
+        applying=applying,
+        weaker=weaker,
         failing=_alike(
             (claim, tuple(shown[claim] for _, _, shown in rows))
             for claim in table.claims

@@ -367,23 +367,27 @@ def energies(runs: Runs) -> Observation | None:
     """Whether the mean loss of Langevin dynamics is the learning coefficient times the temperature."""
     table = energies_table(runs.lines, runs.experiments)
     values = []
-    for name, _, value, _, _, mean in table.rows:
+    for name, _, value, _, near_teacher, mean in table.rows:
         middle, error = (float(x) for x in str(mean).split(" ± "))
-        if middle == middle:  # not where fewer than two runs learned
+        if middle == middle:  # not where fewer than two runs are near the teacher
             numerator, _, denominator = str(value).partition("/")
-            values.append((str(name), float(numerator) / float(denominator or 1), middle, error))
+            at = float(numerator) / float(denominator or 1)
+            values.append((str(name), at, middle, error, str(near_teacher)))
     if not values:
         return None
     near = [one for one in values if abs(one[2] - one[1]) <= 2 * one[3]]
-    told = "; ".join(f"“{name}” {mean:.2f} ± {error:.2f}, λ = {at:g}" for name, at, mean, error in values)
+    told = "; ".join(
+        f"“{name}” {mean:.2f} ± {error:.2f}, λ = {at:g} ({of} runs)" for name, at, mean, error, of in values
+    )
     said = f"The mean of L/T is within two standard errors of λ in {_of(len(near), len(values))}: {told}."
     terms = (
         "Langevin dynamics is gradient descent of the loss L with noise, at a temperature T. For T → 0 the "
-        "mean of L/T near the teacher tends to its learning coefficient λ."
+        "mean of L/T near the teacher tends to its learning coefficient λ. Runs in a local minimum, with L/T "
+        "above ten times the number of weights, are left out."
     )
     rows = [
         Row(name, (Interval(at, at, at, ORANGE), Interval(mean, mean - 2 * error, mean + 2 * error, BLUE)))
-        for name, at, mean, error in values
+        for name, at, mean, error, _ in values
     ]
     return Observation(
         "Is the mean loss λT at a low temperature?", said, terms, "langevin.svg",

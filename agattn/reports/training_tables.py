@@ -202,7 +202,10 @@ def speed_table(found: Sequence[Speed]) -> Table:
 
 
 def energies_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Table:
-    """A row for each experiment with Langevin dynamics and a teacher in M: the mean of L/T, beside λ."""
+    """A row for each experiment with Langevin dynamics and a teacher in M: the mean of L/T, beside λ.
+
+    The mean is that of the runs near the teacher, which :func:`.analysis.energies` counts.
+    """
     rows = []
     groups = analysis.by_experiment(lines)
     for experiment in experiments:
@@ -215,7 +218,9 @@ def energies_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> 
         )
         rows.append((experiment.name, str(truth), str(least.value), str(least.multiplicity),
                      f"{number} of {len(runs)}", f"{mean:.2f} ± {error:.2f}"))  # fmt: skip
-    columns = ("experiment", "teacher", "λ", "m", "learned", "mean of L/T, standard error")
+    columns = (
+        "experiment", "teacher", "λ", "m", "runs near the teacher", "their mean of L/T, standard error",
+    )  # fmt: skip
     return Table("Langevin dynamics, beside the learning coefficient of the teacher", columns, tuple(rows))
 
 

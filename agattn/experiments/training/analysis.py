@@ -147,7 +147,7 @@ def rank_one_heads(lines: Sequence[Line]) -> list[tuple[Frequency, Frequency]]:
 
 
 def energies(lines: Sequence[Line], temperature: float, size: int) -> tuple[int, float, float]:
-    """How many runs of Langevin dynamics have learned, and the mean of L/T over them with its standard error.
+    """How many runs of Langevin dynamics are near the teacher, and their mean of L/T with its standard error.
 
     The mean of L/T tends to the learning coefficient λ for T → 0 (Watanabe). A run that sits in a local
     minimum tells nothing of it: those with L/T above ten times the number of weights, ``size``, are left out.

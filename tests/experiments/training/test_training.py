@@ -380,7 +380,7 @@ def test_reports_count_runs_and_frequencies():
     assert all(0 < t < 1e4 for t in analysis.learning_times(runs))
 
 
-def test_energies_leave_out_runs_that_have_not_learned():
+def test_energies_leave_out_runs_in_local_minima():
     runs = [{"outcome": "sampled", "loss": x} for x in (2e-4, 4e-4, 0.5)] + [
         {"outcome": "diverged", "loss": 3e-4}
     ]
@@ -408,7 +408,7 @@ def test_langevin_dynamics_meet_the_learning_coefficient():
         block.text for block in training_report(lines, config, "agattn train", pictures=False).blocks()
         if isinstance(block, Text)
     )  # fmt: skip
-    assert f"“chains” {row[5]}, λ = 2.5" in said
+    assert f"“chains” {row[5]}, λ = 2.5 ({row[4]} runs)" in said
     assert row[:4] == ("chains", "(1,2,2)", "5/2", "1")
     number, mean, error = int(row[4].split()[0]), *map(float, row[5].split(" ± "))
     assert number > 20 and abs(mean - 2.5) < 4 * error < 1.5
