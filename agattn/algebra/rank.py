@@ -493,7 +493,8 @@ def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
             with flint.ctx.workprec(bits):
                 return _arb_mat(exact(everything))
 
-        found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, "")
+        given = BallMatrix(floats.shape, at, stated=False)
+        found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
             result = replace(found, upper_evidence=Evidence.NUMERICAL)
