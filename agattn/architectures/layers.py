@@ -204,10 +204,10 @@ def _mask(name: str, value: object) -> Mask:
         read: Mask = _one_of("none", "causal")(name, value)
         return read
     try:
-        rows = tuple(tuple(int(one) for one in row) for row in value)  # type: ignore[attr-defined]
+        rows = tuple(tuple((0, 1).index(one) for one in row) for row in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         rows = ()
-    if not rows or any(len(row) != len(rows) or {*row} - {0, 1} for row in rows):
+    if not rows or any(len(row) != len(rows) for row in rows):
         raise InputError(
             f"{name} is {shown(value)}; it must be 'none', 'causal', or a square matrix of 0 and 1"
         )
