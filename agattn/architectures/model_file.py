@@ -191,7 +191,7 @@ def read_program(path: Path, name: str) -> Architecture:
         InputError: if the program raises, or the name is not that of an architecture.
     """
     _text(path)
-    spec = util.spec_from_file_location("agattn_model", path)
+    spec = util.spec_from_file_location("agattn_model", path.absolute())
     assert spec is not None and spec.loader is not None  # of .py there is always one
     module = util.module_from_spec(spec)
     sys.modules["agattn_model"] = module
@@ -249,7 +249,7 @@ def _raising(path: Path) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         lines, trace = [], error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path):
+            if trace.tb_frame.f_code.co_filename == str(path.absolute()):
                 lines.append(trace.tb_lineno)
             trace = trace.tb_next
         at = f", line {lines[-1]}" if lines else ""
