@@ -197,7 +197,8 @@ def _is_size(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) >= 0
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return real and 0 <= value <= 1e300  # type: ignore[operator]
 
 
 def _is_flag(value: object) -> bool:
@@ -235,7 +236,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
         (_is_size, f"a whole number of at most {LARGEST_SIZE}"),
     ),
-    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),
+    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number from 0 to 1e300")),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
     **dict.fromkeys(
         ("metric", "method", "engine", "tokens", "part", "command", "grid_text"), (_is_text, "text")

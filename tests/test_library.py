@@ -238,6 +238,8 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
             lambda: ag.critical_points(SMALL, ([[1]], [[2]])),
             r"metric is \(\[\[1\]\], \[\[2\]\]\); it must be text",
         ),
+        (lambda: ag.classify({}, tolerance=10**400), "0000...; it must be a number from 0 to 1e300"),
+        (lambda: ag.study("/dev/zero"), "/dev/zero is no file but a device"),
         (lambda: ag.critical_points(SMALL, data=[[1]]), r"data is \[\[1\]\]; it must be a pair \(X, Y\)"),
         (lambda: ag.identify(SMALL, lambda X: 1 / 0), "raised ZeroDivisionError at a 2×2 array: division"),
         (lambda: ag.learning_coefficient(SMALL, W.values()), "give arrays by their names"),

@@ -91,16 +91,6 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         click.echo(f"wrote {path}", err=True)
 
 
-def read_text(path: Path) -> str:
-    """The text in a file; an :class:`InputError` if it cannot be read, or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text") from error
-
-
 def check_destination(path: Path, *, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written."""
     if path.exists() and path.is_dir() != folder:
