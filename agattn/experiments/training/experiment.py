@@ -27,8 +27,8 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import shown
-from agattn.errors import InputError, nearest
+from agattn.calls import one_of, shown
+from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 
 METHODS = {
@@ -76,9 +76,7 @@ class Experiment:
     seeds: tuple[int, ...] = tuple(range(10))
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            hint = nearest(str(self.method), METHODS, f"; there are {', '.join(METHODS)}")
-            raise InputError(f"there is no method {self.method!r}{hint}")
+        object.__setattr__(self, "method", one_of(self.method, METHODS, "method"))
         for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
             value = getattr(self, name)
             fits = type(value) in (int, float) and abs(value) < float("inf")
