@@ -92,6 +92,9 @@ def _command_line() -> str:
         name, value = parameter.name or "", context.params[parameter.name or ""]
         if name in ("folder", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
+        if isinstance(parameter, click.Argument):
+            words += value  # the sizes of a layer
+            continue
         words.append(parameter.opts[0])
         if value is not True:
             words.append(value.name if isinstance(value, Path) else str(value))
