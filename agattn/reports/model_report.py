@@ -178,8 +178,7 @@ def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singu
     if known.evidence is None:
         said = f"Dimension between {known.lower_bound} and {known.upper_bound}{size}, proved."
     if points is not None:
-        kinds = str(points).rpartition(" kinds of points: ")[2]
-        said += f" Of {len(points.kinds)} kinds of points: {kinds}."
+        said += f" Of {points.counted}."
     return said
 
 
