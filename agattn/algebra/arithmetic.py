@@ -113,7 +113,7 @@ class Arithmetic:
     def normalized(
         self, a: Array, coefficient: Callable[[int], Fraction], seen: Array | None = None
     ) -> Array:
-        """The same with φ(w) = Σ_k c_k wᵏ in place of exp; an InputError for scalars other than series."""
+        """Every column as φ(a_j)/Σ_k φ(a_k), φ(w) = Σ_k c_k wᵏ; an InputError for scalars but series."""
         raise InputError(
             "a normalizer that is given by Taylor coefficients has no values; ask about jets, such as --jet 3"
         )

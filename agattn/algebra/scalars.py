@@ -105,7 +105,7 @@ def unread(values: Any, name: str) -> Array:
 
 
 def unread_matrix(values: Any, name: str) -> Array:
-    """The same for a matrix with at least one row and one column.
+    """As :func:`unread`, for a matrix with at least one row and one column.
 
     Raises:
         InputError: also if it is no such matrix.

@@ -54,7 +54,7 @@ class Series:
         return Series(changed, shape, self.arithmetic)
 
     def kept(self, change: Callable[[Array], Array]) -> Series:
-        """The same with a map that keeps the shape."""
+        """The series whose coefficients are changed one by one, by a linear map that keeps the shape."""
         changed = tuple(None if a is None else change(a) for a in self.coefficients)
         return Series(changed, self.shape, self.arithmetic)
 

@@ -780,8 +780,8 @@ class CrossAttention(Layer):
 class Linear(Layer):
     """X ↦ W X, token by token; with a bias X ↦ W X + b."""
 
-    out: Key[Positive, "The number of its rows."]
-    bias: Key[bool, "Whether it comes with a bias."] = False
+    out: Key[Positive, "The output dimension: the number of rows of W."]
+    bias: Key[bool, "Whether a vector b is added."] = False
 
     type: ClassVar[str] = "linear"
 

@@ -55,7 +55,7 @@ class SingularLine(Result):
     """The singular points of a surface, where they form a line."""
 
     point: Key[Vector, "A point of the line."]
-    direction: Key[Vector, "Its direction."]
+    direction: Key[Vector, "The direction of the line."]
 
 
 @dataclass(frozen=True, repr=False)

@@ -118,7 +118,7 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("fig
     @property
     @key
     def product(self) -> str:
-        """The same in a formula."""
+        """The product as a formula."""
         return f"L {reading(self.layers)}"
 
     @overload

@@ -235,7 +235,7 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
-    """Those of the claims wanted that are about architectures of a kind; none for all."""
+    """The claims wanted that are about architectures of a kind; none for all."""
     tables = {claim: claims.table_of(claim) for claim in wanted}
     for claim, table in tables.items():
         if not table:
