@@ -111,7 +111,7 @@ def _text(text: str, radius: Any) -> Ball:
             raise InputError(f"{shown(text)} has the denominator 0")
         return flint.fmpq(flint.fmpz(rational[1].removeprefix("+")), denominator), None
     ball = _BALL.fullmatch(stripped)
-    if not ball or not (ball[2] or ball[3]):
+    if not ball or not (ball[2] or ball[3]) or ball[6] == ball[7] == "":
         raise InputError(f"{shown(text)} is not a number: write 3, 22/7, 0.25, 1e-9 or 0.333 +/- 5e-4")
     midpoint, unit = _decimal(text, *ball.groups()[:4])
     if ball[6] or ball[7]:

@@ -346,6 +346,7 @@ def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
         ([["nan"]], "not a number"), ([[sympy.pi]], "not a real number"), ([[mpmath.inf]], "finite"),
         (SparseMatrix((2, 2), {(2, 0): 1}), "outside"), ([["0.5 +/- -1"]], "negative radius"),
         (np.array([[object()]]), "not a real number"), ([[flint.arb("nan")]], "finite"),
+        ([["0.5 +/-"]], "not a number"), ([["0.5 +/- e-3"]], "not a number"),
     ],
 )  # fmt: skip
 def test_what_is_not_a_matrix_is_refused_by_name(matrix: Any, message: str) -> None:
