@@ -12,6 +12,7 @@ import json
 import lzma
 import math
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -201,6 +202,7 @@ def _numpy_problem(error: Exception) -> str:
 
 def _csv(path: Path) -> list[list[str]]:
     rows: list[list[str]] = []
+    csv.field_size_limit(sys.maxsize)  # else numbers of more than 131,072 digits are refused
     with path.open(newline="", encoding="utf-8-sig") as file:
         # Comments count as blank lines: numpy.savetxt writes its header so.
         lines = ("\n" if line.lstrip().startswith("#") else line for line in file)
