@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, as_attention
-from agattn.calls import one_of
+from agattn.calls import one_of, positive_integer, refuse_unless
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError
 from agattn.patience import Progress, silent
@@ -50,15 +50,23 @@ def figure(number: int | str, **options: Any) -> Any:
     """
     name = one_of(str(number), _FIGURES, "figure")
     compute, takes = _FIGURES[name]
-    for option in options:
+    for option, value in options.items():
         if option not in takes:
             listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
             raise InputError(f"figure {name} has no option {option!r}; {listed}")
+        if option in ("radius", "layers", "last"):
+            positive_integer(option, value)
+        elif option in _KINDS:
+            fits, words = _KINDS[option]
+            refuse_unless(fits(value), option, value, words)
     return compute(**options)
 
 
+_FIGURE_1 = SingleLayer(2, 1)
+
+
 def _figure_1(
-    layer: SingleLayer | None = None, slice: Any = None, timeout: float = 60.0, memory: int = 8192,
+    layer: SingleLayer = _FIGURE_1, slice: Any = None, timeout: float = 60.0, memory: int = 8192,
     force: bool = False, **settings: Any,
 ) -> Any:  # fmt: skip
     from agattn.engines.run import Limits
@@ -66,11 +74,10 @@ def _figure_1(
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
-    of = SingleLayer(2, 1) if layer is None else layer
     if not force:
-        check_size(of)
-    chosen = read_slice(Path(slice), of) if isinstance(slice, (str, Path)) else slice
-    return compute_figure_1(of, chosen, limits=Limits(timeout, memory), force=force, **settings)
+        check_size(layer)
+    chosen = read_slice(Path(slice), layer) if isinstance(slice, (str, Path)) else slice
+    return compute_figure_1(layer, chosen, limits=Limits(timeout, memory), force=force, **settings)
 
 
 def _figure_2(layers: int = 2) -> Any:
@@ -103,6 +110,18 @@ def _figure_spectrum(**given: Any) -> Any:
     return compute_figure_spectrum(**given)
 
 
+def _is_slice(value: Any) -> bool:
+    from agattn.geometry.sections.slices import Slice
+
+    return value is None or isinstance(value, (str, Path, Slice))
+
+
+#: What some options must be: a test, and in words.
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "layer": (lambda value: isinstance(value, SingleLayer), "a layer such as ag.SingleLayer(2, 1)"),
+    "architecture": (lambda value: hasattr(value, "as_network"), "a network of attention"),
+    "slice": (_is_slice, "a slice, or the path of a JSON file"),
+}
 #: What computes each figure, and its options.
 _FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
