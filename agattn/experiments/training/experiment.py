@@ -23,11 +23,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
+from numbers import Real
+from operator import index
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import one_of, shown
+from agattn.calls import is_whole, one_of, positive_integer, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 
@@ -78,14 +80,14 @@ class Experiment:
     def __post_init__(self) -> None:
         object.__setattr__(self, "method", one_of(self.method, METHODS, "method"))
         for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
-            value = getattr(self, name)
-            fits = type(value) in (int, float) and abs(value) < float("inf")
+            value: Any = getattr(self, name)
+            real = isinstance(value, Real) and not isinstance(value, bool)
+            fits = real and abs(value) <= 1e300
             if not fits or value < 0 or (least == 0 and value == 0):
                 above = "above 0" if least == 0 else "of at least 0"
                 raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
             object.__setattr__(self, name, float(value))
-        if type(self.steps) is not int or self.steps < 1:
-            raise InputError(f"steps is {shown(self.steps)}; it must be a whole number of at least 1")
+        object.__setattr__(self, "steps", positive_integer("steps", self.steps))
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError(
                 'method = "langevin" needs a temperature above 0, and no other method has a temperature'
@@ -230,8 +232,8 @@ def _architecture(where: str, kind: str, table: Any) -> Architecture:
 def read_seeds(given: Any) -> tuple[int, ...]:
     """Seeds from their number, a range such as ``"0..99"``, or a list.
 
-    >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
-    ((0, 1, 2), (5, 6), (0, 1, 2, 3))
+    >>> read_seeds(3), read_seeds("5..6"), read_seeds("4"), read_seeds([7, 7])
+    ((0, 1, 2), (5, 6), (0, 1, 2, 3), (7,))
     """
     bad = InputError(
         f"seeds is {shown(given)}; it must be a number of seeds, a range such as '0..99', or a list"
@@ -242,13 +244,10 @@ def read_seeds(given: Any) -> tuple[int, ...]:
         if match is None:
             raise bad
         found = range(int(match[1]), int(match[2]) + 1) if match[1] else range(int(match[2]))
-    elif type(given) is int:
+    elif is_whole(given):
         found = range(min(given, MOST_SEEDS + 1))
     if len(found) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
-    if not all(type(n) is int and n >= 0 for n in found):
+    if not found or not all(map(is_whole, found)):
         raise bad
-    seeds = tuple(dict.fromkeys(found))
-    if not seeds:
-        raise bad
-    return seeds
+    return tuple(dict.fromkeys(map(index, found)))

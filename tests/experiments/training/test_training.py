@@ -224,7 +224,7 @@ def test_descent_follows_the_flow_and_langevin_samples():
 
 def test_untrained_weights_are_the_start_of_training():
     [bare] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], method="untrained")
-    [run] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], time=1.0)
+    [run] = ag.train(ag.SingleLayer(3, 2, 2), seeds=np.array([7]), time=np.float32(1))
     assert bare["loss"] == pytest.approx(run["history"]["loss"][0], rel=1e-3)
     assert bare["outcome"] == "untrained" and bare["drift"] == 0
 
