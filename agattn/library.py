@@ -23,6 +23,7 @@ import numbers
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -197,8 +198,9 @@ def _is_size(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and 0 <= value <= 1e300  # type: ignore[operator]
+    with suppress(OverflowError):  # of an int that is no float
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= float(value) <= 1e300
+    return False
 
 
 def _is_flag(value: object) -> bool:

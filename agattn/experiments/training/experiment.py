@@ -82,7 +82,7 @@ class Experiment:
         for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
             value: Any = getattr(self, name)
             real = isinstance(value, Real) and not isinstance(value, bool)
-            fits = real and abs(value) <= 1e300
+            fits = real and abs(value) < float("inf")
             if not fits or value < 0 or (least == 0 and value == 0):
                 above = "above 0" if least == 0 else "of at least 0"
                 raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
