@@ -84,6 +84,18 @@ class Places:
         return back.reshape(*front, *self.shape)
 
 
+class ArrayLike:
+    """What arrays of other kinds than numpy's have in common, by their sums and negatives."""
+
+    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
+
+    def __sub__(self: Any, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
+
 class Arithmetic:
     """What a map needs from its scalars: here by numpy's operators, and without a softmax."""
 
