@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ def figure(number: int | str, **options: Any) -> Any:
     [(1, False), (1, True), (2, False), (1, False)]
     """
     name = one_of(str(number), _FIGURES, "figure")
-    compute, takes = _FIGURES[name]
+    place, takes = _FIGURES[name]
     for option, value in options.items():
         if option not in takes:
             listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
@@ -59,7 +60,8 @@ def figure(number: int | str, **options: Any) -> Any:
         elif option in _KINDS:
             fits, words = _KINDS[option]
             refuse_unless(fits(value), option, value, words)
-    return compute(**options)
+    module, function = place.split(":")
+    return getattr(import_module(f"agattn.reports.{module}"), function)(**options)
 
 
 _FIGURE_1 = SingleLayer(2, 1)
@@ -80,34 +82,10 @@ def _figure_1(
     return compute_figure_1(layer, chosen, limits=Limits(timeout, memory), force=force, **settings)
 
 
-def _figure_2(layers: int = 2) -> Any:
-    from agattn.reports.figure2 import Figure2
-
-    return Figure2(layers)
-
-
 def _figure_3(seed: int = 0) -> Any:
     from agattn.reports.figure3 import Figure3, figure_3
 
     return Figure3(tuple(figure_3(seed=seed)))
-
-
-def _figure_critical(**given: Any) -> Any:
-    from agattn.reports.figure_critical import compute_figure_critical
-
-    return compute_figure_critical(**given)
-
-
-def _figure_deep() -> Any:
-    from agattn.reports.figure_deep import compute_figure_deep
-
-    return compute_figure_deep()
-
-
-def _figure_spectrum(**given: Any) -> Any:
-    from agattn.reports.figure_spectrum import compute_figure_spectrum
-
-    return compute_figure_spectrum(**given)
 
 
 def _is_slice(value: Any) -> bool:
@@ -122,14 +100,14 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "architecture": (lambda value: hasattr(value, "as_network"), "a network of attention"),
     "slice": (_is_slice, "a slice, or the path of a JSON file"),
 }
-#: What computes each figure, and its options.
-_FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
-    "2": (_figure_2, ("layers",)),
-    "3": (_figure_3, ("seed",)),
-    "critical": (_figure_critical, ("metric", "target", "seed", "radius")),
-    "deep": (_figure_deep, ()),
-    "spectrum": (_figure_spectrum, ("architecture", "digits", "last", "seed")),
+#: What computes each figure, as ``module:function`` of this room, and its options.
+_FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "1": ("verbs:_figure_1", ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
+    "2": ("figure2:Figure2", ("layers",)),
+    "3": ("verbs:_figure_3", ("seed",)),
+    "critical": ("figure_critical:compute_figure_critical", ("metric", "target", "seed", "radius")),
+    "deep": ("figure_deep:compute_figure_deep", ()),
+    "spectrum": ("figure_spectrum:compute_figure_spectrum", ("architecture", "digits", "last", "seed")),
 }
 
 
