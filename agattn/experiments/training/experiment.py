@@ -23,13 +23,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
-from numbers import Real
 from operator import index
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import is_whole, one_of, positive_integer, shown
+from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 
@@ -79,13 +78,12 @@ class Experiment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "method", one_of(self.method, METHODS, "method"))
-        for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
+        for name in ("scale", "time", "rate", "decay", "temperature"):
             value: Any = getattr(self, name)
-            real = isinstance(value, Real) and not isinstance(value, bool)
-            fits = real and abs(value) < float("inf")
-            if not fits or value < 0 or (least == 0 and value == 0):
-                above = "above 0" if least == 0 else "of at least 0"
-                raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
+            positive = name in ("scale", "time", "rate")
+            if not is_number(value) or (positive and value == 0):
+                least = "above 0" if positive else "of at least 0"
+                raise InputError(f"{name} is {shown(value)}; it must be a number {least}")
             object.__setattr__(self, name, float(value))
         object.__setattr__(self, "steps", positive_integer("steps", self.steps))
         if (self.temperature > 0) != (self.method == "langevin"):

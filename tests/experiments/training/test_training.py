@@ -237,6 +237,7 @@ def test_untrained_weights_are_the_start_of_training():
         ("[experiment]\nlayer = {d = 2}", "has no d_out"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nmethod = 'flw'", "no method 'flw'; did you mean 'flow'"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
+        (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\ntime = {10**400}", "time is 1000"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "no other method has a temperature"),
