@@ -80,7 +80,7 @@ class Source(Result):
     equations: native, checked by macaulay2 1.26.06
     """
 
-    part: Key[str, "What."]
+    part: Key[str, "The part of the finding."]
     found_by: Key[str, "`native`, or the name and version of an engine."]
     checked_by: Key[
         str,

@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agattn.calls import LARGEST_SIZE, fitted, is_list, is_ranks, is_whole, refuse_unless, shown
+from agattn.calls import LARGEST_SIZE, fitted, is_list, is_number, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.patience import told
 
@@ -196,10 +196,6 @@ def _is_size(value: object) -> bool:
     return is_whole(value) and operator.index(value) <= LARGEST_SIZE  # type: ignore[arg-type]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) >= 0
-
-
 def _is_flag(value: object) -> bool:
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
 
@@ -235,7 +231,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
         (_is_size, f"a whole number of at most {LARGEST_SIZE}"),
     ),
-    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),
+    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (is_number, "a number from 0 to 1e300")),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
     **dict.fromkeys(
         ("metric", "method", "engine", "tokens", "part", "command", "grid_text"), (_is_text, "text")

@@ -62,7 +62,7 @@ class Checkpoint:
     Args:
         file: the tensors.
         heads: in each layer, where ``config.json`` does not say.
-        shared: heads of keys and values, likewise.
+        shared: heads of keys and values, where ``config.json`` does not say.
         parts: only tensors whose names contain all of these are looked at.
 
     Raises:

@@ -59,7 +59,7 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
     loss: Loss
     target: Key[
         tuple[Fraction, ...] | None,
-        "In the slice, the point from which it is; null for a loss of data.",
+        "The point of the slice whose distance is the loss; null for a loss of data.",
     ]
     points: Key[
         tuple[SurfacePoint, ...], "All critical points on the surface, and the one on its singular line."
@@ -174,7 +174,7 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the critical points and the level sets are known."""
         return f"Critical points: {self.evidence}, in balls. Level sets: numerical."
 
     @property

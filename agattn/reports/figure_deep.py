@@ -53,13 +53,13 @@ class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
     @property
     @key
     def span(self) -> list[list[Count]]:
-        """Its coordinates on the surface, as powers of x and y."""
+        """The coordinates of that space on the surface, as powers of x and y."""
         return list(map(list, self.slice.span))
 
     @property
     @key(Meta(min_length=3, max_length=3))
     def coordinates(self) -> list[list[Count]]:
-        """Those of them that are drawn, x, y and z."""
+        """The coordinates that are drawn, x, y and z, as powers of x and y."""
         return list(map(list, DRAWN))
 
     @property
@@ -122,7 +122,7 @@ class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the equation, the weights and the limits are known."""
         return f"Equation, weights and limits: {self.evidence}."
 
     @property

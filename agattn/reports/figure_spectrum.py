@@ -39,7 +39,7 @@ class Scale(Result):
     """The singular values at one s, as logarithms to base 10, from the largest on."""
 
     halvings: Key[Count, "n, for s = 2^(−n), by which keys and queries are multiplied."]
-    values: Key[tuple[float, ...], "Those of the Smith factors, in high precision."]
+    values: Key[tuple[float, ...], "One for each factor of the Smith form, in high precision."]
     floats: Key[tuple[float, ...], "All that float64 gives, those that are 0 for it left out."]
     cutoff: Key[float, "Of numpy: the largest, times the larger size of the matrix, times 2^(−52)."]
 
@@ -86,7 +86,7 @@ class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the orders and the singular values are known."""
         return f"Orders: {self.spectrum.evidence}, modulo a prime. Singular values: numerical."
 
     def bands(self) -> Iterator[tuple[str, str, slice]]:

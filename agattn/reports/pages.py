@@ -84,7 +84,7 @@ def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed:
     met["paper"] = sum(not e.result["paper"]["defect"] for e in applicable)
     met["no_reason"] = no_reason - no_reason_failing
     return _rendered(
-        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met,
+        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met, smallest=smallest,
         applicable=len(applicable), plain=plain, skip=skip, heads=heads, no_reason=no_reason, missed=missed,
         rest=[e for e in missed if not _widens(e)],
         proved=sum(e.result["lower_bound"] == e.result["upper_bound"] for e in plain),
@@ -169,4 +169,4 @@ def _widens(entry: Entry) -> bool:
 
 def _rendered(name: str, **values: Any) -> str:
     """A template of this package, filled in."""
-    return environment().get_template(name).render(smallest=smallest, **values).rstrip() + "\n"
+    return environment().get_template(name).render(values).rstrip() + "\n"

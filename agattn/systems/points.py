@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
@@ -152,10 +152,9 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
 
 
 def _read_json(path: Path) -> object:
+    text = read_text(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
 

@@ -150,12 +150,15 @@ def program(tmp_path):
     return tmp_path
 
 
-def test_programs(program):
+def test_programs(program, monkeypatch):
     assert read_model(f"{program}/models.py:network") == ag.Network([ag.Linear(4)], 2)
     made = read_model(f"{program}/models.py:layer")
     assert (made.output_shape, ag.dimension(made).dimension) == ((1, 2), 5)
     with pytest.raises(ag.InputError, match=r"models.py, line 15: ZeroDivisionError: division by zero"):
         read_model(f"{program}/models.py:broken")
+    monkeypatch.chdir(program)
+    with pytest.raises(ag.InputError, match=r"^raises\.py, line 2: ValueError"):
+        read_model("raises.py:x")
 
 
 @pytest.mark.parametrize(

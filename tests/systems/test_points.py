@@ -151,7 +151,7 @@ def test_missing_and_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         read_point(tmp_path, LAYER)
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not JSON"):
+    with pytest.raises(InputError, match="is not UTF-8 text"):
         read_point(tmp_path / "binary.json", LAYER)
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -34,11 +33,7 @@ def command(architecture: Architecture, digits: int | None, seed: int, force: bo
     """
     one_blas_thread()
     from agattn.geometry.dimension.contact import contact_spectrum
-    from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name}: contact orders") as update:
         found = contact_spectrum(architecture, digits=digits, seed=seed, force=force, progress=update)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        show(found.sheet(), output.console())
+    show_result(found, as_json)

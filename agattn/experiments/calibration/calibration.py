@@ -54,9 +54,9 @@ class CalibrationEstimate(Result):
     name: Key[str, "The point in words."]
     method: Key[Literal["chains", "volumes", "sgld", "devinterp", "free-energy"], "What estimated λ."]
     value: Key[Fraction, "The learning coefficient λ itself.", Named("lambda")]
-    multiplicity: Key[Positive, "Its multiplicity m."]
+    multiplicity: Key[Positive, "The multiplicity m of λ."]
     estimate: Key[float | None, "The estimate of λ; null where a chain diverged."]
-    standard_error: Key[Number | None, "Its standard error, from independent repetitions."]
+    standard_error: Key[Number | None, "The standard error of the estimate, from independent repetitions."]
     evidence: Key[Literal["numerical"], "How the estimate is known."] = "numerical"
     n_beta: Key[Number | UnsetType, "Of SGLD: the inverse temperature nβ."] = UNSET
     gamma: Key[Number | UnsetType, "Of SGLD: the localization γ."] = UNSET

@@ -104,27 +104,32 @@ class TrainedRun(Result, name="train"):
     ]
     steps: Key[Count, "The steps that were taken."]
     time: Key[Number, "The time that was reached."]
-    loss: Key[float, "The loss there; teachers have norm 1 where the architecture can be scaled."]
-    gradient: Key[float, "The norm of the gradient there."]
-    norm: Key[float, "The norm of the weights there."]
+    loss: Key[float, "The last loss; teachers have norm 1 where the architecture can be scaled."]
+    gradient: Key[float, "The norm of the gradient at the last weights."]
+    norm: Key[float, "The norm of the last weights."]
     growth: Key[float | None, "d log‖θ‖ / d log t over the last ten-fold of time."]
     drift: Key[Number, "The largest error of an entry of the conserved matrices along the path."]
     diverged: Key[bool, "Whether weights overflow, or still grow like a power of time."]
     ranks: Key[list[list[list[Count]]] | None, "[rk A, rk V] to tolerance, by layer and head."]
-    stable_ranks: Key[Heads | None, "The stable ranks, likewise."]
-    singular_values: Key[list[Heads] | None, "The singular values of A and V, likewise."]
+    stable_ranks: Key[Heads | None, "The stable ranks of A and V, by layer and head."]
+    singular_values: Key[list[Heads] | None, "The singular values of A and V, by layer and head."]
     stratum: Key[Stratum | None, "[rk V, rk A, rk [V; Aᵀ]] of one layer of one head."]
     singular: Key[bool | None, "Whether the stratum is singular."]
-    boundary: Key[bool | None, "Whether it is on the boundary of M."]
+    boundary: Key[bool | None, "Whether the stratum is on the boundary of M."]
     distances: Key[
         dict[str, list[Number]] | None, "Bounds on the relative distance of φ to the closures of strata."
     ]
-    nearest: Key[dict[str, list[Number]] | None, "The least upper bound on the way, and when."]
+    nearest: Key[
+        dict[str, list[Number]] | None,
+        "The least upper bound on each of these distances during the run, and its time.",
+    ]
     fiber_dimension: Key[Count | None, "The number of parameters less dim M, by the formula for dim M."]
     hessian_zeros: Key[Count | None, "Zero eigenvalues of the Hessian at a limit point."]
-    hessian_negative: Key[Count | None, "Its negative eigenvalues."]
-    hessian: Key[list[Number] | None, "The smallest and the largest absolute value of the others."]
-    history: Key[History, "The way there, at times evenly spaced in log t."]
+    hessian_negative: Key[Count | None, "Negative eigenvalues of the Hessian at a limit point."]
+    hessian: Key[
+        list[Number] | None, "The smallest and the largest absolute value of eigenvalues that are not zero."
+    ]
+    history: Key[History, "The run at times evenly spaced in log t."]
     scores_seen: Key[
         list[float] | UnsetType | None,
         "Of a softmax network with one head in each layer, at the weights where the run ends: the largest "

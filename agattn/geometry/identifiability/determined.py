@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.normalizer import raised
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.discrete import DiscreteSymmetry
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -150,8 +151,7 @@ class CommonFactor(Result):
 
 
 def _power(exponent: int) -> str:
-    digits = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return "s" if exponent == 1 else f"s{str(exponent).translate(digits)}"
+    return "s" if exponent == 1 else f"s{raised(exponent)}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -257,13 +257,17 @@ class Singularities(Result, name="singularities"):
         """The number of kinds of points."""
         return len(self.kinds)
 
-    def summary(self) -> str:
-        """The dimension, and how many kinds of points are singular, smooth or undecided."""
+    @property
+    def counted(self) -> str:
+        """How many kinds of points are singular, smooth or undecided."""
         counts = Counter(point.singular for point in self.kinds)
         names = {"smooth branch": "smooth on their branch"}
         parts = [f"{counts[word]} {names.get(word, word)}" for word in get_args(Conclusion) if counts[word]]
-        size = f"dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points"
-        return f"{self.dimension.computed_of}: {size}: {', '.join(parts)}"
+        return f"{len(self.kinds)} kinds of points: {', '.join(parts)}"
+
+    def summary(self) -> str:
+        """The dimension, and how many kinds of points are singular, smooth or undecided."""
+        return f"{self.dimension.computed_of}: dimension {self.dimension.dimension}; {self.counted}"
 
     def sheet(self) -> Sheet:
         """A row for each kind, what the columns mean, and whether the neuromanifold is closed."""
