@@ -210,8 +210,12 @@ def write_result(document: Mapping[str, object], destination: Path | None, as_js
 
 
 def show_result(found: Result, as_json: bool, destination: Path | None = None, **options: Any) -> None:
-    """Write a result as :func:`write_result` does, or show its sheet on a console with these options."""
-    if write_result(found.as_json(), destination, as_json):
+    """Write a result as :func:`write_result` does, or show its sheet on a console with these options.
+
+    The document is made only where it is written: some take longer than the sheet.
+    """
+    written = as_json or destination is not None
+    if not written or write_result(found.as_json(), destination, as_json):
         from agattn.sheet.terminal import show
 
         show(found.sheet(), console(**options))
