@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agattn import Attention, DeepNetwork, Network, Perceptron
+from agattn import Attention, Convolution, DeepNetwork, Network, Perceptron
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_residues
 from agattn.evidence import Evidence
@@ -134,6 +134,12 @@ def test_masks_need_one_pair_of_tokens_that_all_layers_see(masks, known):
     assert (theorem is not None) == known
     if theorem is not None:
         assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
+
+
+def test_a_mask_may_be_for_the_tokens_that_a_layer_before_leaves():
+    layers = [Convolution(2, degree=2), Attention(3, rank=4, mask=((0, 1), (0, 0)))]
+    network = Network(layers, dim=1, tokens=3)
+    assert by_supports(network) is None and dimension(network).dimension == 4
 
 
 def test_a_transformer_of_full_size():
