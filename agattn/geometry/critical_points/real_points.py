@@ -340,10 +340,11 @@ def _point(
         A = K.T @ Q
         ranks = [_rank(M) for M in (V, A, np.vstack([V, A.T]))]
         if chart.regular:
-            # Regular points have rank α if α < d, and are not of rank one twice.
-            if (chart.layer.alpha < chart.layer.d and ranks[1] < chart.layer.alpha) or max(ranks[:2]) < 2:
+            # Regular points have rank α if α < d, and are not of rank one twice if d > 1.
+            d, alpha = chart.layer.d, chart.layer.alpha
+            if (alpha < d and ranks[1] < alpha) or max(ranks[:2]) < min(2, d):
                 return None
-            upper = (min(V.shape), chart.layer.alpha, min(chart.layer.d, sum(ranks[:2])))
+            upper = (min(V.shape), alpha, min(d, sum(ranks[:2])))
             if tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
                 stratum = Stratum(*ranks) if tuple(ranks) == upper else stratum
         elif tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
