@@ -201,6 +201,8 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.strata(ag.SingleLayer(900, 900)), "force=True"),
         (lambda: ag.tangent_space(LAYER, (9, 1, 1)), r"not a stratum of M\(3,2,2\).* ag\.strata\(layer\)"),
         (lambda: ag.tangent_space(LAYER, 3), "give its three ranks"),
+        (lambda: ag.tangent_space(LAYER, (1.5, 1, 2)), "give its three ranks"),
+        (lambda: ag.tangent_space(LAYER, "112"), "give its three ranks"),
         (lambda: ag.tangent_space(SMALL, {"A": [[1.0, 0], [0, 1]], "V": [[1, 2]]}), "floating point"),
         (lambda: ag.ideal(SMALL, engine="macaulay"), "did you mean 'macaulay2'"),
         (lambda: ag.fiber(LAYER, W), r"d = 2 and d' = 1, which is not M\(3,2,2\)"),

@@ -38,11 +38,10 @@ import numpy as np
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
+from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
@@ -97,27 +96,6 @@ class Loss:
             raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {len(self.linear)}")
         zero = 0 * y[0]
         return [sum((g * x for g, x in zip(row, y, strict=True) if g), zero) for row in self.gram]
-
-    def in_coordinates(self, characteristic: int = 0) -> Polynomial:
-        """L as a polynomial in the coordinates.
-
-        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_coordinates())
-        y_(1,1,1,1)^2 - 6*y_(1,1,1,1) + 9
-        """
-        return self._polynomial(PolynomialRing(coordinate_ring(self.layer).variables, characteristic).gens)
-
-    def in_weights(self, characteristic: int = 0) -> Polynomial:
-        """L as a polynomial in the entries a_(i,b) of A and v_(c,i) of V.
-
-        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_weights())
-        a_(1,1)^2*v_(1,1)^2 - 6*a_(1,1)*v_(1,1) + 9
-        """
-        return self._polynomial(parametrization(self.layer, characteristic))
-
-    def _polynomial(self, y: Sequence[Polynomial]) -> Polynomial:
-        value = self.value(y)
-        assert isinstance(value, Polynomial)
-        return value
 
     @cached_property
     def matrices(self) -> tuple[flint.fmpq_mat, flint.fmpq_mat]:

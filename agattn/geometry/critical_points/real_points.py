@@ -347,8 +347,9 @@ def _point(
         A = K.T @ Q
         ranks = [_rank(M) for M in (V, A, np.vstack([V, A.T]))]
         if chart.regular:
-            # Regular points have rank α if α < d, and are not of rank one twice.
-            if (chart.layer.alpha < chart.layer.d and ranks[1] < chart.layer.alpha) or max(ranks[:2]) < 2:
+            # Regular points have rank α if α < d, and are not of rank one twice if d > 1.
+            d, alpha = chart.layer.d, chart.layer.alpha
+            if (alpha < d and ranks[1] < alpha) or max(ranks[:2]) < min(2, d):
                 return None
             # Ranks in balls are proved from below, and no rank is larger than on the open stratum.
             stratum, exact_ranks = Stratum(*ranks), Stratum(*ranks) == chart.stratum

@@ -308,8 +308,7 @@ def parts(architecture: Architecture) -> Parts | None:
     >>> found.ranks, found.neurons, found.dimension
     ([1, 1], Counter({3: 6}), 86)
     """
-    layers = layers_of(architecture)
-    if layers is None:
+    if (layers := layers_of(architecture)) is None:
         return None
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:

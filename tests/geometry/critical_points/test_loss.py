@@ -17,7 +17,7 @@ from agattn.geometry.critical_points import loss as room
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data, turned
 from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.variety.coefficient_norm import norm_squared
-from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, parametrization
 
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
 
@@ -34,8 +34,7 @@ def test_the_loss_of_data_is_the_sum_of_squared_residuals(size, seed, n):
     y = [int(x) for x in coefficients(layer, A, V)]
     assert L.value(y) == residuals
     weights = [int(x) for x in (*A.ravel(), *V.ravel())]
-    assert L.in_weights()(*weights) == L.in_coordinates()(*y) == residuals
-    assert L.in_coordinates(101)(*y) == residuals % 101
+    assert L.value(parametrization(layer))(*weights) == L.value(coordinate_ring(layer).gens)(*y) == residuals
 
 
 @pytest.mark.parametrize("sizes", [(2, 1), (2, 2), (3, 2), (2, 3)])
@@ -58,7 +57,7 @@ def test_a_turned_loss_is_the_loss_after_a_change_of_basis(sizes):
 @pytest.mark.parametrize("metric", ["generic", "gaussian", "bombieri-weyl", "coefficients"])
 def test_the_gradient_is_that_of_the_polynomial(metric):
     L = loss(SingleLayer(2, 2), metric)
-    f = L.in_coordinates()
+    f = L.value(coordinate_ring(L.layer).gens)
     y = [Fraction(i, 3) for i in range(12)]
     assert isinstance(f, Polynomial)
     assert L.gradient(y) == [f.derivative(g)(*y) for g in f.ring.gens]

@@ -125,6 +125,13 @@ def test_a_smooth_point_of_a_lower_stratum_is_said_to_have_at_least_its_ranks(A,
     assert generic.point.exact_ranks and "at least" not in str(generic.point)
 
 
+@pytest.mark.parametrize("d_out", [1, 2])
+def test_in_one_dimension_the_only_critical_point_is_the_minimum(d_out):
+    L = loss(SingleLayer(1, d_out))  # M is the whole space, and regular where A and V have rank one
+    (best,) = critical_points_near(L, weights(A=[[1]], V=[[2]] * d_out))
+    assert best.is_local_minimum and best.point.gradient < 1e-15
+
+
 def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
     """A chart that contains them is taken."""
     layer = SingleLayer(2, 1)

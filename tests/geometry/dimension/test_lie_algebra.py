@@ -249,6 +249,8 @@ def test_what_symbols_cannot_prove_is_modular(monkeypatch):
     found = linear_symmetries(DeepNetwork((2, 2), (1,), t=2))
     assert (found.dimension, found.evidence) == (2, Evidence.MODULAR)
     assert found.orbit_dimension == 0 and 0 < found.error < 1e-20
+    chances = [lie_algebra._error(found.architecture, g.matrix) for g in found.generators]
+    assert found.error == sum(chances) > max(chances)  # that of any one of them
 
 
 def test_nothing_false_is_proved(monkeypatch):
