@@ -27,6 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agattn.architectures.protocol import refuse_constant
 from agattn.calls import LARGEST_SIZE, fitted, is_list, is_number, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.patience import told
@@ -291,6 +292,7 @@ def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
             if isinstance(value, (str, Path)) and _is_model_file(value):
                 how = f"and that in a file is agattn.architectures.model_file.read_model({str(value)!r})"
             raise InputError(f"ag.{name} takes an architecture first, {how}; it was given {shown(value)}")
+        refuse_constant(value)
     task = given.arguments.get("task", "")
     if not isinstance(task, str):
         raise InputError(f"the task is {shown(task)}; ag.{name} takes the architecture, then a task's name")

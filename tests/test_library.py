@@ -197,6 +197,7 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.tangent_space(NETWORK, (1, 1, 1)), "are for one layer"),
         (lambda: ag.strata("3 2 2"), r"takes an architecture first, such as ag\.SingleLayer.* given '3 2 2'"),
         (lambda: ag.dimension(ag.SingleLayer), "takes an architecture first"),
+        (lambda: ag.dimension(ag.Network([ag.Sum()], 2)), "2×1 → sum has no parameters; add a layer"),
         (lambda: ag.strata(ag.SingleLayer(2, 1, t=1)), "need t ≥ 2"),
         (lambda: ag.strata(ag.SingleLayer(900, 900)), "force=True"),
         (lambda: ag.tangent_space(LAYER, (9, 1, 1)), r"not a stratum of M\(3,2,2\).* ag\.strata\(layer\)"),

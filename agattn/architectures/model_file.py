@@ -32,7 +32,7 @@ from typing import Any
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import LAYERS, Layer, Skip
-from agattn.architectures.protocol import Architecture
+from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
 from agattn.errors import InputError, check_file, nearest, read_text
 
@@ -103,7 +103,7 @@ def from_table(table: Mapping[str, Any]) -> Network:
     """The network that a table describes: ``as_json`` of a network, or a model file that was read.
 
     Raises:
-        InputError: if a key or a type is unknown, or the layers do not fit together.
+        InputError: if a key or a type is unknown, the layers do not fit together, or none has parameters.
 
     >>> from_table({"input": {"dim": 2}, "layer": [{"type": "linear", "out": 3}]}).output_shape
     (3, 1)
@@ -114,7 +114,9 @@ def from_table(table: Mapping[str, Any]) -> Network:
         raise InputError(f"input is {shown(given)}; it must be a table [input] with dim = 3")
     check_keys("[input]", given, ("dim", "tokens", "t"), ("dim",))
     layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
-    return Network(tuple(layers), **given)
+    network = Network(tuple(layers), **given)
+    refuse_constant(network)
+    return network
 
 
 def _tables(where: str, value: Any) -> list[Any]:
@@ -209,6 +211,8 @@ def read_program(path: Path, name: str) -> Architecture:
             f"{path}: {name} {made} {shown(found)}, which is no architecture; give an ag.Network, an"
             " ag.PolynomialMap, or a function without arguments that makes one"
         )
+    with _raising(path):
+        refuse_constant(found)
     return found  # type: ignore[no-any-return]
 
 
