@@ -260,8 +260,8 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "agattn.contact-spectrum",
-        "Where K_i and Q_i are multiplied by a small number t, with V_i = 1, the Jacobian has d² singular "
-        "values of order 0 in t, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
+        "Where K_i and Q_i are multiplied by a small number s, with V_i = 1, the Jacobian has d² singular "
+        "values of order 0 in s, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
         "dimension (l − 1)d² + Σ a_i²; κ is 1 for softmax",
         r"\beta_i = 2\kappa \cdot 3^{i-1} - 1, \quad \dim\ker = (l-1)d^2 + \sum_i a_i^2",
         "Konda 2026, Theorem 4",

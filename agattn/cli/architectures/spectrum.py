@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def command(architecture: Architecture, digits: int | None, seed: int, force: bool, as_json: bool) -> None:
     """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
 
-    Keys and queries are multiplied by t. Then the Jacobian is a matrix of power series in t, and the orders
+    Keys and queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the orders
     are the exponents in the Smith form, which is computed modulo a prime.
     """
     one_blas_thread()
