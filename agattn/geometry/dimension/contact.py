@@ -277,7 +277,7 @@ class ScaledWeights:
         return singular_values(midpoints(J, bits), bits)
 
     def in_floats(self, n: int) -> tuple[list[float], float]:
-        """The singular values in float64, and numpy's usual cutoff: values below it count as zero in a rank."""
+        """The singular values in float64, and numpy's usual cutoff: those below count as zero in a rank."""
         theta = {name: array * 2.0**-n if _is_small(name) else array for name, array in self._drawn.items()}
         J = jacobian(self.network, theta, self._X, FloatArithmetic(), self._cotangents)
         values = np.linalg.svd(J, compute_uv=False)
