@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import numbers
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
@@ -195,6 +196,17 @@ def is_whole(value: object) -> bool:
         return not isinstance(value, bool) and operator.index(value) >= 0  # type: ignore[arg-type]
     except TypeError:
         return False
+
+
+def is_number(value: object) -> TypeGuard[numbers.Real]:
+    """Whether a value is a number from 0 to 1e300.
+
+    >>> is_number(0.5), is_number(-1), is_number(float("nan")), is_number(10**400)
+    (True, False, False, False)
+    """
+    with contextlib.suppress(OverflowError):  # of an int that is no float
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= float(value) <= 1e300
+    return False
 
 
 def is_ranks(value: object) -> TypeGuard[Sequence[Any]]:

@@ -1,7 +1,7 @@
 """Verify a certificate: ``python -m agattn.check FILE`` runs :mod:`agattn.checker`, which says how.
 
-The module has the name of the verb ``agattn.check(document)``, and takes its place in the package when it is
-imported; so it can be called, and does the same.
+An import of this module puts the module in the place of the verb ``agattn.check``, which has the same name.
+So the module can be called, and does what the verb does.
 """
 
 from __future__ import annotations

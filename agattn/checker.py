@@ -1572,9 +1572,9 @@ class Today:
         require(low == high, f"the dimension is only known to be {low} to {high}")
         require(low == self.formula(), f"the formula gives {self.formula()}")
         return (
-            f"dim M = {low} = {parameters} − {orbit}, as the formula says: a minor of a Jacobian of so many "
-            f"rows is not 0, and the orbits of the group on the {parameters} parameters have dimension at "
-            f"least {orbit}"
+            f"dim M = {low} = {parameters} − {orbit}, as the formula says: a minor of size {low} of a "
+            f"Jacobian is not 0, and the orbits of the group on the {parameters} parameters have dimension "
+            f"at least {orbit}"
         )
 
     def _array(self, entries: Sparse, shape: tuple[int, ...]) -> dict[tuple[int, ...], Matrix]:
@@ -1685,11 +1685,14 @@ class Shared(Today):
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """The layer with its sizes."""
-        latents = f", latents of {self.r} and {self.rho} rows" if any(self.latents) else ""
-        said = "groups" if self.g > 1 else "group"
+        """The layer with its sizes, its mask and its positions."""
+        heads = f"{self.g} group{'s' * (self.g > 1)} of {self.s} head{'s' * (self.s > 1)}"
+        read = zip(self.latents, (self.r, self.rho), ("keys and values", "queries"), strict=True)
+        latents = "".join(f", a latent of {n} rows for {what}" for there, n, what in read if there)
+        masks = {"": "none", ", a causal mask": "causal"}
+        mask = next((f for f, name in masks.items() if self.mask == self._mask(name)), ", a mask of its own")
         return (
-            f"{self.g} {said} of {self.s} heads{latents}{', rotary positions' * self.rotary}; d = {self.d}, "
+            f"{heads}{latents}{mask}{', rotary positions' * self.rotary}; d = {self.d}, "
             f"d' = {self.o}, a = {self.a}, b = {self.b}, t = {self.t}"
         )
 

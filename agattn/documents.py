@@ -14,8 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from agattn.calls import shown
-from agattn.errors import InputError, nearest
+from agattn.calls import one_of
 from agattn.sheet import result
 
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
@@ -34,7 +33,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.strata.closures:StratumIdeal",
         "agattn.engines.elimination:ExaminedIdeal",
     ),
-    "verify": ("agattn.verification.verify:Report",),
+    "verify": ("agattn.verification.report:Report",),
     "certificate": ("agattn.verification.certificate:CertifiedClaims",),
     "check": ("agattn.verification.checked:Checked",),
     "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
@@ -106,10 +105,7 @@ def schema(name: str) -> dict[str, Any]:
         ...
     agattn.errors.InputError: there is no schema 'rang'; did you mean 'rank'?
     """
-    if not isinstance(name, str) or name not in NAMES:
-        listed = f"; there are {', '.join(NAMES)}"
-        hint = nearest(name, NAMES, listed) if isinstance(name, str) else listed
-        raise InputError(f"there is no schema {shown(name)}{hint}")
+    name = one_of(name, NAMES, "schema")
     found = result.schema(*results(name), title=f"agattn {name} --json")
     if "anyOf" not in found and name not in LINES:
         found.pop("description", None)  # what the command does says more than the class of its result

@@ -30,15 +30,17 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     "; did you mean 'theorem-3.4.closed'?"
     >>> nearest("certify", ["verify", "certificate"])
     "; did you mean 'certificate'?"
+    >>> nearest("---", ["verify", "certificate"])
+    ''
     """
     import difflib
 
-    text = name.lower()
+    text, letters = name.lower(), _plain(name)
     described = {key: str(known[key]) if isinstance(known, Mapping) else "" for key in known}
     spelled = {key.lower(): key for key in described}
     plain = {key: _plain(key) for key in described}
-    close = [key for key, letters in plain.items() if len(text) > 2 and letters.startswith(_plain(text))]
-    alike = [key for key, letters in plain.items() if len(text) > 4 and letters[:5] == _plain(text)[:5]]
+    close = [key for key, own in plain.items() if len(letters) > 2 and own.startswith(letters)]
+    alike = [key for key, own in plain.items() if len(letters) > 4 and own[:5] == letters[:5]]
     close += alike if len(alike) == 1 else []
     close += [spelled[key] for key in difflib.get_close_matches(text, list(spelled), n=1)]
     if len(text) > 2:
@@ -82,6 +84,21 @@ def about_file(path: object, what: str) -> str:
 
 #: The verbs of sentences about files.
 _VERBS = ("is", "has", "holds", "names", "needs", "announces", "does", "should", "cannot")
+
+
+def read_text(path: Path) -> str:
+    """The text in a file, without the mark with which some editors begin it.
+
+    Raises:
+        InputError: if the file cannot be read, or is not UTF-8.
+    """
+    try:
+        check_file(path)
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text") from error
 
 
 def was_interrupted(error: BaseException | None) -> bool:

@@ -27,7 +27,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agattn.calls import LARGEST_SIZE, fitted, is_list, is_ranks, is_whole, refuse_unless, shown
+from agattn.architectures.protocol import refuse_constant
+from agattn.calls import LARGEST_SIZE, fitted, is_list, is_number, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.patience import told
 
@@ -214,13 +215,8 @@ def _is_size(value: object) -> bool:
     return is_whole(value) and operator.index(value) <= LARGEST_SIZE  # type: ignore[arg-type]
 
 
-def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return is_real and bool(value >= 0)
-
-
 def _is_tolerance(value: Any) -> bool:
-    return _is_number(value) and bool(0 < value < 1)
+    return is_number(value) and 0 < float(value) < 1
 
 
 def _is_flag(value: object) -> bool:
@@ -258,7 +254,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
         (_is_size, f"a whole number from 0 to {LARGEST_SIZE}"),
     ),
-    **dict.fromkeys(("timeout", "memory", "noise"), (_is_number, "a number of at least 0")),
+    **dict.fromkeys(("timeout", "memory", "noise"), (is_number, "a number from 0 to 1e300")),
     "tolerance": (_is_tolerance, "a number above 0 and below 1"),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
     **dict.fromkeys(
@@ -319,6 +315,7 @@ def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
             if isinstance(value, (str, Path)) and _is_model_file(value):
                 how = f"and that in a file is agattn.architectures.model_file.read_model({str(value)!r})"
             raise InputError(f"ag.{name} takes an architecture first, {how}; it was given {shown(value)}")
+        refuse_constant(value)
     task = given.arguments.get("task", "")
     if not isinstance(task, str):
         raise InputError(f"the task is {shown(task)}; ag.{name} takes the architecture, then a task's name")

@@ -84,6 +84,18 @@ class Places:
         return back.reshape(*front, *self.shape)
 
 
+class ArrayLike:
+    """What arrays of other kinds than numpy's have in common, by their sums and negatives."""
+
+    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
+
+    def __sub__(self: Any, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
+
 class Arithmetic:
     """What a map needs from its scalars: here by numpy's operators, and without a softmax."""
 
@@ -113,7 +125,7 @@ class Arithmetic:
     def normalized(
         self, a: Array, coefficient: Callable[[int], Fraction], seen: Array | None = None
     ) -> Array:
-        """The same with φ(w) = Σ_k c_k wᵏ in place of exp; an InputError for scalars other than series."""
+        """Every column as φ(a_j)/Σ_k φ(a_k), φ(w) = Σ_k c_k wᵏ; an InputError for scalars but series."""
         raise InputError(
             "a normalizer that is given by Taylor coefficients has no values; ask about its jets: --jet N"
         )

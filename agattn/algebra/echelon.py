@@ -115,7 +115,7 @@ def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
 
 
 def integer_kernel(matrix: flint.fmpq_mat) -> list[list[int]]:
-    """The same basis, each vector multiplied by the least integer for which all entries are integers.
+    """The basis of :func:`kernel_basis`, each vector as coprime integers.
 
     >>> integer_kernel(flint.fmpq_mat(1, 2, [2, 1]))
     [[-1, 2]]
@@ -136,7 +136,7 @@ def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
 
 
 def short_basis(rows: flint.fmpz_mat) -> list[list[int]]:
-    """The same after lattice reduction, the shortest first.
+    """The basis of :func:`saturate` after lattice reduction, the shortest vector first.
 
     >>> short_basis(flint.fmpz_mat([[2, 0, 4], [5, 1, 11]]))
     [[0, 1, 1], [1, -1, 1]]

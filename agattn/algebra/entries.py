@@ -25,6 +25,7 @@ from typing import Any
 import flint
 import numpy as np
 
+from agattn.calls import shown
 from agattn.errors import InputError
 
 # Beyond this a decimal exponent is a mistake or an attack: the exact number would fill the memory.
@@ -73,7 +74,7 @@ def _ball(x: Any, radius: Any) -> Ball:
         return _mpf(x, radius)
     if getattr(x, "is_Rational", False) and hasattr(x, "p"):
         return flint.fmpq(int(x.p), int(x.q)), None
-    raise InputError(f"{_short(x)} is not a real number")
+    raise InputError(f"{shown(x)} is not a real number")
 
 
 def _float(x: Any, radius: Any) -> Ball:
@@ -93,7 +94,7 @@ def _mpf(x: Any, radius: Any) -> Ball:
     if not mantissa and exponent:
         raise InputError(f"{x} is not a finite number")
     if abs(exponent) > 4 * LARGEST_EXPONENT:
-        raise InputError(f"{_short(x)} has an exponent beyond ±{LARGEST_EXPONENT}")
+        raise InputError(f"{shown(x)} has an exponent beyond ±{LARGEST_EXPONENT}")
     midpoint = _power(flint.fmpz(int(mantissa)) * (-1 if sign else 1), 2, int(exponent))
     if radius is None:
         unit = int(exponent) + int(bits) - max(mpmath.mp.prec, int(bits)) - 1
@@ -107,16 +108,16 @@ def _text(text: str, radius: Any) -> Ball:
     if rational:
         denominator = flint.fmpz(rational[2] or 1)
         if not denominator:
-            raise InputError(f"{_short(text)} has the denominator 0")
+            raise InputError(f"{shown(text)} has the denominator 0")
         return flint.fmpq(flint.fmpz(rational[1].removeprefix("+")), denominator), None
     ball = _BALL.fullmatch(stripped)
-    if not ball or not (ball[2] or ball[3]):
-        raise InputError(f"{_short(text)} is not a number: write 3, 22/7, 0.25, 1e-9 or 0.333 +/- 5e-4")
+    if not ball or not (ball[2] or ball[3]) or ball[6] == ball[7] == "":
+        raise InputError(f"{shown(text)} is not a number: write 3, 22/7, 0.25, 1e-9 or 0.333 +/- 5e-4")
     midpoint, unit = _decimal(text, *ball.groups()[:4])
     if ball[6] or ball[7]:
         stated, _ = _decimal(text, *ball.groups()[4:])
         if stated < 0:
-            raise InputError(f"{_short(text)} has a negative radius")
+            raise InputError(f"{shown(text)} has a negative radius")
         return midpoint, stated
     if radius is None:
         digits = len((ball[2] + ball[3]).lstrip("0"))
@@ -128,7 +129,7 @@ def _decimal(text: str, sign: str, whole: str, part: str, exponent: str | None) 
     """The value of a decimal and the unit of its last digit."""
     power = int(exponent or 0)
     if abs(power) > LARGEST_EXPONENT:
-        raise InputError(f"{_short(text)} has an exponent beyond ±{LARGEST_EXPONENT}")
+        raise InputError(f"{shown(text)} has an exponent beyond ±{LARGEST_EXPONENT}")
     digits = flint.fmpz(whole + part)
     power -= len(part)
     return _power(-digits if sign == "-" else digits, 10, power), _power(flint.fmpz(1), 10, power)
@@ -144,8 +145,3 @@ def _arb_midpoint(x: Any) -> Any:
     if abs(exponent) > 4 * LARGEST_EXPONENT:
         raise InputError(f"{x} has an exponent beyond ±{LARGEST_EXPONENT}")
     return _power(mantissa, 2, int(exponent))
-
-
-def _short(x: Any) -> str:
-    text = repr(x)
-    return text if len(text) <= 60 else text[:50] + "..."

@@ -105,7 +105,7 @@ def undivided(monomials: Iterable[Exponents]) -> list[Exponents]:
 
 
 def _numerator(monomials: Sequence[Exponents]) -> flint.fmpz_poly:
-    """That of the Hilbert series, where the monomials are minimal generators."""
+    """The numerator of the Hilbert series of an ideal with these minimal generators."""
     used = [sum(map(bool, exponents)) for exponents in zip(*monomials, strict=True)]
     if max(used, default=0) < 2:
         product = flint.fmpz_poly([1])

@@ -99,7 +99,7 @@ def homogeneous_weights(
     space.add(rows)
     kernel = space.kernel()
     fractions = {r: rational_number(int(r), p) for r in np.unique(kernel)}
-    scale = lcm(*(x.denominator for x in fractions.values() if x is not None))
+    scale = lcm(*(x.denominator for x in fractions.values() if x is not None)) % p
     free = scale * generator.integers(1 << 20, size=len(kernel))
     weights: np.ndarray = matmul(residues(free[None], p), kernel, p)[0].astype(np.int64)
     weights = np.where(weights > p // 2, weights - p, weights)

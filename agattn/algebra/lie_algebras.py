@@ -135,9 +135,10 @@ def structure(basis: Sequence[Sparse]) -> Structure:
                 raise DisagreementError(f"the bracket of generators {a} and {b} is not in the Lie algebra")
             ad[a, b] = x
             ad[b, a] = [-entry for entry in x]
-    ad *= lcm(*(x.denominator for x in ad.flat))
-    largest = max((abs(int(x)) for x in ad.flat), default=0)
-    ad = ad.astype(np.int64 if largest < 2**20 else object)
+    scale = lcm(*(x.denominator for x in ad.flat))
+    ad = np.frompyfunc(lambda x: int(x * scale), 1, 1)(ad)
+    # No number below is above (n · largest)³: the products of brackets with the Killing form.
+    ad = ad.astype(np.int64 if n * int(np.abs(ad).max()) < 2**21 else object)
     killing = ad.reshape(n, -1) @ ad.swapaxes(1, 2).reshape(n, -1).T
     brackets = _distinct(ad.reshape(-1, n))
     center = n - _rank(_distinct(ad.reshape(n, -1).T))

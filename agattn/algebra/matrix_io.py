@@ -12,10 +12,12 @@ import json
 import lzma
 import math
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,16 +114,27 @@ def array_of(file: Any, size: int) -> Any:
     return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def _npz(path: Path) -> Any:
+@contextmanager
+def archive_of(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive that an .npz file is.
+
+    Raises:
+        InputError: if the file is none, or holds more than :data:`MAX_BYTES` when unpacked.
+    """
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise InputError("is not a whole numpy file")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+        with zipfile.ZipFile(file) as archive:
             total = sum(info.file_size for info in archive.infolist())
             if total > (limit := max(MAX_BYTES, 4 * path.stat().st_size)):
                 raise InputError(f"holds {total} bytes when unpacked; the limit is {limit}")
+            yield archive
+
+
+def _npz(path: Path) -> Any:
+    try:
+        with archive_of(path) as archive:
+            names = archive.namelist()
             arrays = {}
             for info in archive.infolist() if len(names) <= _MOST_MEMBERS else []:
                 with archive.open(info) as file:
@@ -190,6 +203,7 @@ def _numpy_problem(error: Exception) -> str:
 
 def _csv(path: Path) -> list[list[str]]:
     rows: list[list[str]] = []
+    csv.field_size_limit(sys.maxsize)  # else numbers of more than 131,072 digits are refused
     with path.open(newline="", encoding="utf-8-sig") as file:
         # Comments count as blank lines: numpy.savetxt writes its header so.
         lines = ("\n" if line.lstrip().startswith("#") else line for line in file)

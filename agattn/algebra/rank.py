@@ -36,6 +36,7 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
+from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
@@ -228,8 +229,7 @@ def rank(
     >>> rank([[0.1, 0.2], [0.3, 0.6]])  # floats, which are rounded
     rank 1 (numerical)
     """
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    method = one_of(method, METHODS, "method")
     if precision < 2 or precision > 10**7:
         raise InputError(f"a precision of {precision} bits is out of range; give 2 to 10000000")
     if isinstance(matrix, RandomRows):
@@ -493,7 +493,8 @@ def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
             with flint.ctx.workprec(bits):
                 return _arb_mat(exact(everything))
 
-        found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, "")
+        given = BallMatrix(floats.shape, at, stated=False)
+        found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
             result = replace(found, upper_evidence=Evidence.NUMERICAL)

@@ -152,7 +152,7 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
 
 
 def _products(a: Residues, b: Residues, p: int) -> Iterator[Residues]:
-    """Arrays whose sum is ab modulo p, of whole numbers in [0, 2⁵² + 2⁴⁵)."""
+    """Arrays whose sum is ab modulo p, of whole numbers in [0, 2⁵³ − 2³¹)."""
     for start in range(0, a.shape[-1], _CHUNK):
         left = a[..., start : start + _CHUNK]
         right = b[..., start : start + _CHUNK, :]

@@ -55,6 +55,8 @@ def scalars(values: Any, name: str) -> Array:
 
     >>> scalars([[1, "1/3"]], "A")
     array([[Fraction(1, 1), Fraction(1, 3)]], dtype=object)
+    >>> scalars([0.5, "1/4"], "y")
+    array([0.5 , 0.25])
     >>> scalars([1.5, float("nan")], "y")
     Traceback (most recent call last):
         ...
@@ -68,7 +70,8 @@ def scalars(values: Any, name: str) -> Array:
     flat = array.ravel().tolist()
     if any(isinstance(x, (float, np.floating)) for x in flat):
         try:
-            floats = np.array([float(x) for x in flat]).reshape(array.shape)
+            numbers = (fraction(read_number(x)[0]) if isinstance(x, str) else x for x in flat)
+            floats = np.array([*map(float, numbers)]).reshape(array.shape)
         except OverflowError as error:
             raise InputError(f"{name} has an entry too large for floating point; scale the input") from error
         except (TypeError, ValueError) as error:
@@ -105,7 +108,7 @@ def unread(values: Any, name: str) -> Array:
 
 
 def unread_matrix(values: Any, name: str) -> Array:
-    """The same for a matrix with at least one row and one column.
+    """As :func:`unread`, for a matrix with at least one row and one column.
 
     Raises:
         InputError: also if it is no such matrix.

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.algebra.arithmetic import Arithmetic, Array, ArrayLike
 from agattn.errors import InputError
 
 
@@ -33,7 +33,7 @@ def exponential(k: int) -> Fraction:
 
 
 @dataclass(eq=False)
-class Series:
+class Series(ArrayLike):
     """An array of truncated power series.
 
     Attributes:
@@ -45,7 +45,6 @@ class Series:
     coefficients: tuple[Array | None, ...]
     shape: tuple[int, ...]
     arithmetic: SeriesArithmetic
-    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     def each(self, change: Callable[[Array], Array]) -> Series:
         """The series whose coefficients are changed one by one, by a linear method of numpy's arrays."""
@@ -54,7 +53,7 @@ class Series:
         return Series(changed, shape, self.arithmetic)
 
     def kept(self, change: Callable[[Array], Array]) -> Series:
-        """The same with a map that keeps the shape."""
+        """The series whose coefficients are changed one by one, by a linear map that keeps the shape."""
         changed = tuple(None if a is None else change(a) for a in self.coefficients)
         return Series(changed, self.shape, self.arithmetic)
 
@@ -68,12 +67,6 @@ class Series:
 
     def __neg__(self) -> Series:
         return self.kept(lambda a: -a)
-
-    def __sub__(self, other: Any) -> Series:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Series:
-        return (-self).__add__(other)
 
     def __truediv__(self, number: float) -> Series:
         return self.arithmetic.scaled(self, 1 / Fraction(number))

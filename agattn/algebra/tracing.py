@@ -27,20 +27,19 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic, Array, Places
+from agattn.algebra.arithmetic import Arithmetic, Array, ArrayLike, Places
 
 Pullback = Callable[[Array], Array]  # from (m, *shape of the result) to (m, *shape of the argument)
 
 
 @dataclass(eq=False)
-class Traced:
+class Traced(ArrayLike):
     """An array, (n, ...), and the arguments it was computed from, each with its pullback."""
 
     value: Array
     tracing: Tracing
     arguments: list[tuple[Traced, Pullback]] = field(default_factory=list)
     gradient: Array | None = None
-    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,12 +53,6 @@ class Traced:
 
     def __neg__(self) -> Any:
         return self.tracing.record(-self.value, (self, lambda G: -G))
-
-    def __sub__(self, other: Any) -> Any:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return (-self).__add__(other)
 
     def __truediv__(self, number: float) -> Any:
         return self.tracing.record(self.value / number, (self, lambda G: G / number))
@@ -191,13 +184,12 @@ class Tracing(Arithmetic):
 
 
 @dataclass(eq=False)
-class Pushed:
+class Pushed(ArrayLike):
     """An array, (n, ...), and its tangents, (m, n, ...) or (m, 1, ...)."""
 
     value: Array
     tangents: Array
     pushing: Pushing
-    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -220,12 +212,6 @@ class Pushed:
 
     def __neg__(self) -> Any:
         return self._with(-self.value, -self.tangents)
-
-    def __sub__(self, other: Any) -> Any:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return (-self).__add__(other)
 
     def __truediv__(self, number: float) -> Any:
         return self._with(self.value / number, self.tangents / number)

@@ -389,7 +389,7 @@ class ShadowArithmetic(Arithmetic):
         return replace(a, factors={})
 
     def normalized(self, a: Shadow, coefficient: Any, seen: Any = None) -> Shadow:
-        """The same with any normalizer."""
+        """As :meth:`softmax`: no factors are left."""
         return self.softmax(a, seen)
 
     def constant(self, numbers: Any) -> Shadow:
@@ -484,7 +484,7 @@ def cuts(architecture: Architecture, record: Contractions) -> tuple[list[Cut], s
 
 
 def _families(nodes: set[Node], record: Contractions, split: set[Node]) -> Iterator[dict[Node, int]]:
-    """Of each split axis that runs along all contractions of a cut its place in each of the arrays."""
+    """The split axes that run along all contractions of a cut: for each its place in each of the arrays."""
     import networkx
 
     joined = [(one, other, along) for one, other, _, along in record.joined if one in nodes]

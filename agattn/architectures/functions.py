@@ -177,7 +177,7 @@ class Transposed(Expression):
     @property
     def text(self) -> str:
         """With ^T."""
-        return f"{self.of.grouped if not isinstance(self.of, Product) else f'({self.of.text})'}^T"
+        return f"{self.of.text if isinstance(self.of, ArrayPart) else f'({self.of.text})'}^T"
 
     @property
     def degree(self) -> int:

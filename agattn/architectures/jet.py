@@ -130,7 +130,7 @@ class Jet(Result):
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """Those of the network: what keeps the function keeps its Taylor polynomials."""
+        """The symmetries of the network: what keeps the function keeps its Taylor polynomials."""
         return self.network.symmetries
 
     @cached_property
@@ -186,7 +186,7 @@ class Jet(Result):
 
 @lru_cache(maxsize=1000)
 def _degrees(network: DeepNetwork | Network, order: int) -> dict[int, int]:
-    """Those of a jet: one jet is made at several places."""
+    """The degrees of a jet, kept because one jet is made at several places."""
     from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
     from agattn.algebra.series import SeriesArithmetic
 

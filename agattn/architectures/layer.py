@@ -15,6 +15,7 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.network import DeepNetwork
+from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
@@ -24,8 +25,6 @@ from agattn.sheet.result import Key, Positive, Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
-
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @constructed
@@ -147,8 +146,7 @@ class SingleLayer(Result):
 
     def summary(self) -> str:
         """The name, the dimension by the formula, and the tokens, in a line."""
-        ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
-        tokens = "t ≥ 2" if self.has_orbits else "t = 1"
+        ambient, tokens = raised(self.ambient_dimension), "t ≥ 2" if self.has_orbits else "t = 1"
         return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
     def sheet(self) -> Sheet:

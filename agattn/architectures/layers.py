@@ -64,8 +64,8 @@ class Layer(Result):
         super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
 
     def steps(self, label: str) -> Steps:
-        """The maps one after the other."""
-        yield Step(self, label)
+        """The maps one after the other; here the layer itself, with its skip connection if it has one."""
+        yield from _kept(getattr(self, "skip", False), Step(self, label))
 
     def output_shape(self, shape: Shape) -> Shape:
         """The shape of the output for this one of the input.
@@ -113,7 +113,7 @@ class Layer(Result):
 
     def residual(self) -> tuple[Layer, ...]:
         """The layers f where this layer is X ↦ X + f(X); none for every other layer."""
-        return ()
+        return (replace(self, skip=False),) if getattr(self, "skip", False) else ()  # type: ignore[call-arg]
 
     def reduced(self, shape: Shape) -> Layer:
         """A layer with the same functions, up to their limits, and sizes not larger than needed."""
@@ -204,10 +204,10 @@ def _mask(name: str, value: object) -> Mask:
         read: Mask = _one_of("none", "causal")(name, value)
         return read
     try:
-        rows = tuple(tuple(int(one) for one in row) for row in value)  # type: ignore[attr-defined]
+        rows = tuple(tuple((0, 1).index(one) for one in row) for row in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         rows = ()
-    if not rows or any(len(row) != len(rows) or {*row} - {0, 1} for row in rows):
+    if not rows or any(len(row) != len(rows) for row in rows):
         raise InputError(
             f"{name} is {shown(value)}; it must be 'none', 'causal', or a square matrix of 0 and 1"
         )
@@ -319,10 +319,6 @@ class Attention(Layer):
         values = "UV" if self.kv_latent else "V" if self.value_rank is None else "P"
         return "UK" if self.kv_latent else "K", "UQ" if self.q_latent else "Q", values
 
-    def steps(self, label: str) -> Steps:
-        """Itself, with its input kept if there is a skip connection."""
-        yield from _kept(self.skip, Step(self, label))
-
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t); any number of tokens but for a mask that is given."""
         if isinstance(self.mask, tuple) and len(self.mask) != shape[1]:
@@ -407,10 +403,6 @@ class Attention(Layer):
     def mixes(self) -> Literal["tokens", "order"]:
         """All tokens; in their order with a mask or positions."""
         return "order" if self.mask != "none" or self.rotary else "tokens"
-
-    def residual(self) -> tuple[Layer, ...]:
-        """The heads without the skip connection."""
-        return (replace(self, skip=False),) if self.skip else ()
 
     def reduced(self, shape: Shape) -> Layer:
         """The layer with the sizes that its heads can use.
@@ -580,14 +572,6 @@ class Recurrence(Layer):
             self, out=positive_integer, rank=positive_integer, rule=_rule, heads=positive_integer,
             skip=_boolean,
         )  # fmt: skip
-
-    def steps(self, label: str) -> Steps:
-        """Itself, with its input kept if there is a skip connection."""
-        yield from _kept(self.skip, Step(self, label))
-
-    def residual(self) -> tuple[Layer, ...]:
-        """The heads without the skip connection."""
-        return (replace(self, skip=False),) if self.skip else ()
 
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t)."""
@@ -780,8 +764,8 @@ class CrossAttention(Layer):
 class Linear(Layer):
     """X ↦ W X, token by token; with a bias X ↦ W X + b."""
 
-    out: Key[Positive, "The output dimension d', the number of rows of W."]
-    bias: Key[bool, "Whether a bias b is added."] = False
+    out: Key[Positive, "The output dimension: the number of rows of W."]
+    bias: Key[bool, "Whether a vector b is added."] = False
 
     type: ClassVar[str] = "linear"
 
@@ -914,10 +898,6 @@ class Perceptron(Layer):
             steps += [Step(Power(self.degree), label)] if i > 1 else []
             steps.append(Step(Linear(width, self.bias), f"{label}_{i}"))
         yield from _kept(self.skip, *steps)
-
-    def residual(self) -> tuple[Layer, ...]:
-        """The matrices without the skip connection."""
-        return (replace(self, skip=False),) if self.skip else ()
 
 
 @constructed

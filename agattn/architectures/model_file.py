@@ -32,9 +32,9 @@ from typing import Any
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import LAYERS, Layer, Skip
-from agattn.architectures.protocol import Architecture
+from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
-from agattn.errors import InputError, check_file, nearest
+from agattn.errors import InputError, check_file, nearest, read_text
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20
@@ -58,7 +58,7 @@ def read_model(name: str) -> Architecture:
         raise InputError(f"{name} is a program; say which name in it is the model, as in {name}:network")
     if ending != ".toml":
         raise InputError(f"the model is {name!r}; it must be a file FILE.toml, or FILE.py:name")
-    return read_toml(_text(Path(name)), name)
+    return read_toml(read_text(Path(name)), name)
 
 
 def _no_model(name: str, file: Path) -> str:
@@ -103,18 +103,20 @@ def from_table(table: Mapping[str, Any]) -> Network:
     """The network that a table describes: ``as_json`` of a network, or a model file that was read.
 
     Raises:
-        InputError: if a key or a type is unknown, or the layers do not fit together.
+        InputError: if a key or a type is unknown, the layers do not fit together, or none has parameters.
 
     >>> from_table({"input": {"dim": 2}, "layer": [{"type": "linear", "out": 3}]}).output_shape
     (3, 1)
     """
-    check_keys("the model", table, {"input", "layer"}, ("input", "layer"))
+    check_keys("the model", table, ("input", "layer"), ("input", "layer"))
     given = table["input"]
     if not isinstance(given, dict):
         raise InputError(f"input is {shown(given)}; it must be a table [input] with dim = 3")
-    check_keys("[input]", given, {"dim", "tokens", "t"}, ("dim",))
+    check_keys("[input]", given, ("dim", "tokens", "t"), ("dim",))
     layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
-    return Network(tuple(layers), **given)
+    network = Network(tuple(layers), **given)
+    refuse_constant(network)
+    return network
 
 
 def _tables(where: str, value: Any) -> list[Any]:
@@ -137,7 +139,7 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
     where, layer = f"{where} ({kind})", LAYERS[kind]
     known = fields(layer)
     needed = [one.name for one in known if one.default is MISSING]
-    check_keys(where, table, {"type", *(one.name for one in known)}, needed)
+    check_keys(where, table, ("type", *(one.name for one in known)), needed)
     given = {key: value for key, value in table.items() if key != "type"}
     with _named(where):
         if layer is Skip:
@@ -154,8 +156,8 @@ def check_keys(
     """Raise an InputError for a key that is not known, with the nearest one, or for one that is missing."""
     for key in table:
         if key not in known:
-            listed = f"; there are {', '.join(sorted(known))}"
-            raise InputError(f"{where} has an unknown key {shown(key)}{nearest(key, sorted(known), listed)}")
+            hint = nearest(key, known, f"; there are {', '.join(known)}")
+            raise InputError(f"{where} has an unknown key {shown(key)}{hint}")
     for key in needed:
         if key not in table:
             raise InputError(f"{where} has no {key}")
@@ -170,17 +172,6 @@ def _named(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}") from None
 
 
-def _text(path: Path) -> str:
-    """The text of a file, if there is one."""
-    check_file(path)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text") from None
-
-
 def read_program(path: Path, name: str) -> Architecture:
     """The architecture of this name in a Python program, which is run; a function of this name is called.
 
@@ -190,8 +181,8 @@ def read_program(path: Path, name: str) -> Architecture:
     Raises:
         InputError: if the program raises, or the name is not that of an architecture.
     """
-    _text(path)
-    spec = util.spec_from_file_location("agattn_model", path)
+    read_text(path)
+    spec = util.spec_from_file_location("agattn_model", path.absolute())
     assert spec is not None and spec.loader is not None  # of .py there is always one
     module = util.module_from_spec(spec)
     sys.modules["agattn_model"] = module
@@ -220,6 +211,8 @@ def read_program(path: Path, name: str) -> Architecture:
             f"{path}: {name} {made} {shown(found)}, which is no architecture; give an ag.Network, an"
             " ag.PolynomialMap, or a function without arguments that makes one"
         )
+    with _raising(path):
+        refuse_constant(found)
     return found  # type: ignore[no-any-return]
 
 
@@ -249,7 +242,7 @@ def _raising(path: Path) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         lines, trace = [], error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path):
+            if trace.tb_frame.f_code.co_filename == str(path.absolute()):
                 lines.append(trace.tb_lineno)
             trace = trace.tb_next
         at = f", line {lines[-1]}" if lines else ""

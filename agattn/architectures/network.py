@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
@@ -143,7 +143,7 @@ class DeepNetwork(Result):
     @property
     def heads_by_layer(self) -> tuple[int, ...]:
         """The number of heads of each layer: ``heads`` as a tuple."""
-        return (self.heads,) * self.layers if isinstance(self.heads, int) else self.heads
+        return cast("tuple[int, ...]", self.heads)  # as the constructor leaves it
 
     @property
     def is_lightning(self) -> bool:
@@ -257,6 +257,11 @@ class DeepNetwork(Result):
         return delta if not others and delta <= min(self.dims[0], self.dims[-1]) else None
 
     @property
+    def _temperature(self) -> str:
+        """T with all of its digits."""
+        return str(self.temperature).removesuffix(".0")
+
+    @property
     def name(self) -> str:
         """All that defines it, as it is printed."""
         return str(self)
@@ -272,16 +277,14 @@ class DeepNetwork(Result):
         if self.skip:
             parts.append("skip")
         if not self.is_lightning:
-            parts.append(
-                f"{self.normalization}" + (f" at T = {self.temperature:g}" * (self.temperature != 1))
-            )
+            parts.append(f"{self.normalization}" + f" at T = {self._temperature}" * (self.temperature != 1))
         return ", ".join([*parts, f"t = {self.t}"])
 
     def sheet(self) -> Sheet:
         """The sizes and kinds of the layers."""
         name, _, rest = self.summary().partition("), ")
         words = [
-            part.replace("rank V ≤", r"\operatorname{rk} V \leq") if " = " in part or "≤" in part
+            part.replace("rank V ≤", r"\operatorname{rk} V \leq") if part.startswith(("rank V", "t = "))
             else rf"\text{{{part}}}"
             for part in rest.split(", ")
         ]  # fmt: skip
@@ -307,7 +310,7 @@ class DeepNetwork(Result):
         given = self.normalization
         kind = given.argument if isinstance(given, Normalizer) else given
         words += [] if self.is_lightning else [f"--normalization {kind}"]
-        words += [f"--temperature {self.temperature:g}"] if self.temperature != 1 else []
+        words += [f"--temperature {self._temperature}"] if self.temperature != 1 else []
         words += [] if self.value_rank is None else [f"--value-rank {self.value_rank}"]
         return " ".join(words)
 

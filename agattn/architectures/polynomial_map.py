@@ -600,7 +600,7 @@ class Polynomials(Operation):
         return allowed[ufunc.__name__](first, *others)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
-        """Of numpy's functions the transpose and the sum."""
+        """Numpy's transpose and sum; no other function of numpy."""
         if function.__name__ in ("transpose", "sum") and len(args) <= 2 and isinstance(args[0], Polynomials):
             return args[0].T if function.__name__ == "transpose" else args[0].sum(*args[1:], **named)
         _refused(f"uses np.{function.__name__}")()

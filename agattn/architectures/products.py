@@ -94,6 +94,8 @@ def adjacent_products(architecture: Architecture) -> list[str]:
     of: dict[Node, dict[tuple[Node, Pairs], None]] = {}
     pairs = []
     for one, other, along in record.met:
+        if shapes[one[0]][one[1]] != shapes[other[0]][other[1]]:
+            continue  # a filter along the axis: each index of one meets several of the other
         pairs.append(Contracted((one[0], other[0]), (((0, one[1]), (1, other[1]), along),)))
         if one not in acted or other not in acted:
             continue

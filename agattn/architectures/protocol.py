@@ -18,6 +18,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from agattn.architectures.symmetry import Symmetry
+from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -85,6 +86,16 @@ class Architecture(Protocol):
         A document says this of the architecture that was asked about, also where a result was computed of
         another that is the same: {"d", "d_out", "a", "t"} of a layer, {"dims", "ranks", ...} of a network.
         """
+
+
+def refuse_constant(architecture: Architecture) -> None:
+    """Refuse what has no parameters: its functions are one function, about which there is nothing to ask.
+
+    Raises:
+        InputError: if there is no parameter.
+    """
+    if not architecture.shapes:
+        raise InputError(f"{architecture} has no parameters; add a layer that has, such as attention")
 
 
 def has_inputs(architecture: Architecture) -> bool:

@@ -28,7 +28,7 @@ from typing import Any, Literal
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import refuse_unless, shown
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError, read_text
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result
 
@@ -122,11 +122,9 @@ def from_config(path: str | Path) -> Published:
     """
     refuse_unless(isinstance(path, (str, Path)), "path", path, "the path of a config.json")
     file = Path(path)
-    check_file(file)
+    text = read_text(file)
     try:
-        table = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from None
+        table = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not JSON: {error}") from None
     if not isinstance(table, dict):

@@ -56,11 +56,25 @@ def _table(about: type[Any] | None = None) -> dict[str, Claim[Any]]:
     return {claim.id: claim for claim in sorted(found, key=lambda claim: claim.place)}
 
 
-def _written(identifier: str, about: type[Any]) -> Claim[Any] | None:
-    """The claim of exactly this id, from a file that has the id in quotes; no other file is imported."""
+def _written(identifier: str, *about: type[Any]) -> Claim[Any] | None:
+    """The claim of exactly this id about one of these kinds, from a file that has the id in quotes.
+
+    No other file is imported.
+    """
     files = [name for name, text in sorted(_texts().items()) if f'"{identifier}"' in text]
     claims = (claim for name in files for claim in _claims_in(name))
-    return next((claim for claim in claims if claim.id == identifier and claim.about is about), None)
+    return next((claim for claim in claims if claim.id == identifier and claim.about in about), None)
+
+
+def table_of(identifier: str) -> str:
+    """The name of the table that has the claim of exactly this id; empty if there is no such claim.
+
+    >>> table_of("corollary-3.8"), table_of("corollary-3"), table_of("agattn.model-dimension")
+    ('NETWORK_CLAIMS', '', 'MODEL_CLAIMS')
+    """
+    tables = {kind: name for name, (_, kind) in KINDS.items()}
+    claim = _written(identifier, *tables) or _table().get(identifier)
+    return tables[claim.about] if claim else ""
 
 
 def titled() -> list[tuple[str, dict[str, Claim[Any]]]]:

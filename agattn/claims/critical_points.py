@@ -99,8 +99,8 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "agattn.learning-degree",
         "The squared loss of general data with enough samples has as many critical points on the smooth "
         "part of M̄ as the theorem says: the integral for d' = 1 and a ≥ 2, the integral with corrections "
-        "otherwise; and the distance to a general target in the Bombieri–Weyl norm (3^d - 1)/2 for d' = 1 "
-        "and a ≥ d, and 2 for (2,1,1); so have random ones, where all but one parameter is eliminated",
+        "otherwise. The distance to a general target in the Bombieri–Weyl norm has (3^d - 1)/2 for d' = 1 "
+        "and a ≥ d, and 2 for (2,1,1)",
         r"(-1)^{D} \int_X \frac{c(T_X)}{(1+h)(1+2h)} \text{ for } d' = 1,\ a \geq 2, \quad "
         r"\frac{3^d - 1}{2} \text{ for } d' = 1,\ a \geq d",
         "agattn",

@@ -10,7 +10,7 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
 from agattn.claims.proof import Proof
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.generation import Generated, generated_in
+from agattn.geometry.ideal.generation import Generated, degree_as_a_set, generated_in
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import (
@@ -116,7 +116,7 @@ def _judge_hilbert_function(layer: SingleLayer, findings: Findings) -> Outcome:
 
 
 class Equations(NamedTuple):
-    """How many minimal generators each degree has, and points off M̄ that satisfy equations they must not.
+    """How many minimal generators each degree has, and which points off M̄ satisfy the equations.
 
     ``generators`` begins with degree 1. ``kept`` names the points of :func:`points_outside` that satisfy all
     equations of a degree in which these cut M̄ out as a set; it is None where the points are not tried.
@@ -132,15 +132,6 @@ class Equations(NamedTuple):
     def degrees(self) -> dict[int, int]:
         """The numbers that are not 0, by degree."""
         return {n: number for n, number in enumerate(self.generators, 1) if number}
-
-
-def degree_as_a_set(layer: SingleLayer) -> int:
-    """A degree whose equations cut M̄ out as a set, for t ≥ 2, by the theorem on the page on equations.
-
-    >>> degree_as_a_set(SingleLayer(3, 2)), degree_as_a_set(SingleLayer(9, 1, 6))
-    (4, 7)
-    """
-    return max(4, layer.alpha + 1 if layer.alpha < layer.d else 0)
 
 
 def points_outside(layer: SingleLayer) -> dict[str, dict[tuple[int, ...], int]]:

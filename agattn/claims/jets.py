@@ -23,7 +23,7 @@ from agattn.claims.hypotheses import (
     TWO_TOKENS,
 )
 from agattn.claims.network_dimension import NO_RANKS
-from agattn.evidence import Evidence
+from agattn.evidence import weakest
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.dimension import jacobian_rows
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
@@ -87,8 +87,7 @@ def _too_wide(network: DeepNetwork) -> str:
 JET_RANKS = Task(
     "jet-ranks", "the ranks of jets", DeepNetwork,
     native=jet_ranks,
-    evidence=lambda found: Evidence.PROVED
-    if found.below.lower_bound == found.most_below else Evidence.MODULAR,
+    evidence=lambda found: weakest([found.full.evidence, found.below.evidence]),
     infeasible=_not_tried,
 )  # fmt: skip
 #: The differential of a jet that is injective modulo a prime is injective.
@@ -261,8 +260,8 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "agattn.contact-spectrum",
-        "Where K_i and Q_i are multiplied by a small number t, with V_i = 1, the Jacobian has d² singular "
-        "values of order 0 in t, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
+        "Where K_i and Q_i are multiplied by a small number s, with V_i = 1, the Jacobian has d² singular "
+        "values of order 0 in s, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
         "dimension (l − 1)d² + Σ a_i²; κ is 1 for softmax",
         r"\beta_i = 2\kappa \cdot 3^{i-1} - 1, \quad \dim\ker = (l-1)d^2 + \sum_i a_i^2",
         "Konda 2026, Theorem 4",

@@ -43,8 +43,6 @@ HEADS = Hypothesis[DeepNetwork](
     lambda network: set(network.heads_by_layer) != {1} or network.value_rank is not None,
 )
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
-
-
 SEVERAL_HEADS = Hypothesis[DeepNetwork]("several heads", lambda network: min(network.heads_by_layer) >= 2)
 
 
@@ -53,7 +51,7 @@ def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothes
     return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
 
 
-# Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and the former another thing.
+# Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and Corollary 3.3 also NOT_A_PRODUCT.
 SECTION_3_3 = (
     ONE_HEAD, ANY_VALUES, NO_SKIP,
     _of(False, "t ≥ 2", lambda network: network.t >= 2),
@@ -289,10 +287,10 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     CONJECTURE_3_10,
     Claim(
         "agattn.network-dimension",
-        "A network with one head in each layer, of any widths, ranks and t, has the dimension that counting "
-        "at reduced widths e_i bounds it by. The last term is l without a normalization, for the rescalings, "
-        "and 0 with one. A normalized network of one token is linear, of rank at most r = min d_i, and has "
-        "the dimension r(d_0 + d_l − r)",
+        "The dimension of a network with one head in each layer, of any widths, ranks and t, is the upper "
+        "bound that counting at reduced widths e_i gives. The last term is l without a normalization, for "
+        "the rescalings, and 0 with a normalization. A normalized network of one token is linear, of rank at "
+        "most r = min d_i, and has the dimension r(d_0 + d_l − r)",
         r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - \lambda, \quad "
         r"\lambda \in \{l, 0\}",
         "agattn",
@@ -317,8 +315,8 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "agattn.softmax-heads",
-        "One softmax layer with several heads has the dimension of the (A_h, V_h) one by one, of rank a and "
-        "β: for t ≥ 2 general heads have no symmetry but GL(a), GL(β) and permutations",
+        "The dimension of one softmax layer with several heads is the sum of those of all (A_h, V_h), of "
+        "ranks a and β: for t ≥ 2 general heads have no symmetry but GL(a), GL(β) and permutations",
         r"\dim\mathcal{M} = h\bigl(a(2d - a) + \beta(d + d' - \beta)\bigr)",
         "Henry 2026",
         (SOFTMAX, ONE_LAYER, TWO_TOKENS, SEVERAL_HEADS),

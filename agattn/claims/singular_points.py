@@ -259,8 +259,8 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
     ),
     Claim(
         "agattn.singular-locus",
-        "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
-        "2 ≤ a < d and rk A < a; except for a = d' = 1, where it is iff d ≥ 3 and it is of type (1,1,1)",
+        "The function 0 is singular. Any other point is singular iff rk A = rk V = 1, or 2 ≤ a < d and "
+        "rk A < a; for a = d' = 1 iff d ≥ 3 and the point is in the stratum (1,1,1)",
         r"\operatorname{Sing}\overline{\mathcal{M}} = \{\operatorname{rk} A = \operatorname{rk} V = 1\} \cup "
         r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
         "agattn",

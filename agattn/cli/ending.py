@@ -30,9 +30,10 @@ def fail(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except (OSError, ValueError):
         forget_output()  # a full disk: trying again at the end would change the exit status
-    message = _STDIN.sub("standard input", " ".join(message.split()))
+    message = " ".join(message.split())
     if len(message) > 2000:  # what it quotes is longer than anybody reads
         message = f"{message[:1000]} ... {message[-1000:]}"
+    message = _STDIN.sub("standard input", message)
     with suppress(OSError, ValueError):
         click.echo(f"agattn: {message}", err=True)
     sys.exit(status)

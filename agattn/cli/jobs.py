@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, console, json_option, read_text, rich_console
-from agattn.errors import InputError, was_interrupted
+from agattn.cli.output import STDOUT, console, json_option, rich_console
+from agattn.errors import InputError, read_text, was_interrupted
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.cache import Cache

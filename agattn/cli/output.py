@@ -20,6 +20,7 @@ from agattn.patience import silent, told
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from agattn.sheet.result import Result
     from agattn.sheet.terminal import Paper
 
 #: The name of a file that stands for stdout.
@@ -41,17 +42,16 @@ def as_text(document: Mapping[str, object]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def console(stderr: bool = False, **options: Any) -> Console | Paper:
+def console(**options: Any) -> Console | Paper:
     """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper."""
     from agattn.sheet.terminal import Paper
 
-    stream = sys.stderr if stderr else sys.stdout
-    if not (stream.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
-        return Paper(stream, _width())
-    return rich_console(stderr, **options)
+    if not (sys.stdout.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
+        return Paper(sys.stdout, _width())
+    return rich_console(**options)
 
 
-def rich_console(stderr: bool = False, **options: Any) -> Console:
+def rich_console(**options: Any) -> Console:
     """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
     from rich.console import Console
 
@@ -59,7 +59,7 @@ def rich_console(stderr: bool = False, **options: Any) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(stderr=stderr, highlight=False, **options)
+    return Plain(highlight=False, **options)
 
 
 #: Variables of the environment by which rich takes a pipe for a terminal.
@@ -89,16 +89,6 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
     if tell:
         click.echo(f"wrote {path}", err=True)
-
-
-def read_text(path: Path) -> str:
-    """The text in a file; an :class:`InputError` if it cannot be read, or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text") from error
 
 
 def check_destination(path: Path, *, folder: bool = False) -> None:
@@ -231,6 +221,18 @@ def write_result(document: Mapping[str, object], destination: Path | None, as_js
     if as_json:
         print_json(document)
     return not as_json and destination != STDOUT
+
+
+def show_result(found: Result, as_json: bool, destination: Path | None = None, **options: Any) -> None:
+    """Write a result as :func:`write_result` does, or show its sheet on a console with these options.
+
+    The document is made only where it is written: some take longer than the sheet.
+    """
+    written = as_json or destination is not None
+    if not written or write_result(found.as_json(), destination, as_json):
+        from agattn.sheet.terminal import show
+
+        show(found.sheet(), console(**options))
 
 
 @contextlib.contextmanager

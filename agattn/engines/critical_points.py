@@ -10,7 +10,7 @@ from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
-from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.loss import Loss, turned
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
@@ -36,7 +36,8 @@ def count_critical_points(
     """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum.
 
     Args:
-        loss: the loss.
+        loss: the loss. One that no seed drew may have critical points outside of a chart; they are counted
+            after changes of basis, others for each field, which move them to general places.
         installation: the engine.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄
             with multipliers, for the smooth part alone.
@@ -53,11 +54,11 @@ def count_critical_points(
         UndecidedError: if three primes give three answers.
     """
     task = countable(loss.layer, method, characteristic, force)
-    ask = partial(_ask, loss, installation, task.name, limits, force, smooth)
+    ask = partial(_ask, installation, task.name, limits, force, smooth)
     answers: dict[int, Found] = {}
     for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
         progress(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
-        found = ask(prime, opposite)
+        found = ask(loss if loss.drawn else turned(loss, prime), prime, opposite)
         agreeing = [p for p, other in answers.items() if other == found]
         answers[prime] = found
         if agreeing or characteristic is not None:
@@ -86,7 +87,7 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None, force
 
 
 def _ask(
-    loss: Loss, installation: Installation, task: str, limits: Limits, force: bool, smooth: bool, prime: int,
+    installation: Installation, task: str, limits: Limits, force: bool, smooth: bool, loss: Loss, prime: int,
     opposite: bool,
 ) -> Found:  # fmt: skip
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""

@@ -24,7 +24,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import FORMATS, export
-from agattn.geometry.ideal.generation import generated_in
+from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
 from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
@@ -151,7 +151,10 @@ class Completeness(Result, extensible=True):
     @property
     @key(EXACT)
     def evidence(self) -> Evidence:
-        """How the conclusion is known: natively that equations are missing, else by the engine's field."""
+        """How the conclusion is known: natively that equations are missing, else by the engine's field.
+
+        Where ``whole`` is null nothing is concluded, and this is how the engine's figures are known.
+        """
         if self.whole is False:
             return self.missing_evidence
         if self.theorem or self.regular:
@@ -247,7 +250,8 @@ class Completeness(Result, extensible=True):
             same.append(f"degree {self.degree}")
         if self.hilbert_function is not None and self.expected_hilbert_function is not None:
             same.append(f"Hilbert function up to degree {len(self.hilbert_function) - 1}")
-        return None, f"{', '.join(same)} are those of M̄, but whether they generate a prime ideal stayed open"
+        agree = f"{', '.join(same)} {'are those' if len(same) > 1 else 'is that'} of M̄"
+        return None, f"{agree}, but whether they generate a prime ideal stayed open"
 
     @property
     @key
@@ -256,8 +260,9 @@ class Completeness(Result, extensible=True):
         return f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
 
     def summary(self) -> str:
-        """The conclusion, and how it is known."""
-        return f"{self.conclusion} (over {self.field}: {self.evidence})"
+        """The conclusion, and how it is known; no evidence where all stayed open."""
+        known = "" if self.whole is None else f": {self.evidence}"
+        return f"{self.conclusion} (over {self.field}{known})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -417,15 +422,15 @@ def _smallest(ideal: Ideal) -> Ideal:
 def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> bool | None:
     """Whether the ideal is whole by the theorem on regular elements on the page on equations; None if open.
 
-    It takes all equations to degree 4, and for a < d to degree a + 1: they cut out M̄. Modulo the prime there
-    must be as many equations in each degree as over ℚ, and their gradients at all strata where not both ranks
-    are at most 1 must leave no more than the tangent space of M̄ for a ≥ d. Then it is enough that f is no
-    zero divisor, f a minor that vanishes where both ranks are at most 1.
+    It takes all equations to a degree in which they cut out M̄ as a set. Modulo the prime there must be as
+    many equations in each degree as over ℚ, and their gradients at all strata where not both ranks are at
+    most 1 must leave no more than the tangent space of M̄ for a ≥ d. Then it is enough that f is no zero
+    divisor, f a minor that vanishes where both ranks are at most 1.
     """
     layer = ideal.layer
-    least = max(4, layer.alpha + 1 if layer.alpha < layer.d else 0)
     applies = layer.has_orbits and layer.d >= 2 and layer.d_out * layer.alpha > 1
-    if not applies or ideal.max_degree < least or layer.ambient_dimension <= _FEW_VARIABLES:
+    few = layer.ambient_dimension <= _FEW_VARIABLES
+    if not applies or ideal.max_degree < degree_as_a_set(layer) or few:
         return None
     if not _smooth_outside_rank_one(layer):
         return None

@@ -1,8 +1,8 @@
 """msolve: Gröbner bases, and the solutions of systems that have finitely many, in exact boxes.
 
 msolve has no language: it reads variables, a characteristic and polynomials, and prints one nested list. Over
-ℚ it computes modulo several primes and lifts the result, which it does not prove. What is taken from it here
-is checked as far as that is cheap, and the rest is said: see :class:`Solutions`.
+ℚ it computes modulo several primes and lifts the result, which it does not prove. What is cheap to check of
+an answer is checked here; :class:`Solutions` says what remains unproved.
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y = PolynomialRing(["x", "y"]).gens

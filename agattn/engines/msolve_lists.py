@@ -1,8 +1,8 @@
 """The lists that msolve prints, and the systems that it reads.
 
-msolve has no language: a system is its variables, the characteristic and the polynomials, and what it says is
-one nested list or one basis. Both are read strictly, and exactly. What a script of ours prints for a task is
-such lists between two marks, each after its name, its checksum and its size:
+msolve has no language: a system is its variables, the characteristic and the polynomials, and what msolve
+prints is one nested list or one basis. Both are read strictly, and exactly. A script of ours prints the lists
+of a task between two marks, each list after its name, its checksum and its size:
 
     agattn-data 1 TASK DIGEST
     agattn-answer NAME CHECKSUM SIZE
@@ -241,7 +241,8 @@ def names_of(ring: PolynomialRing) -> list[str]:
 # Reading ----------------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"'(\w+)'")
-_DYADIC = re.compile(r"(?<!\d)(-?\d+) ?/ ?2\^(\d+)")  # looked for at the first digit alone: numbers are long
+#: A numerator and a power of 2, which is written 2 if it is the first; looked for at the first digit alone.
+_DYADIC = re.compile(r"(?<!\d)(-?\d+) ?/ ?2(?:\^(\d+)|(?!\d))")
 _MAX_EXPONENT = 10**6  # of a denominator; a longer one is no precision that anybody asked for
 
 
@@ -251,7 +252,7 @@ def _nested(text: str) -> Any:
     if not text.endswith("]:"):
         raise TranscriptError("it printed no whole list")
     try:
-        document = _DYADIC.sub(r'{"\2":\1}', _NAME.sub(r'"\1"', text[:-1]))
+        document = _DYADIC.sub(lambda m: f'{{"{m[2] or 1}":{m[1]}}}', _NAME.sub(r'"\1"', text[:-1]))
         return json.loads(document, parse_int=_integer, parse_float=_refuse, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise TranscriptError(f"what it printed is no list of numbers: {text[:60]!r}") from error

@@ -41,6 +41,8 @@ _WATCH = (
 )
 TOKEN = "AGATTN_RUN"
 MAX_OUTPUT = 256  # MiB; transcripts are far smaller, and a longer one would not be read
+# Machines may share a temporary folder, and do not see each other's processes.
+_OURS = f"agattn-{os.uname().nodename}-"
 _LOOK = 0.2  # seconds between two looks at whether a program is still wanted, and at its memory
 
 
@@ -70,15 +72,15 @@ class Ended:
 def work_folder() -> Iterator[Path]:
     """A temporary folder that is removed at the end; those of dead processes are removed first."""
     _sweep(tempfile.gettempdir())
-    with tempfile.TemporaryDirectory(prefix=f"agattn-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{_OURS}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 @cache
 def _sweep(place: str) -> None:
     """Remove what runs left behind whose machine, or everything on it, was stopped at once."""
-    for folder in Path(place).glob("agattn-*-*"):
-        owner = folder.name.split("-")[1]
+    for folder in Path(place).glob(f"{_OURS}*-*"):
+        owner = folder.name.removeprefix(_OURS).partition("-")[0]
         with contextlib.suppress(OSError):
             if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(owner)):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -57,7 +57,7 @@ def emit(
     Args:
         architecture: a layer, a network or a model.
         task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
-        engine: ``"macaulay2"`` or ``"singular"``.
+        engine: ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         machine: add the part that :func:`agattn.run` adds, and reads.
         options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
             for membership also N coordinates, and of a model arrays by the names of its parameters),
@@ -110,6 +110,11 @@ def run(
 
     See Also:
         :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
+    >>> print(found.evidence, list(found.answer.integers.values())[1:])
+    proved [6, 21, 56, 125]
     """
     from agattn.engines import run as runs
     from agattn.engines.catalogue import engine_named

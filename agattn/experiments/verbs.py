@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.calls import is_ranks, shown
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, nearest, read_text
 from agattn.patience import Progress, silent
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def study(
     from agattn.experiments.studies.workers import in_this_process, local_processes
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
-    wanted = read_grid(_text(grid), {k: value for k, value in given.items() if value is not None}, force)
+    text = grid if isinstance(grid, str) and "\n" in grid else read_text(Path(grid))  # a path has one line
+    wanted = read_grid(text, {k: value for k, value in given.items() if value is not None}, force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     place = functools.partial(local_processes, workers) if workers > 1 else in_this_process
     return tuple(room.study(
@@ -142,16 +143,6 @@ def study(
         fresh=fresh, retry_open=retry_undecided, force=force,
         finished=lambda line: progress(str(line["architecture"])),
     ))  # fmt: skip
-
-
-def _text(grid: str | Path) -> str:
-    """The text of a grid that is given as it stands, which has several lines, or by its path."""
-    if isinstance(grid, str) and "\n" in grid:
-        return grid
-    try:
-        return Path(grid).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {grid}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def audit(

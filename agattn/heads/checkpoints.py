@@ -62,7 +62,7 @@ class Checkpoint:
     Args:
         file: the tensors.
         heads: in each layer, where ``config.json`` does not say.
-        shared: heads of keys and values, likewise.
+        shared: heads of keys and values, where ``config.json`` does not say.
         parts: only tensors whose names contain all of these are looked at.
 
     Raises:
@@ -74,9 +74,7 @@ class Checkpoint:
     ) -> None:
         self.file = file
         self.layout, self._names = _recognise(file, parts)
-        if self.layout == "plain":
-            refuse_counts(file, heads, shared)
-        else:
+        if self.layout != "plain":
             self._heads, self._shared, self._size = _head_counts(file, heads, shared)
             self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 

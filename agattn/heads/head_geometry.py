@@ -64,20 +64,18 @@ class HeadGeometry(Result):
     r: Key[Count, "The rank of [V; Aᵀ], to the tolerance, each block scaled to spectral norm 1."]
     margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
     singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
-    boundary: Key[bool, "Whether the stratum is on the boundary of M relative to its real Zariski closure."]
+    boundary: Key[bool, "Whether φ is on the boundary of M relative to the real Zariski closure of M."]
     critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
     stable_rank_a: Key[float, "‖A‖_F² / ‖A‖², and 0 for A = 0."]
     stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
     rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
     rank_one_distance_v: Key[float, "The relative Frobenius distance of V to matrices of rank at most 1."]
     distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
-    distance_upper: Key[
-        float | None, "An upper bound for this distance; equal to `distance` where that is exact."
-    ]
+    distance_upper: Key[float | None, "An upper bound on distance; equal where distance is exact."]
     rank_one_locus_distance: Key[
         float | None, "Relative distance to {rk A ≤ 1, rk V ≤ 1}, from below; null for 0."
     ]
-    rank_one_locus_distance_upper: Key[float | None, "An upper bound for `rank_one_locus_distance`."]
+    rank_one_locus_distance_upper: Key[float | None, "An upper bound on rank_one_locus_distance."]
     swap_effect: Key[
         float | None,
         "The relative change of the function when the inner vectors of the dominant parts of A and V are "

@@ -67,11 +67,13 @@ def classify(
 
     paths = [weights] if isinstance(weights, (str, Path)) else weights
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
-        from agattn.heads.checkpoints import Checkpoint
+        from agattn.heads.checkpoints import Checkpoint, refuse_counts
         from agattn.heads.weight_files import WeightFile
 
         parts = (match,) if isinstance(match, str) else tuple(match)
         checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts)
+        if checkpoint.layout == "plain":
+            refuse_counts(checkpoint.file, heads, kv_heads)
         return head_geometry.classify_checkpoint(checkpoint, tolerance, progress)
     return head_geometry.classify_weights(layers_of(weights), tolerance)
 

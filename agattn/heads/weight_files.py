@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES, array_of, header_of
+from agattn.algebra.matrix_io import DAMAGE, archive_of, array_of, header_of
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError, about_file, check_file
 
@@ -94,14 +94,7 @@ class WeightFile(Mapping[str, Any]):
                 self._add(path.parent / shard)
 
     def _add_npz(self, path: Path) -> None:
-        if not path.is_file():
-            raise FileNotFoundError(path)
-        if not zipfile.is_zipfile(path):
-            raise InputError("is not a whole numpy file")
-        with zipfile.ZipFile(path) as archive:
-            total = sum(info.file_size for info in archive.infolist())
-            if total > (limit := max(MAX_BYTES, 4 * path.stat().st_size)):
-                raise InputError(f"holds {total} bytes when unpacked; the limit is {limit}")
+        with archive_of(path) as archive:
             for member in archive.namelist():
                 with archive.open(member) as stream:
                     self._put(member.removesuffix(".npy"), path, header_of(stream)[0])

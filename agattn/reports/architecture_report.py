@@ -41,8 +41,9 @@ from agattn.reports.drawing import image, save
 from agattn.reports.figure2 import draw_figure_2, page_2, reading
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.report import Report
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Report, Settings, verify
+from agattn.verification.verify import Settings, verify
 
 _LONGEST_LISTING = 20_000  # characters of a script or transcript that are shown on the page
 _LONGEST_VALUE = 500  # that is shown in full, in characters

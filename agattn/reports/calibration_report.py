@@ -59,7 +59,7 @@ def energies_table(lines: Sequence[Line]) -> Table:
 
 
 def tables(lines: Sequence[Line], most: int | None = None) -> list[Table]:
-    """Those that have rows; at most so many settings of SGLD."""
+    """All tables that have rows; of SGLD the best settings, at most so many."""
     return [
         table
         for table in (estimates_table(lines), settings_table(lines, most), energies_table(lines))

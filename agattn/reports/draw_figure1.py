@@ -284,7 +284,7 @@ def _shaded(triangles: Array, colour: str, alpha: float) -> Array:
 
 
 def plotly_figure(scene: Scene) -> dict[str, Any]:
-    """The same as plotly's data and layout, JSON-ready.
+    """A scene as plotly's data and layout, JSON-ready.
 
     Lines and points in the surface are small solids: from every side half of a solid is in front of the
     surface. A solid has no sign in a legend, so each has an entry that is drawn nowhere else.

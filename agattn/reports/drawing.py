@@ -76,7 +76,7 @@ class FigureResult(Result, ABC):
             InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
                 file cannot be written.
         """
-        save(self.page() if path.suffix == ".html" else self.drawing(), path)
+        save(self.page() if path.suffix.lower() == ".html" else self.drawing(), path)
 
     def sheet(self) -> Sheet:
         """What the figure states, in lines."""
@@ -91,10 +91,11 @@ def save(figure: Figure | str, path: Path) -> None:
         InputError: if the suffix is not one of :data:`SUFFIXES`, the folder does not exist, or the file
             cannot be written.
     """
+    suffix = path.suffix.lower()
     if isinstance(figure, str):
-        if path.suffix != ".html":
+        if suffix != ".html":
             raise InputError(f"{path} does not end in .html")
-    elif path.suffix not in SUFFIXES:
+    elif suffix not in SUFFIXES:
         raise InputError(f"{path} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
@@ -104,7 +105,7 @@ def save(figure: Figure | str, path: Path) -> None:
     import matplotlib
 
     # Without these, files would carry the date and random identifiers.
-    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
+    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     try:
         with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
             figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")

@@ -20,6 +20,7 @@ import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
+from agattn.architectures.normalizer import raised
 from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
@@ -257,11 +258,11 @@ def point_text(p: tuple[float, float, float]) -> str:
 def pretty(polynomial: str) -> str:
     """A polynomial for people.
 
-    >>> pretty("x^2*w + y^2")
-    'x²w + y²'
+    >>> pretty("x^2*w + y^23")
+    'x²w + y²³'
     """
-    raised = re.sub(r"\^([2-9])", lambda power: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(power[1])], polynomial)
-    return raised.replace("*", "").replace(" - ", " − ")
+    powers = re.sub(r"\^(\d+)", lambda power: raised(int(power[1])), polynomial)
+    return powers.replace("*", "").replace(" - ", " − ")
 
 
 def compute_figure_1(

@@ -107,7 +107,7 @@ class Factor(Result):
 class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("figure", 2)):
     """Figure 2: the unrolled network as a tree; also the factors (i, whether it is transposed) in order."""
 
-    layers: Key[Positive, "The number of layers l."]
+    layers: Key[Positive, "The number of layers l."] = 2
 
     @property
     @key
@@ -118,7 +118,7 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("fig
     @property
     @key
     def product(self) -> str:
-        """The product in a formula."""
+        """The product as a formula."""
         return f"L {reading(self.layers)}"
 
     @overload

@@ -163,7 +163,7 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
 
 
 def page_3(rows: Sequence[Figure3Row]) -> str:
-    """The same as an interactive page: each point tells its numbers.
+    """Figure 3 as an interactive page: each point tells its numbers.
 
     Raises:
         InputError: if plotly is missing.

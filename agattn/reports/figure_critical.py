@@ -174,7 +174,7 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the critical points and the level sets are known."""
         return f"Critical points: {self.evidence}, in balls. Level sets: numerical."
 
     @property

@@ -59,7 +59,7 @@ class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
     @property
     @key(Meta(min_length=3, max_length=3))
     def coordinates(self) -> list[list[Count]]:
-        """The coordinates that are drawn: x, y and z."""
+        """The coordinates that are drawn, x, y and z, as powers of x and y."""
         return list(map(list, DRAWN))
 
     @property
@@ -122,7 +122,7 @@ class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the equation, the weights and the limits are known."""
         return f"Equation, weights and limits: {self.evidence}."
 
     @property

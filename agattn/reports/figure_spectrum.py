@@ -39,7 +39,7 @@ class Scale(Result):
     """The singular values at one s, as logarithms to base 10, from the largest on."""
 
     halvings: Key[Count, "n, for s = 2^(−n), by which keys and queries are multiplied."]
-    values: Key[tuple[float, ...], "The singular values of the Smith factors, in high precision."]
+    values: Key[tuple[float, ...], "One for each factor of the Smith form, in high precision."]
     floats: Key[tuple[float, ...], "All nonzero singular values that float64 gives."]
     cutoff: Key[
         float,
@@ -89,7 +89,7 @@ class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
 
     @property
     def found_by(self) -> str:
-        """How it is known."""
+        """How the orders and the singular values are known."""
         return f"Orders: {self.spectrum.evidence}, modulo a prime. Singular values: numerical."
 
     def bands(self) -> Iterator[tuple[str, str, slice]]:

@@ -153,7 +153,7 @@ def model_report(
         closedness="" if points is None else points.closedness, fiber=_tables(fiber),
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
         coefficient=tuple(replace(table, headings=_BOUNDS) for table in _tables(coefficient)),
-        missing=missing.lines, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
+        missing=missing.lines, evidence=EVIDENCE, versions=versions(seed, command),
     )  # fmt: skip
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
@@ -178,8 +178,7 @@ def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singu
     if known.evidence is None:
         said = f"Dimension between {known.lower_bound} and {known.upper_bound}{size}, proved."
     if points is not None:
-        kinds = str(points).rpartition(" kinds of points: ")[2]
-        said += f" Of {len(points.kinds)} kinds of points: {kinds}."
+        said += f" Of {points.counted}."
     return said
 
 

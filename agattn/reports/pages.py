@@ -27,6 +27,12 @@ def audit_page(table: Audit) -> str:
     patterns: dict[str, list[str]] = {}
     for claim in table.claims:
         patterns.setdefault(_pattern(table, claim), []).append(claim)
+    applying = [claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]]
+    weaker: dict[tuple[str, str], list[str]] = {}
+    for found in applying:
+        if found["evidence"] != "proved":
+            known = (found["evidence"] or "undecided", found.get("scope") or "")
+            weaker.setdefault(known, []).append(found["id"])
     named = ((row, row.architecture) for row in table.rows)
     rows = [(f"({layer.d},{layer.d_out},{layer.a})", words(row), cells(row)) for row, layer in named]
     return _rendered(
@@ -36,7 +42,8 @@ def audit_page(table: Audit) -> str:
         names=lambda ids: [CLAIMS[claim].name for claim in ids],
         patterns=dict(sorted(patterns.items(), key=lambda pair: not pair[0].startswith("fails"))),
         rows=rows,
-        applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
+        applying=applying,
+        weaker=weaker,
         failing=_alike(
             (claim, tuple(shown[claim] for _, _, shown in rows))
             for claim in table.claims
@@ -77,7 +84,7 @@ def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed:
     met["paper"] = sum(not e.result["paper"]["defect"] for e in applicable)
     met["no_reason"] = no_reason - no_reason_failing
     return _rendered(
-        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met,
+        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met, smallest=smallest,
         applicable=len(applicable), plain=plain, skip=skip, heads=heads, no_reason=no_reason, missed=missed,
         rest=[e for e in missed if not _widens(e)],
         proved=sum(e.result["lower_bound"] == e.result["upper_bound"] for e in plain),
@@ -162,4 +169,4 @@ def _widens(entry: Entry) -> bool:
 
 def _rendered(name: str, **values: Any) -> str:
     """A template of this package, filled in."""
-    return environment().get_template(name).render(smallest=smallest, **values).rstrip() + "\n"
+    return environment().get_template(name).render(values).rstrip() + "\n"

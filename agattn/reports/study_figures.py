@@ -122,7 +122,7 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def page_of_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The same as an interactive page: each mark tells which head it is, and where that lies.
+    """Stable ranks as an interactive page: each mark tells its head, and the stratum of the head.
 
     Args:
         rows: as for :func:`draw_stable_ranks`, with ``head``, ``r_v``, ``r_a``, ``r`` and ``evidence``.

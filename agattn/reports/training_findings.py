@@ -24,6 +24,7 @@ from agattn.reports.training_tables import (
     energies_table,
     heads_table,
     hessians_table,
+    langevin,
     minima_table,
     rates_table,
     size,
@@ -365,30 +366,30 @@ def _last(runs: Runs) -> float:
 
 def energies(runs: Runs) -> Observation | None:
     """Whether the mean loss of Langevin dynamics is the learning coefficient times the temperature."""
-    table = energies_table(runs.lines, runs.experiments)
-    values = []
-    for name, _, value, _, _, mean in table.rows:
-        middle, error = (float(x) for x in str(mean).split(" ± "))
-        if middle == middle:  # not where fewer than two runs learned
-            numerator, _, denominator = str(value).partition("/")
-            values.append((str(name), float(numerator) / float(denominator or 1), middle, error))
-    if not values:
+    found = langevin(runs.lines, runs.experiments)
+    known = [one for one in found if one.near_teacher > 1]
+    if not known:
         return None
-    near = [one for one in values if abs(one[2] - one[1]) <= 2 * one[3]]
-    told = "; ".join(f"“{name}” {mean:.2f} ± {error:.2f}, λ = {at:g}" for name, at, mean, error in values)
-    said = f"The mean of L/T is within two standard errors of λ in {_of(len(near), len(values))}: {told}."
+    near = [one for one in known if abs(one.mean - one.value) <= 2 * one.error]
+    told = "; ".join(
+        f"“{one.name}” {one.shown}, λ = {float(one.value):g} ({one.near_teacher} of {one.runs} runs)"
+        for one in known
+    )
+    said = f"The mean of L/T is within two standard errors of λ in {_of(len(near), len(known))}: {told}."
     terms = (
         "Langevin dynamics is gradient descent of the loss L with noise, at a temperature T. For T → 0 the "
-        "mean of L/T near the teacher tends to its learning coefficient λ."
+        "mean of L/T near the teacher tends to its learning coefficient λ. Runs in a local minimum, with L/T "
+        "above ten times the number of weights, are left out."
     )
-    rows = [
-        Row(name, (Interval(at, at, at, ORANGE), Interval(mean, mean - 2 * error, mean + 2 * error, BLUE)))
-        for name, at, mean, error in values
-    ]
+    rows = []
+    for one in known:
+        at, mean, twice = float(one.value), one.mean, 2 * one.error
+        marks = Interval(at, at, at, ORANGE), Interval(mean, mean - twice, mean + twice, BLUE)
+        rows.append(Row(one.name, marks))
     return Observation(
         "Is the mean loss λT at a low temperature?", said, terms, "langevin.svg",
         "Langevin dynamics. Blue: the mean of L/T, with two standard errors to each side; orange: λ.",
-        partial(draw_rows, rows, "L/T", legend={"λ": ORANGE, "mean of L/T": BLUE}), table,
+        partial(draw_rows, rows, "L/T", legend={"λ": ORANGE, "mean of L/T": BLUE}), energies_table(found),
     )  # fmt: skip
 
 

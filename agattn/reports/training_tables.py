@@ -201,22 +201,52 @@ def speed_table(found: Sequence[Speed]) -> Table:
     return Table("Speed, by the learning coefficient of the teacher", columns, rows)
 
 
-def energies_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Table:
-    """A row for each experiment with Langevin dynamics and a teacher in M: the mean of L/T, beside λ."""
-    rows = []
+class Energy(NamedTuple):
+    """The mean of L/T over the runs of Langevin dynamics near the teacher, beside λ and m of the teacher.
+
+    :func:`.analysis.energies` counts the runs near the teacher.
+    """
+
+    name: str
+    stratum: Stratum
+    value: Fraction
+    multiplicity: int
+    near_teacher: int
+    runs: int
+    mean: float
+    error: float
+
+    @property
+    def shown(self) -> str:
+        """The mean with its standard error."""
+        return f"{self.mean:.2f} ± {self.error:.2f}"
+
+
+def langevin(lines: Sequence[Line], experiments: Sequence[Experiment]) -> list[Energy]:
+    """Of each experiment with Langevin dynamics and a teacher in M; a mean of fewer than two runs is NaN."""
+    found = []
     groups = analysis.by_experiment(lines)
-    for experiment in experiments:
-        runs, found = groups.get(experiment.name), _truth(experiment)
-        if not runs or found is None or experiment.method != "langevin":
-            continue
-        truth, least = found
-        number, mean, error = analysis.energies(
-            runs, experiment.temperature, experiment.architecture.parameters
-        )
-        rows.append((experiment.name, str(truth), str(least.value), str(least.multiplicity),
-                     f"{number} of {len(runs)}", f"{mean:.2f} ± {error:.2f}"))  # fmt: skip
-    columns = ("experiment", "teacher", "λ", "m", "learned", "mean of L/T, standard error")
-    return Table("Langevin dynamics, beside the learning coefficient of the teacher", columns, tuple(rows))
+    for one in experiments:
+        runs, known = groups.get(one.name), _truth(one)
+        if runs and known is not None and one.method == "langevin":
+            (truth, least), weights = known, one.architecture.parameters
+            number, mean, error = analysis.energies(runs, one.temperature, weights)
+            sizes = number, len(runs), mean, error
+            found.append(Energy(one.name, truth, least.value, least.multiplicity, *sizes))
+    return found
+
+
+def energies_table(found: Sequence[Energy]) -> Table:
+    """A row for each experiment: the mean of L/T, beside λ."""
+    rows = tuple(
+        (one.name, str(one.stratum), str(one.value), str(one.multiplicity),
+         f"{one.near_teacher} of {one.runs}", one.shown)
+        for one in found
+    )  # fmt: skip
+    columns = (
+        "experiment", "teacher", "λ", "m", "runs near the teacher", "their mean of L/T, standard error",
+    )  # fmt: skip
+    return Table("Langevin dynamics, beside the learning coefficient of the teacher", columns, rows)
 
 
 def _truth(experiment: Experiment) -> tuple[Stratum, LearningCoefficient] | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, as_attention
-from agattn.calls import one_of, positive_integer
+from agattn.calls import one_of, positive_integer, refuse_unless
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError
 from agattn.patience import Progress, silent
@@ -52,16 +53,25 @@ def figure(number: int | str, **options: Any) -> Any:
     [(1, False), (1, True), (2, False), (1, False)]
     """
     name = one_of(str(number), _FIGURES, "figure")
-    compute, takes = _FIGURES[name]
-    for option in options:
+    place, takes = _FIGURES[name]
+    for option, value in options.items():
         if option not in takes:
             listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
             raise InputError(f"figure {name} has no option {option!r}; {listed}")
-    return compute(**options)
+        if option in ("radius", "layers", "last"):
+            positive_integer(option, value)
+        elif option in _KINDS:
+            fits, words = _KINDS[option]
+            refuse_unless(fits(value), option, value, words)
+    module, function = place.split(":")
+    return getattr(import_module(f"agattn.reports.{module}"), function)(**options)
+
+
+_FIGURE_1 = SingleLayer(2, 1)
 
 
 def _figure_1(
-    layer: SingleLayer | None = None, slice: Any = None, timeout: float = 60.0, memory: int = 8192,
+    layer: SingleLayer = _FIGURE_1, slice: Any = None, timeout: float = 60.0, memory: int = 8192,
     force: bool = False, **settings: Any,
 ) -> Any:  # fmt: skip
     from agattn.engines.run import Limits
@@ -69,17 +79,10 @@ def _figure_1(
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
-    of = SingleLayer(2, 1) if layer is None else layer
     if not force:
-        check_size(of)
-    chosen = read_slice(Path(slice), of) if isinstance(slice, (str, Path)) else slice
-    return compute_figure_1(of, chosen, limits=Limits(timeout, memory), force=force, **settings)
-
-
-def _figure_2(layers: int = 2) -> Any:
-    from agattn.reports.figure2 import Figure2
-
-    return Figure2(layers)
+        check_size(layer)
+    chosen = read_slice(Path(slice), layer) if isinstance(slice, (str, Path)) else slice
+    return compute_figure_1(layer, chosen, limits=Limits(timeout, memory), force=force, **settings)
 
 
 def _figure_3(seed: int = 0) -> Any:
@@ -88,32 +91,26 @@ def _figure_3(seed: int = 0) -> Any:
     return Figure3(tuple(figure_3(seed=seed)))
 
 
-def _figure_critical(**given: Any) -> Any:
-    from agattn.reports.figure_critical import compute_figure_critical
+def _is_slice(value: Any) -> bool:
+    from agattn.geometry.sections.slices import Slice
 
-    return compute_figure_critical(**given)
-
-
-def _figure_deep() -> Any:
-    from agattn.reports.figure_deep import compute_figure_deep
-
-    return compute_figure_deep()
+    return value is None or isinstance(value, (str, Path, Slice))
 
 
-def _figure_spectrum(**given: Any) -> Any:
-    from agattn.reports.figure_spectrum import compute_figure_spectrum
-
-    return compute_figure_spectrum(**given)
-
-
-#: What computes each figure, and its options.
-_FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
-    "2": (_figure_2, ("layers",)),
-    "3": (_figure_3, ("seed",)),
-    "critical": (_figure_critical, ("metric", "target", "seed", "radius")),
-    "deep": (_figure_deep, ()),
-    "spectrum": (_figure_spectrum, ("architecture", "digits", "last", "seed")),
+#: What some options must be: a test, and in words.
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "layer": (lambda value: isinstance(value, SingleLayer), "a layer such as ag.SingleLayer(2, 1)"),
+    "architecture": (lambda value: hasattr(value, "as_network"), "a network of attention"),
+    "slice": (_is_slice, "a slice, or the path of a JSON file"),
+}
+#: What computes each figure, as ``module:function`` of this room, and its options.
+_FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "1": ("verbs:_figure_1", ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
+    "2": ("figure2:Figure2", ("layers",)),
+    "3": ("verbs:_figure_3", ("seed",)),
+    "critical": ("figure_critical:compute_figure_critical", ("metric", "target", "seed", "radius")),
+    "deep": ("figure_deep:compute_figure_deep", ()),
+    "spectrum": ("figure_spectrum:compute_figure_spectrum", ("architecture", "digits", "last", "seed")),
 }
 
 

@@ -116,7 +116,7 @@ def build(
         raise InputError(f'{name} needs --point FILE, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
     if not force and (large := task.too_large(architecture)):
-        raise TooLargeError(f"{name} for {large}. Use --force to write it all the same")
+        raise TooLargeError(f"{name}: {large}. Use --force to write it all the same")
     data = task.data(architecture, {"seed": seed, "force": force, **given})
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)

@@ -41,7 +41,6 @@ from agattn.systems.problem import (
 )
 from agattn.systems.task import ENGINE, Task
 
-ONE_TOKEN = "with one token only V and A + Aᵀ matter, which have other strata"
 #: More variables than these finish rarely.
 MAX_VARIABLES = 14
 
@@ -118,8 +117,6 @@ def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
 
 
 def _infeasible(layer: SingleLayer) -> str:
-    if not layer.has_orbits:
-        return ONE_TOKEN
     if layer.expected_dimension > MAX_VARIABLES:
         return f"{layer.expected_dimension} variables are too many to finish"
     return ""
@@ -297,8 +294,6 @@ def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, A
 
 
 def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> str:
-    if not layer.has_orbits:
-        return ONE_TOKEN
     if layer.ambient_dimension > limit:
         return f"equations in {layer.ambient_dimension} coordinates with multipliers are too many to finish"
     return ""

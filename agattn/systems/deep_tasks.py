@@ -192,7 +192,7 @@ def _check_fibers(answer: Answer) -> None:
 DEEP_FIBER = Task(
     "deep-fiber", "the fiber of (M, L) ↦ φ over a limit of functions", DeepNetwork,
     infeasible=lambda network: _no_limit(network, "deep-fiber") or will_not_finish(network),
-    summary="that no weights of a deep network have a certain limit of its functions as function",
+    summary="whether a certain limit of functions of a deep network is the function of any weights",
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(

@@ -13,7 +13,7 @@ import numpy as np
 
 from agattn.architectures import SingleLayer
 from agattn.calls import shown
-from agattn.errors import InputError
+from agattn.errors import InputError, read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
@@ -170,12 +170,9 @@ def slice_of(given: object, layer: SingleLayer) -> Slice:
 
 
 def _read_json(path: Path) -> object:
+    text = read_text(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text; give JSON") from None
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
 

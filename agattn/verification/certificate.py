@@ -207,11 +207,10 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
     if known.t < 2:
         raise InputError(f"t is {known.t}; a certificate needs t ≥ 2")
+    size, most, what = known.parameters, COORDINATES, "parameters"
     if isinstance(known, SingleLayer):
         size, most, what = known.ambient_dimension, MOST_COORDINATES, "coordinates"
-    else:
-        size, most, what = known.parameters, COORDINATES, "parameters"
-    if size > most:
+    if size > most and not isinstance(known, Network):  # whose size is that of the layer in use
         raise TooLargeError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
 
 
@@ -344,7 +343,7 @@ def _uncertified(
         raise InputError(f"of the claims about {network.name} only {names} {have} a certificate")
     reasons = {v.claim: _undecided(v) for v in verdicts}
     records = [
-        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim)}
+        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim, network)}
         for claim in chosen
         if claim.id not in certified
     ]
@@ -451,8 +450,10 @@ def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Ve
             )
 
 
-def _absent(claim: Claim[Any]) -> str:
-    """Why no certificate proves a claim, as its file says."""
+def _absent(claim: Claim[Any], architecture: Architecture) -> str:
+    """Why no certificate proves a claim: it does not apply, or the reason that its file says."""
+    if failing := claim.failing_hypotheses(architecture):
+        return _inapplicable(failing)
     return NO_PROOF if isinstance(claim.certificate, Proof) else claim.certificate
 
 
@@ -464,9 +465,13 @@ def _reasons(verdicts: Iterable[Verdict]) -> list[str]:
     return [f"{', '.join(names)}: {reason}" for reason, names in claims.items()]
 
 
+def _inapplicable(hypotheses: Iterable[str]) -> str:
+    return f"it does not apply: it assumes {' and '.join(hypotheses)}"[:LETTERS]
+
+
 def _undecided(verdict: Verdict) -> str:
     if verdict.assumes:
-        return f"it does not apply: it assumes {' and '.join(verdict.assumes)}"[:LETTERS]
+        return _inapplicable(verdict.assumes)
     return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
 
 
@@ -477,7 +482,7 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
         reason = _undecided(verdict)
     elif not isinstance(proof, Proof) or verdict.claim not in CERTIFIABLE:
-        reason = _absent(claim)
+        reason = _absent(claim, layer)
     elif verdict.status is Status.REFUTED and not verdict.fails_at:
         reason = "it is refuted in a way that no certificate is known for"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):

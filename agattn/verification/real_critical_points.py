@@ -28,6 +28,8 @@ stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
 
 import flint
 
@@ -39,7 +41,7 @@ from agattn.engines.msolve import solve
 from agattn.engines.programs.msolve import MSOLVE
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.affine_charts import GENERAL, affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
@@ -121,7 +123,7 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
 def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DEFAULT_LIMITS) -> RealPart:
     """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
     layer = loss.layer
-    chart = affine_chart(layer, stratum)
+    chart = affine_chart(layer, stratum, 0 if loss.drawn else GENERAL)
     if not any(loss.linear) or is_eliminated(chart):
         return part_by_elimination(layer, loss, stratum)
     installation = locate(MSOLVE)
@@ -140,12 +142,20 @@ def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DE
             [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
         ]
         others = found.parametrization.complex_points() if found.parametrization else []
+        others = [point[:size] for point in others]
+        real = [[_ball(*interval) for interval in box[:size]] for box in found.boxes]
+        # A special loss has solutions on lower strata as well, which are not to be counted.
+        all_inside = all(map(chart.is_inside, [*real, *others]))
     # The losses of the theorem are those of data, and their limits.
     known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
     bound = generic_ed_degree(layer) if known else None
-    return part_from_candidates(
-        chart, loss, candidates, found.degree, str(installation), [x[:size] for x in others], bound
-    )
+    number = found.degree if all_inside else None
+    return part_from_candidates(chart, loss, candidates, number, str(installation), others, bound)
+
+
+def _ball(low: Fraction, high: Fraction) -> Any:
+    """A ball that contains an interval."""
+    return flint.arb(rational((low + high) / 2), rational((high - low) / 2))
 
 
 def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from agattn.geometry.singular_points.point_facts import Singularities
     from agattn.verification.certificate import Certificate
     from agattn.verification.checked import Checked
+    from agattn.verification.report import Report
     from agattn.verification.strata_table import StrataTable
-    from agattn.verification.verify import Report
 
 
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
@@ -248,7 +248,7 @@ def ideal(
     Args:
         layer: one layer, or any polynomial network, model or map.
         max_degree: the last degree.
-        engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
+        engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
         workers, seed: of the native computation.
@@ -337,7 +337,8 @@ def degree(
 
     Args:
         architecture: one layer; with an engine also any polynomial network, model or map.
-        engine: ``"native"``, by intersection theory; or ``"macaulay2"`` or ``"singular"``, by elimination.
+        engine: ``"native"``, by intersection theory; or ``"macaulay2"``, ``"singular"`` or ``"msolve"``, by
+            elimination.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout, memory: limits of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from math import gcd, inf, isqrt
 from typing import Any
@@ -345,6 +346,7 @@ def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
         ([["nan"]], "not a number"), ([[sympy.pi]], "not a real number"), ([[mpmath.inf]], "finite"),
         (SparseMatrix((2, 2), {(2, 0): 1}), "outside"), ([["0.5 +/- -1"]], "negative radius"),
         (np.array([[object()]]), "not a real number"), ([[flint.arb("nan")]], "finite"),
+        ([["0.5 +/-"]], "not a number"), ([["0.5 +/- e-3"]], "not a number"),
     ],
 )  # fmt: skip
 def test_what_is_not_a_matrix_is_refused_by_name(matrix: Any, message: str) -> None:
@@ -556,18 +558,21 @@ def test_random_rows_climb_to_balls_where_floats_see_too_little() -> None:
     below = rank(real_rows(close, 3))
     assert (below.rank, below.lower_evidence, below.evidence) == (2, Evidence.PROVED, Evidence.NUMERICAL)
 
-    def nearly(count: int, generator: Any) -> Any:
-        signs = generator.integers(1, 10, (count, 2))
+    def nearly(count: int, generator: Any, columns: int = 2) -> Any:
+        numbers = generator.integers(1, 10, (count, columns))
 
         def balls(chosen: Any) -> Any:
             tiny = flint.arb(2) ** -70
-            return np.array([[a + 0 * tiny, a + b * tiny] for a, b in signs[chosen].tolist()], dtype=object)
+            rows = [[a + 0 * tiny, *(a + b * tiny for b in more)] for a, *more in numbers[chosen].tolist()]
+            return np.array(rows, dtype=object)
 
-        return np.repeat(signs[:, :1], 2, axis=1).astype(float), balls
+        return np.repeat(numbers[:, :1], columns, axis=1).astype(float), balls
 
     hidden = rank(RandomRows("the example", 2, "two columns", real=nearly))
     assert (hidden.rank, hidden.evidence) == (2, Evidence.PROVED)
     assert hidden.minor is not None
+    with pytest.raises(DisagreementError, match="at least 3, above the bound 2: wrong"):
+        rank(RandomRows("the example", 2, "wrong", real=partial(nearly, columns=3)))
 
 
 def test_random_rows_modulo_primes() -> None:

@@ -271,6 +271,7 @@ def test_bounds_of_layers_add_up():
         (lambda: ag.Attention(2, 3, rotary=True), "rank is 3; rotary positions turn pairs"),
         (lambda: ag.Attention(2, 2, mask="casual"), "mask is 'casual'; did you mean 'causal'?"),
         (lambda: ag.Attention(2, 2, mask=[[1, 2], [0, 1]]), "a square matrix of 0 and 1"),
+        (lambda: ag.Attention(2, 2, mask=[[1, 0.9], [0, 1]]), "a square matrix of 0 and 1"),
         (lambda: ag.Attention(2, 2, skip="yes"), "skip is 'yes'; it must be true or false"),
         (lambda: ag.Attention(2, 2, mask=[[1, 0], [1, 0]], normalization="softmax"), "lets token 2 see no"),
         (lambda: ag.Attention(2, 2, normalization="relu"), "function with a corner at 0, such as ReLU, has"),

@@ -41,6 +41,7 @@ def value(text):
         ("sum_i sum_j O[i] Q[j]", O.sum(0) @ Q.sum(0)),
         ("-K + 2 P - K", 2 * P - 2 * K),
         ("K - (P - K)", 2 * K - P),
+        ("K (2 P^T K)^T", 2 * K @ K.T @ P),
         ("K b", (K @ b)[:, None]),
         ("s", np.array([[ARRAYS["s"]]])),
     ],

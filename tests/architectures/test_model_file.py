@@ -107,6 +107,7 @@ def test_the_schema_has_the_keys_and_defaults_of_the_layers():
         ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'\nout = 'x'", r"layer 1 \(linear\): out is 'x'"),
         ("[input]\ndim = 2\n[[layer]]\ntype = 'skip'\nlayer = [{type = 'sun'}]", r"\(skip\): layer 1 has"),
         ("[input]\ndim = 2\n[[layer]]\ntype = 'convolution'\nfilter = 3\ndegree = 2", "layer 1: filter"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'sum'", "m.toml: 2×1 → sum has no parameters; add a layer"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(text, message):
@@ -134,6 +135,8 @@ def broken():
 def unfit():
     return ag.Network([ag.Linear(0)], 2)
 
+constant = ag.Network([ag.Power(2)], 2)
+
 if __name__ == "__main__":
     raise SystemExit("this is not run")
 """
@@ -150,12 +153,15 @@ def program(tmp_path):
     return tmp_path
 
 
-def test_programs(program):
+def test_programs(program, monkeypatch):
     assert read_model(f"{program}/models.py:network") == ag.Network([ag.Linear(4)], 2)
     made = read_model(f"{program}/models.py:layer")
     assert (made.output_shape, ag.dimension(made).dimension) == ((1, 2), 5)
     with pytest.raises(ag.InputError, match=r"models.py, line 15: ZeroDivisionError: division by zero"):
         read_model(f"{program}/models.py:broken")
+    monkeypatch.chdir(program)
+    with pytest.raises(ag.InputError, match=r"^raises\.py, line 2: ValueError"):
+        read_model("raises.py:x")
 
 
 @pytest.mark.parametrize(
@@ -167,6 +173,7 @@ def test_programs(program):
         ("models.py:number", "number is 3, which is no architecture; give an ag.Network"),
         ("models.py:attention", "attention is a function of A, V, X; name an architecture"),
         ("models.py:unfit", "models.py: out is 0"),
+        ("models.py:constant", "models.py: 2×1 → power 2 has no parameters"),
         ("raises.py:x", "raises.py, line 2: ValueError: no luck"),
         ("leaves.py:x", "leaves.py, line 2: SystemExit: 3"),
         ("syntax.py:x", "syntax.py, line 2: invalid syntax"),

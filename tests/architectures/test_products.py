@@ -62,6 +62,8 @@ SEPARATE = ag.PolynomialMap(
             ["W_1^T K_2^T Q_2 W_1", "W_3 V_2 W_1"],
         ),
         (ag.Network([ag.Perceptron([3, 2], degree=3)], dim=4), [], []),
+        # An entry of the last row meets two rows of the first matrix.
+        (ag.Network([ag.Linear(3), ag.Convolution(2, degree=1), ag.Linear(1)], dim=2), [], []),
         (ag.Network([ag.Attention(2, rank=4, rotary=True)], dim=3, tokens=2), ["K_1^T Q_1"], []),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_study_of_models(files):
 
 
 def test_a_report_without_verdicts_prints():
-    from agattn.verification.verify import Report
+    from agattn.verification.report import Report
 
     report = Report(CUBIC, (), (), (), False, 0.0)
     assert str(report).startswith("cubic(s: 2)") and report._repr_html_()

@@ -49,10 +49,13 @@ def test_on_stdout_it_is_nothing_but_the_certificate():
 
 def test_a_network_and_what_has_no_certificate():
     words = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
-    found = document("certificate", *words, "--claim", "agattn.deep-zeros", "--claim", "corollary-3.8")
+    for claim in ("agattn.deep-zeros", "corollary-3.8", "agattn.network-dimension"):
+        words += ["--claim", claim]
+    found = document("certificate", *words)
     assert found["certified"] == {"agattn.deep-zeros": "confirmed"}
-    assert "differential" in found["uncertified"]["corollary-3.8"]
-    out = call("certificate", *words, "--claim", "agattn.deep-zeros", "--claim", "corollary-3.8").out
+    assert "it assumes t ≥ 3" in found["uncertified"]["corollary-3.8"]
+    assert "differential" in found["uncertified"]["agattn.network-dimension"]
+    out = call("certificate", *words).out
     assert "agattn.deep-zeros" in out and "not certified" in out
 
 

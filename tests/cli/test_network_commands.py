@@ -6,6 +6,8 @@ from functools import partial
 import pytest
 from command_line import ROOT, call, document
 
+import agattn as ag
+
 
 def test_dimension():
     result = document(
@@ -102,6 +104,19 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
         *_, section = atlas_page([survey(part)], "agattn atlas", None, 0).partition("\n### ")
         section, _, after = section.partition("\nNext: ")  # the end of the page, whatever the last family is
         assert len(section) > 100 and section.strip() in page and page.endswith(f"\nNext: {after}")
+
+
+@pytest.mark.slow
+def test_every_network_that_the_atlas_in_the_docs_names_has_the_numbers_of_its_row():
+    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
+    row = re.compile(r"\| M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?, t = (\d) \| (\d+) \| (\w+) \| (-?\d+) \|")
+    found = [match.groups() for match in row.finditer(page)]
+    assert len(found) > 40
+    for dims, ranks, heads, t, value, evidence, other in found:
+        widths, bounds = (tuple(map(int, text.split(","))) for text in (dims, ranks))
+        result = ag.dimension(ag.DeepNetwork(widths, bounds, int(t), heads=int(heads or 1)))
+        compared = result.upper_bound if heads else result.paper.value
+        assert (result.dimension, str(result.evidence), compared) == (int(value), evidence, int(other))
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Critical points of the squared loss: known counts, by every engine and by two methods."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,13 @@ def test_the_target_has_a_critical_point_at_itself(singular):
     y = [int(x) for x in (5, 22, 21, 10, 34, 28)]
     found = count_critical_points(loss(LAYER, "bombieri-weyl", target=y), singular, method="equations")
     assert found.smooth == CriticalSet(0, 4)
+
+
+def test_points_at_special_places_are_counted(singular):
+    """In the charts of the loss itself both primes agree on 26; there are 32, as msolve says, too."""
+    given = loss(ag.SingleLayer(2, 2), "bombieri-weyl", target=[1, 0, 3, 0, 2, 0, 0, 1, 0, 2, 0, 5])
+    assert count_critical_points(given, singular, smooth=True).regular == 32
+    assert count_critical_points(replace(given, drawn=True), singular, smooth=True).regular == 26
 
 
 def test_the_smooth_part_alone(singular):

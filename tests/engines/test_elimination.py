@@ -90,7 +90,7 @@ MISSING = "natively, equations of degree 4 are missing"
         ((6, 20, 6, 20, False), False, "an ideal that is not prime"),
         ((6, 21, 6, 20, None), False, "a variety of degree 21, and M̄ has degree 20"),
         ((6, 20, 6, 20, None), None, "dimension 6, degree 20 are those of M̄, but"),
-        ((6, 3, 6, None, None), None, "dimension 6 are those of M̄, but"),
+        ((6, 3, 6, None, None), None, "dimension 6 is that of M̄, but"),
         ((6, 20, 6, 20, None, 0, (1, 12), (1, 12)), None, "Hilbert function up to degree 1 are those"),
         ((6, 20, 6, 20, None, 0, (1, 12, 63), (1, 12, 61)), False, "equations of degree 2 are missing"),
         ((None, None, 6, 20, None), None, "did not finish"),
@@ -171,7 +171,7 @@ def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeyp
 def test_evidence_of_completeness():
     modular = Completeness(6, 21, 6, 20, None, 32003)
     assert (modular.evidence, modular.field) == (Evidence.MODULAR, "ZZ/32003")
-    assert modular.summary() == f"{modular.conclusion} (over ZZ/32003: modular)"
+    assert modular.summary() == f"{modular.conclusion} (over ZZ/32003)"  # open, so without evidence
     theorem = replace(modular, theorem="by a theorem")
     assert (theorem.whole, theorem.evidence) == (True, Evidence.PROVED)
     assert theorem.conclusion == "complete: by a theorem"
@@ -179,6 +179,7 @@ def test_evidence_of_completeness():
     assert (regular.whole, regular.evidence) == (True, Evidence.PROVED)
     exact = Completeness(6, 20, 6, 20, True, 0)
     assert (exact.evidence, exact.field) == (Evidence.PROVED, "QQ")
+    assert str(exact).endswith("(over QQ: proved)")
     for other in (exact, replace(exact, dimension=7), replace(exact, prime=None)):
         assert other.contradiction == ""
 

@@ -198,6 +198,15 @@ def test_what_is_no_list_of_msolve_is_refused_whatever_it_is():
         read_basis(header.format(long), two)
 
 
+def test_a_half_is_written_without_an_exponent():
+    """Ends of a box are integers over powers of 2, and the first power is no 2^1; 20 is no power of it."""
+    two = PolynomialRing(["x", "y"])
+    halves = PRINTED.replace("-5308871539 / 2^33, -679535556991 / 2^40", "-1 / 2, 3 / 2")
+    assert read_solutions(halves, two)[3][0][0] == (Fraction(-1, 2), Fraction(3, 2))
+    with pytest.raises(TranscriptError):
+        read_solutions(PRINTED.replace("/ 2^33", "/ 20", 1), two)
+
+
 def test_damaged_solutions_are_refused(fakes):
     """Every change of one letter, and every end cut off, is refused, or says the same."""
     two = PolynomialRing(["x", "y"])

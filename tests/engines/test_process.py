@@ -251,12 +251,14 @@ def test_folders_of_dead_processes_are_removed_at_the_next_start(tmp_path, monke
     process._sweep.cache_clear()
     dead = subprocess.Popen(["/bin/true"])
     dead.wait()
-    for name in (f"agattn-{dead.pid}-old", f"agattn-{os.getpid()}-mine", "agattn-notes-kept", "other-1-kept"):
+    here = f"agattn-{os.uname().nodename}"
+    kept = {f"{here}-{os.getpid()}-mine", f"agattn-elsewhere-{dead.pid}-x", f"{here}-x-x", "other-1-x"}
+    for name in (f"{here}-{dead.pid}-old", *kept):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("x")
     with work_folder() as folder:
         assert folder.parent == tmp_path
-    assert sorted(path.name.split("-")[2] for path in tmp_path.iterdir()) == ["kept", "kept", "mine"]
+    assert {path.name for path in tmp_path.iterdir()} == kept
 
 
 @pytest.mark.parametrize("trick", ["rm -f std*", "rm -f std*; mkfifo stdout", "ln -sf /etc/hostname stdout"])

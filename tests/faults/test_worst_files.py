@@ -174,7 +174,7 @@ FILES = {
     "mtx: an entry of 10⁶ digits": ("A.mtx", lambda: INTEGERS + b"1 1 1\n1 1 " + b"9" * 10**6, RANK, {"rank": 0}),
     "mtx: comments only": ("A.mtx", lambda: INTEGERS + b"%\n" * (MB // 2), RANK),
     "csv: one line of letters": ("A.csv", lambda: b"x" * MB, RANK),
-    "csv: one line of digits": ("A.csv", lambda: b"9" * MB, RANK),
+    "csv: one line of digits": ("A.csv", lambda: b"9" * MB, RANK, {"rank": 0}),
     "csv: one line of points": ("A.csv", lambda: b"." * MB, RANK),
     "csv: one line of signs": ("A.csv", lambda: b"1" + b" +/-" * (MB // 4), RANK),
     "csv: a number and spaces": ("A.csv", lambda: b"1" + b" " * MB + b"x", RANK),

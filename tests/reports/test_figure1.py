@@ -200,7 +200,7 @@ def test_marching_and_newton():
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
 def test_files_are_the_same_byte_for_byte(umbrella, tmp_path, suffix):
-    one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
+    one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix.upper()}"
     umbrella.save(one)
     umbrella.save(other)
     assert one.read_bytes() == other.read_bytes() and one.stat().st_size > 10_000

@@ -223,8 +223,9 @@ def test_a_claim_that_was_checked_in_part_says_so():
 
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
-    arguments = ["-d", "2", "-o", "1", "--engine", "native", "--max-degree", "2"]
+    arguments = ["2", "1", "--engine", "native", "--max-degree", "2"]
     found = printed("report", *arguments, "--out", folder)
+    assert f"`agattn report {' '.join(arguments)} --out DIR`" in (folder / "report.md").read_text()
     assert sorted(found["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
     assert {claim["verdict"] for claim in found["claims"]} <= {"confirmed", "inapplicable"}
     ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "--out", tmp_path)

@@ -111,6 +111,11 @@ def test_that_no_claim_can_be_certified_here_is_one_line(tmp_path):
         make_certificate(DEEP, ["equation-12"])
 
 
+def test_it_is_said_what_claims_assume_that_do_not_apply():
+    made = certify(ag.DeepNetwork((3, 1), (1,), t=2, heads=2))
+    assert made.uncertified["agattn.deep-zeros"] == "it does not apply: it assumes one head and l ≥ 2"
+
+
 def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own():
     verdict = Verdict(
         "agattn.degree", Status.REFUTED, True, 3, 4, Evidence.PROVED, "it is 4", "native", 0.0

@@ -93,6 +93,7 @@ def test_an_engine_that_is_named_is_compared_with_theorems(singular, monkeypatch
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     found = critical_points(SingleLayer(2, 2), engine="singular")
     assert (found.regular, found.theorem, found.method) == (68, GENERAL_DATA, "weights")
+    assert {found.evidence, *(part.evidence for part in found.parts)} == {Evidence.MODULAR}
     assert "modular" in found.how_known[0] and GENERAL_DATA in found.how_known[1]
     eliminated = critical_points(LAYER, "gaussian", engine="singular")
     assert (eliminated.regular, eliminated.evidence, eliminated.theorem) == (6, Evidence.PROVED, None)
@@ -150,6 +151,17 @@ def test_engines_prove_a_number_only_over_q_and_by_one_equation(sizes, fields, m
     found = {open_stratum(layer): CriticalSet(0, 6)}
     counted = CriticalPoints(loss(layer, "gaussian"), found, fields, "an engine", method, exact=exact)
     assert counted.evidence is (Evidence.PROVED if proved else Evidence.MODULAR)
+
+
+def test_a_theorem_on_general_losses_proves_no_count_for_one_loss():
+    """An engine that counts as many is believed as an engine: the loss may be a special one."""
+    layer = SingleLayer(2, 2)
+    known = open_stratum(layer)
+    found, proofs = {known: CriticalSet(0, 68)}, {known: GENERAL_DATA}
+    counted = CriticalPoints(loss(layer), found, (32003, 32009), "an engine", "weights", proofs=proofs)
+    assert (counted.evidence, counted.theorem) == (Evidence.MODULAR, GENERAL_DATA)
+    assert counted.as_json()["evidence"] == "modular" and str(counted).endswith("(modular)")
+    assert GENERAL_DATA in counted.how_known[1]
 
 
 def test_ids_of_theorems_are_labels_of_the_pages():

@@ -288,11 +288,17 @@ def test_layers_are_named_by_their_sizes():
         return str(shared(4, 3, **changes))
 
     ends = "d = 4, d' = 2, a = 2, b = 2, t = 3"
-    assert said(rank=2) == f"1 group of 1 heads; {ends}"
-    assert said(rank=2, heads=2) == f"2 groups of 1 heads; {ends}"
-    assert said(rank=2, kv_latent=3) == f"1 group of 1 heads, latents of 3 and 4 rows; {ends}"
-    turned = f"1 group of 1 heads, latents of 4 and 2 rows, rotary positions; {ends}"
+    assert said(rank=2) == said(rank=2, mask=[[1] * 3] * 3) == f"1 group of 1 head; {ends}"
+    assert said(rank=2, heads=2) == f"2 groups of 1 head; {ends}"
+    latent = "a latent of 3 rows for keys and values"
+    assert said(rank=2, kv_latent=3) == f"1 group of 1 head, {latent}; {ends}"
+    turned = f"1 group of 1 head, a latent of 2 rows for queries, rotary positions; {ends}"
     assert said(rank=2, q_latent=2, rotary=True) == turned
+    # What is proved of a layer with a mask is not said of the layer without one.
+    causal = [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+    masks = (("causal", "a causal mask"), (causal, "a causal mask"), ([[0, 1, 1]] * 3, "a mask of its own"))
+    for mask, words in masks:
+        assert said(rank=2, mask=mask) == f"1 group of 1 head, {words}; {ends}"
 
 
 def test_sizes_that_heads_can_use_are_those_of_the_library():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from agattn import SingleLayer
@@ -12,8 +13,9 @@ from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import least_numbers
 from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.verification import real_critical_points as module
-from agattn.verification.real_critical_points import lower_strata, real_critical_points, real_part
+from agattn.verification.real_critical_points import as_counts, lower_strata, real_critical_points, real_part
 
 
 def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
@@ -32,7 +34,7 @@ def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
 
 def _without_elimination(*given):
     """Another chart, which says that it has more parameters."""
-    chart = affine_chart(*given, 5)
+    chart = affine_chart(*given[:2], 5)
     chart.__dict__["parameters"] = chart.ring.gens
     return chart
 
@@ -50,6 +52,29 @@ def test_two_outputs(msolve_installation):
     assert {point.stratum for point in lowest.points} == {Stratum(1, 1, 1)}
     # One factor is as large as the others: b(h, ·, k²) = 0 is 2·(1·2) = 4 points, real ones in pairs.
     assert lowest.alternating_sum % 2 == 0
+
+
+def test_given_losses_hide_no_point_at_a_special_place(msolve_installation):
+    """A critical point with V = (1 −1; 0 0): charts of small numbers lack it, as the entries add up to 0."""
+    layer, A, V = SingleLayer(2, 2), [[1, 2], [3, -1]], [[1, -1], [0, 0]]
+    y = coefficients(layer, A, V)
+    normal = np.array([-1, -1, -1, 4, 4, 4, -3, 1, -2, 1, 2, -1])
+    units = np.eye(4, dtype=int).reshape(-1, 2, 2)
+    tangent = [coefficients(layer, u, V) for u in units] + [coefficients(layer, A, u) for u in units]
+    assert not (np.array(tangent) @ normal).any()
+    L = loss(layer, "coefficients", target=(y + normal).tolist())
+    assert affine_chart(layer).near(np.array(A, float), np.array(V, float)) is None
+    part = real_part(L)
+    assert part.complex_number == 28 and part.complete is Evidence.MODULAR and part.undecided == 0
+    assert any(np.allclose(point.coordinates, y.astype(float)) for point in part.points)
+
+
+def test_solutions_on_lower_strata_are_not_counted(msolve_installation):
+    """32 solutions in a chart of the smooth part, of which two are on (1,1,2): an engine counts 30."""
+    layer = SingleLayer(2, 2)
+    part = real_part(loss(layer, "bombieri-weyl", target=[1, 0, 0, 0, 0, 1, 0, 1, 0, 2, 0, 0]))
+    assert (part.complex_number, part.complete, part.undecided) == (None, None, 1)
+    assert as_counts(loss(layer), [part]) is None
 
 
 def test_what_is_no_list_of_points(msolve_installation, monkeypatch):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli import options, output
-from agattn.cli.output import progress
+from agattn.cli import options
+from agattn.cli.output import progress, show_result, write_result
 
 if TYPE_CHECKING:
     from agattn.architectures import SingleLayer
@@ -67,7 +67,6 @@ def command(
     critical point near the head and proves it, with a bound on the distance and the directions in which the
     loss falls.
     """
-    from agattn.sheet.terminal import show
     from agattn.verification.verbs import critical_points
 
     given = options.read_data(data, metric, samples)
@@ -83,8 +82,7 @@ def command(
             characteristic=None if field_name is None else options.characteristic(field_name),
             timeout=timeout, memory=memory, force=force, progress=update,
         )  # fmt: skip
-    if output.write_result(found.as_json(), destination, as_json):
-        show(found.sheet(), output.console())
+    show_result(found, as_json, destination)
 
 
 def _near(
@@ -101,7 +99,7 @@ def _near(
         found = critical_points_near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
-    if output.write_result(found.as_json(), destination, as_json):
+    if write_result(found.as_json(), destination, as_json):
         from agattn.sheet.terminal import told
 
         told(str(found))

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import progress, show_result
 
 
 @click.command(
@@ -31,11 +31,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """
     one_blas_thread()
     from agattn.claims.network_dimension import dimension
-    from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name[:60]}: dimension") as update:
         result = dimension(architecture, seed=seed, force=force, progress=update)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        show(result.sheet(), console())
+    show_result(result, as_json)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import JSON_FILE, file_option, json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -55,10 +54,8 @@ def command(
     one_blas_thread()
     from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name}: identifiability") as update:
         given = None if at is None else WeightFile([at])
         found = identifiability(architecture, functions, given, seed=seed, force=force, progress=update)
-    if output.write_result(found.as_json(), destination, as_json):
-        show(found.sheet(), output.console())
+    show_result(found, as_json, destination)

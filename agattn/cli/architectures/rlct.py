@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import (
     INPUT,
     JSON_FILE,
@@ -22,7 +21,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import progress, write_file
+from agattn.cli.output import progress, show_result, write_file
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ def command(
     from agattn.architectures import SingleLayer
     from agattn.calls import positive_integer
     from agattn.heads.verbs import rlct
-    from agattn.sheet.terminal import show
 
     found: Result
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -102,8 +100,7 @@ def command(
         found = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads))
     if certificate is not None and isinstance(architecture, SingleLayer):
         write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
-    if output.write_result(found.as_json(), destination, as_json):
-        show(found.sheet(), output.console(soft_wrap=True))
+    show_result(found, as_json, destination, soft_wrap=True)
 
 
 def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import JSON_FILE, file_option, json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -39,10 +38,8 @@ def command(
     branch. Otherwise the point is undecided.
     """
     one_blas_thread()
-    from agattn.sheet.terminal import show
     from agattn.verification.verbs import singularities
 
     with progress(f"{architecture.name}: kinds of points") as update:
         found = singularities(architecture, pairs, seed=seed, force=force, progress=update)
-    if output.write_result(found.as_json(), destination, as_json):
-        show(found.sheet(), output.console())
+    show_result(found, as_json, destination)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -29,16 +28,12 @@ if TYPE_CHECKING:
 def command(architecture: Architecture, digits: int | None, seed: int, force: bool, as_json: bool) -> None:
     """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
 
-    Keys and queries are multiplied by t. Then the Jacobian is a matrix of power series in t, and the orders
+    Keys and queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the orders
     are the exponents in the Smith form, which is computed modulo a prime.
     """
     one_blas_thread()
     from agattn.geometry.dimension.contact import contact_spectrum
-    from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name}: contact orders") as update:
         found = contact_spectrum(architecture, digits=digits, seed=seed, force=force, progress=update)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        show(found.sheet(), output.console())
+    show_result(found, as_json)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import DRAWING, file_option, force, json_flag, single_layer
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import SingleLayer
@@ -39,9 +38,4 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
             draw_hasse_diagram(architecture, hasse)
     if hasse is not None:
         click.echo(f"wrote {hasse}", err=True)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        from agattn.sheet.terminal import show
-
-        show(found.sheet(), output.console())
+    show_result(found, as_json)

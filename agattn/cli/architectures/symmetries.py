@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.cli import output
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -31,12 +30,8 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     """
     one_blas_thread()
     from agattn.geometry.dimension.lie_algebra import linear_symmetries
-    from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name}: linear symmetries") as update:
         found = linear_symmetries(architecture, seed=seed, force=force, progress=update)
-        document = found.as_json()  # finds the type as well
-    if as_json:
-        print_json(document)
-    else:
-        show(found.sheet(), output.console())
+        _ = found.structure  # found here, while progress is shown
+    show_result(found, as_json)

@@ -40,7 +40,7 @@ from agattn.cli.output import console, print_json, progress
     help="Figures 1 and critical: draw coordinates from -R to R.", metavar="R",
 )  # fmt: skip
 @click.option(
-    "--metric", type=click.Choice(("generic", "gaussian", "bombieri-weyl", "coefficients")),
+    "--metric", type=click.Choice(options.METRICS),
     default="gaussian", show_default=True, help="Figure critical: the distance that is the loss.",
 )  # fmt: skip
 @click.option(

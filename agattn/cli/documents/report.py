@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from agattn.cli import options
 from agattn.cli.output import check_drawing, print_json, progress
-from agattn.errors import InputError
+from agattn.errors import InputError, read_text
 
 if TYPE_CHECKING:
     from agattn.reports.document import Document
@@ -92,6 +92,9 @@ def _command_line() -> str:
         name, value = parameter.name or "", context.params[parameter.name or ""]
         if name in ("folder", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
+        if isinstance(parameter, click.Argument):
+            words += value  # the sizes of a layer
+            continue
         words.append(parameter.opts[0])
         if value is not True:
             words.append(value.name if isinstance(value, Path) else str(value))
@@ -116,7 +119,6 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
     reason = "is not for --study, whose results are there already"
     options.leave_out(reason, *everything - {"results", "grid", "folder", "as_json"})
-    from agattn.cli.output import read_text
     from agattn.experiments.studies.lines import exit_status, read_lines
     from agattn.reports.document import FoundOfStudy
     from agattn.reports.verbs import report

@@ -6,7 +6,6 @@ import click
 
 from agattn.cli.commands import COMMANDS
 from agattn.cli.output import print_json
-from agattn.errors import InputError, nearest
 
 
 @click.command(epilog="Example: agattn schema verify")
@@ -17,8 +16,6 @@ def command(name: str | None) -> None:
 
     if name is None:
         click.echo("\n".join(NAMES))
-    elif name in NAMES:
-        print_json({"description": COMMANDS[name], **schema(name)})
     else:
-        listed = f"; there are {', '.join(NAMES)}"
-        raise InputError(f"there is no schema {name!r}{nearest(name, NAMES, listed)}")
+        found = schema(name)
+        print_json({"description": COMMANDS[name.lower()], **found})

@@ -44,8 +44,8 @@ def command(
     from agattn.sheet.terminal import show
 
     if folder is None:
-        found = calibrate()
         leave_out("is for sampling, with --out", "number", "quick", "devinterp", "free_energy")
+        found = calibrate()
         if not as_json:
             show(found.sheet(), output.console(soft_wrap=True))
     else:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli import options, output
-from agattn.cli.output import print_json, progress, write_file, write_json
+from agattn.cli import options
+from agattn.cli.output import progress, show_result, write_file, write_json
 
 if TYPE_CHECKING:
-    from agattn.verification.verify import Report
+    from agattn.verification.report import Report
 
 
 @click.command(
@@ -60,12 +60,7 @@ def command(
         write_file(report / "report.md", _text(result), tell=False)
     if certificate is not None:
         _certify(result, certificate)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        from agattn.sheet.terminal import show
-
-        show(result.sheet(), output.console())
+    show_result(result, as_json)
     return result.exit_status
 
 

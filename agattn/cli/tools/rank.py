@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agattn.cli.options import DRAWING, INPUT, file_option, json_flag, option, seed
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import progress, show_result
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
@@ -37,7 +37,6 @@ def command(
     rank cannot be decided, agattn prints the bounds and ends with exit status 3.
     """
     from agattn.algebra.verbs import matrix_in, rank
-    from agattn.sheet.terminal import show
 
     with progress("rank") as tell:
         matrix = matrix_in(file, radius)
@@ -47,8 +46,5 @@ def command(
 
             tell("drawing")
             draw(matrix, result, plot)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        show(result.sheet(), console())
+    show_result(result, as_json)
     return 0 if result.rank is not None else 3

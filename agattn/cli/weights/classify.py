@@ -59,7 +59,7 @@ def command(
         from agattn.reports.drawing import save
         from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 
-        save(page_of_stable_ranks(rows) if plot.suffix == ".html" else draw_stable_ranks(rows), plot)
+        save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
         print_json(document)

@@ -21,7 +21,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import progress, show_result
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def command(
     from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import told
 
     which = {"layer": layer, "head": head, **counts}
     with progress("fiber"):
@@ -107,12 +107,8 @@ def command(
         found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
         others = None if other is None else _read_weights((other,), a, which)
         answer = None if others is None else equivalent(w, others, tolerance=tolerance)
-    if as_json:
-        compared = None if answer is None else answer.of_head()
-        print_json(replace(found, equivalent=compared).as_json())
-        return
-    show(found.sheet(), console())
-    if answer is not None:
+    show_result(replace(found, equivalent=None if answer is None else answer.of_head()), as_json)
+    if answer is not None and not as_json:
         told(f"{other}: {answer}")
 
 
@@ -123,14 +119,11 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import told
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
         compared = None if other is None else found.compare(WeightFile([other]), seed)
-    if as_json:
-        print_json(replace(found, equivalent=compared).as_json())
-        return
-    show(found.sheet(), console())
-    if compared is not None:
+    show_result(replace(found, equivalent=compared), as_json)
+    if compared is not None and not as_json:
         told(f"{other}: {compared}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.cli.options import INPUT, json_flag, one_tensor, single_layer, tolerance_option
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import progress, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import SingleLayer
@@ -30,14 +30,10 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
     """
     from agattn.geometry.reconstruction.from_values import identify
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import show
 
     arrays = WeightFile([file])
     is_table = {"X", "Y"} <= set(arrays)
     given = arrays if is_table else one_tensor(arrays, file, ", or X and Y for a table")
     with progress(f"{architecture.name}: identify"):
         found = identify(architecture, given, tolerance=tolerance)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        show(found.sheet(), console())
+    show_result(found, as_json)

@@ -58,7 +58,7 @@ class PointLoss:
     Weights are a list [K, Q, V] of arrays n × a × d, n × a × d and n × d' × d.
     """
 
-    def __init__(self, point: CalibrationPoint, inputs: int = 0) -> None:
+    def __init__(self, point: CalibrationPoint) -> None:
         layer = point.layer
         self.layer, self.head = layer, point.head
         self.center = [np.array([M], dtype=float) for M in (point.K, point.Q, point.V)]
@@ -69,7 +69,7 @@ class PointLoss:
             wide, units = SingleLayer(d, d, d, layer.t), np.eye(d * d).reshape(-1, d, d)
             self.slope = np.array([coefficients(wide, E, np.eye(d)).reshape(d, -1) for E in units])
         else:
-            self.X = np.random.default_rng(0).standard_normal((inputs or 2 * d * d, d, layer.t))
+            self.X = np.random.default_rng(0).standard_normal((2 * d * d, d, layer.t))
             p, XT = self._attention(self.A0)[0], np.swapaxes(self.X, 1, 2)
             S = np.stack([XT @ E @ self.X for E in np.eye(d * d).reshape(-1, d, d)])
             S = p * (S - (p * S).sum(-2, keepdims=True))

@@ -48,6 +48,8 @@ SETTINGS = tuple(
     Setting(n_beta, gamma, step)
     for n_beta, gamma, step in product((10.0, 100.0, 1000.0), (1.0, 10.0, 100.0), (1e-6, 1e-5, 1e-4, 1e-3))
 )
+#: The samples of a minibatch, and the share of the steps that is not counted.
+BATCH, BURN_IN = 32, 0.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,8 +86,6 @@ def by_sgld(
     *,
     chains: int = 4,
     steps: int = 2000,
-    burn_in: float = 0.5,
-    batch: int = 32,
     n: int = 10_000,
     seed: int = 0,
 ) -> list[SgldEstimate]:
@@ -94,25 +94,25 @@ def by_sgld(
     Raises:
         InputError: if a number makes no sense.
     """
-    if min(chains - 1, steps - 1, batch, n, len(settings)) < 1 or not 0 <= burn_in < 1:
-        raise InputError("SGLD needs a setting, two chains, two steps, a batch, data, and 0 ≤ burn-in < 1")
+    if min(chains - 1, steps - 1, n, len(settings)) < 1:
+        raise InputError("SGLD needs a setting, two chains, two steps, and data")
     draw = np.random.default_rng([seed, 1])
     inputs, noise = (np.ascontiguousarray(np.moveaxis(x, 1, 0)) for x in data(point, n, seed))
     center = [np.array([M], dtype=float) for M in (point.K, point.Q, point.V)]
     count = chains * len(settings)
     w = [np.repeat(M, count, axis=0) for M in center]
     n_beta, gamma, step = (np.repeat(x, chains)[:, None, None] for x in np.array(settings).T)
-    first = int(burn_in * steps)
+    first = int(BURN_IN * steps)
     total = np.zeros(count)
     with np.errstate(over="ignore", invalid="ignore"):
         for at in range(steps):
-            chosen = draw.integers(n, size=(count, batch))
+            chosen = draw.integers(n, size=(count, BATCH))
             X, Y = (np.moveaxis(x[:, chosen], 0, 1) for x in (inputs, noise))
             X = np.ascontiguousarray(X)
             target = Y + _outputs(point.head, center, X)[0].reshape(Y.shape)
             values, gradient = _loss(point.head, w, X, target)
             if at >= first:
-                total += values - (Y**2).sum((1, 2, 3)) / (2 * batch)
+                total += values - (Y**2).sum((1, 2, 3)) / (2 * BATCH)
             for i, (M, g) in enumerate(zip(w, gradient, strict=True)):
                 drift = n_beta * g + gamma * (M - center[i])
                 w[i] = M - step / 2 * drift + np.sqrt(step) * draw.standard_normal(M.shape)
@@ -183,8 +183,8 @@ def require_devinterp() -> None:
 
 
 def by_devinterp(
-    point: CalibrationPoint, setting: Setting, *, chains: int = 4, steps: int = 2000, burn_in: float = 0.5,
-    batch: int = 32, n: int = 10_000, seed: int = 0,
+    point: CalibrationPoint, setting: Setting, *, chains: int = 4, steps: int = 2000, n: int = 10_000,
+    seed: int = 0,
 ) -> SgldEstimate:  # fmt: skip
     """λ by the package devinterp, version 1, on the same model and data; it needs the extra ``slt``.
 
@@ -215,9 +215,9 @@ def by_devinterp(
     with torch.no_grad():
         rows = torch.utils.data.TensorDataset(X, model(X) + noise)
         at_center = float((noise**2).sum((1, 2)).mean() / 2)
-    drawn = int(steps * (1 - burn_in))
+    drawn = int(steps * (1 - BURN_IN))
     found = estimate_learning_coeff_with_summary(
-        model, torch.utils.data.DataLoader(rows, batch_size=batch, shuffle=True), evaluate=evaluate,
+        model, torch.utils.data.DataLoader(rows, batch_size=BATCH, shuffle=True), evaluate=evaluate,
         sampling_method=SGMCMC.sgld,
         optimizer_kwargs={"lr": setting.step, "nbeta": setting.n_beta, "localization": setting.gamma},
         num_chains=chains, num_draws=drawn, num_burnin_steps=steps - drawn, seed=seed,

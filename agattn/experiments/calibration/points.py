@@ -170,7 +170,7 @@ def _factors(layer: SingleLayer, at: CoefficientPoint) -> tuple[Array, Array]:
 
 
 def _in_other_bases(K: Array, Q: Array, V: Array, number: int) -> tuple[Array, Array, Array]:
-    """The same kind of weights, by shears and permutations of all spaces, chosen by the number."""
+    """Weights of the same kind, by shears and permutations of all spaces, which the number chooses."""
     draw = np.random.default_rng(number)
 
     def basis(n: int) -> tuple[Array, Array]:

@@ -73,7 +73,7 @@ class Missed(Result):
     """A network whose dimension is not that of a formula."""
 
     architecture: Key[DeepNetwork, "The network."]
-    dimension: Key[Count, "The dimension of the network, or the rank observed where no dimension is proved."]
+    dimension: Key[Count, "The dimension of the network, or the rank observed where that is not proved."]
     evidence: Key[Evidence, "How the result is known."]
     upper_bound: Key[Count, "The proved upper bound."]
     paper: Key[int, "Equation 14, or 7 for one layer, whether or not its hypotheses hold."]

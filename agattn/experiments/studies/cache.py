@@ -147,11 +147,12 @@ def _is_busy(error: Exception) -> bool:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether an error comes from what is in the database, rather than from the disk or another process."""
+    """Whether an error comes from what is in the database, and not from this machine or another process."""
     if isinstance(error, sqlite3.Error):
         damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
         return error.sqlite_errorcode & 0xFF in damage
-    return not isinstance(error, OSError) and type(error).__name__ != "Timeout"
+    others = isinstance(error, (OSError, MemoryError, ImportError)) or type(error).__name__ == "Timeout"
+    return not others
 
 
 def _checksum(line: dict[str, Any]) -> str:

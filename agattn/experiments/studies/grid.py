@@ -26,9 +26,10 @@ from itertools import chain, product
 from math import prod
 from typing import Any
 
+from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
-from agattn.architectures.model_file import from_table
-from agattn.claims import CLAIMS, LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
+from agattn.architectures.model_file import check_keys, from_table
+from agattn.calls import shown
 from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
@@ -45,8 +46,8 @@ _MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
 _KINDS: dict[str, type[Any]] = {"layers": SingleLayer, "networks": DeepNetwork, "models": Network}
+_CLAIMED = {"layers": "LAYER_CLAIMS", "networks": "NETWORK_CLAIMS", "models": "MODEL_CLAIMS"}
 _SHOWN_KINDS = {"layers": "[layers]", "networks": "[[networks]]", "models": "[[models]]"}
-_CLAIMED = {"layers": LAYER_CLAIMS, "networks": NETWORK_CLAIMS, "models": MODEL_CLAIMS}
 _SETTINGS = tuple(dict.fromkeys(chain(*ASKS.values())))
 _OWN = ("ask", "max_degree")  # what a block may have for itself
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
@@ -115,7 +116,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     for block in blocks:
         block.check()
     wanted: list[str] = shared.get("claims", [])
-    claims = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
+    chosen = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
 
     limit = _Limit(force)
     found: dict[Job, None] = {}
@@ -125,7 +126,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
             raise InputError(f"{block.name} has no architecture in it: a range such as 2..1 is empty")
         limit.check(block.name, len(architectures) * len(block.asks))
         for architecture, ask in product(architectures, block.asks):
-            found[Job(architecture, ask, **block.of(ask, claims))] = None
+            found[Job(architecture, ask, **block.of(ask, chosen))] = None
         limit.left -= len(architectures) * len(block.asks)
     return Grid(tuple(found), text)
 
@@ -177,19 +178,11 @@ class _Limit:
 
 
 def _bad(where: str, value: object, fix: str) -> InputError:
-    return InputError(f"{where} is {_shown(value)}; {fix}")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
+    return InputError(f"{where} is {shown(value)}; {fix}")
 
 
 def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence[str] = ()) -> None:
-    for key in table:
-        if key not in known:
-            hint = nearest(key, known, f"; there are {', '.join(known)}")
-            raise InputError(f"{where} has an unknown key {key[:_SHOWN]!r}{hint}")
+    check_keys(where, table, known)
     for key in needed:
         if key not in table:
             raise InputError(f"{where} has no {key}; add a line such as {key} = {_PATTERNS.get(key, 2)}")
@@ -242,13 +235,13 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
-    """Those of the claims wanted that are about architectures of a kind; none for all."""
-    of_kind = _CLAIMED[kind]
-    for claim in wanted:
-        if claim not in CLAIMS:
-            hint = nearest(claim, CLAIMS, f"; there are {', '.join(of_kind)}")
+    """The claims wanted that are about architectures of a kind; none for all."""
+    tables = {claim: claims.table_of(claim) for claim in wanted}
+    for claim, table in tables.items():
+        if not table:
+            hint = nearest(claim, claims.CLAIMS, f"; there are {', '.join(getattr(claims, _CLAIMED[kind]))}")
             raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
-    mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
+    mine = tuple(claim for claim, table in tables.items() if table == _CLAIMED[kind])
     if needed and wanted and not mine:
         raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add a claim about {kind}")
     return mine
@@ -292,7 +285,7 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
         if not all(1 <= number <= _MAX_NUMBER for number in (first, last)):
             raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
         if last < first and not letters.keys() & set(sides):
-            raise InputError(f"{where} is {_shown(entry)}, which is empty; write the smaller number first")
+            raise InputError(f"{where} is {shown(entry)}, which is empty; write the smaller number first")
         found.append(range(first, last + 1))
     return found
 
@@ -316,7 +309,7 @@ def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]
     rows: list[list[list[range]]] = []
     for row in value if isinstance(value[0], list) else [value]:
         if not isinstance(row, list) or not row:
-            raise InputError(f"{where} has {_shown(row)} in it; it must be a list such as {pattern}")
+            raise InputError(f"{where} has {shown(row)} in it; it must be a list such as {pattern}")
         rows.append([numbers(where, entry) for entry in row])
     limit.check(where, sum(prod(sum(map(len, entry)) for entry in row) for row in rows))
     return [found for row in rows for found in product(*(chain(*entry) for entry in row))]
@@ -360,7 +353,7 @@ def _layers(name: str, block: Table, limit: _Limit) -> list[Architecture]:
         for values in shorter:
             ranges = numbers(f"{name}: {key}", block.get(key, "d" if key == "a" else 2), values)
             count += sum(max(len(one), 1) for one in ranges)  # what is empty takes time, too
-            limit.check(f"{name}: {key} = {_shown(block.get(key))}", count, exactly=len(shorter) == 1)
+            limit.check(f"{name}: {key} = {shown(block.get(key))}", count, exactly=len(shorter) == 1)
             found += [{**values, key: number} for number in chain(*ranges)]
     return [SingleLayer(**values) for values in found]
 

@@ -218,7 +218,7 @@ def versions_for(engine: str) -> dict[str, str]:
 
 @cache
 def _fingerprint() -> str:
-    """Of all code below the command line and the reports: a clone has one version for many states of it."""
+    """A fingerprint of the code below the command line and the reports, which changes within a version."""
     root, digest = Path(agattn.__file__).parent, hashlib.sha256()
     for file in _code(root):
         digest.update(f"{file.relative_to(root)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
@@ -339,7 +339,7 @@ def _check_versions(job: Job, versions: Versions) -> None:
 
 
 def _equations(job: Job, force: bool) -> dict[str, Any]:
-    """Those of one lightning head by their modules, of others by multidegrees."""
+    """The equations: of one lightning head by their modules, of other architectures by multidegrees."""
     from agattn.geometry.dimension.dimension import dimension
     from agattn.geometry.ideal.ideal import compute_ideal
     from agattn.geometry.ideal.model_ideal import compute_model_ideal

@@ -23,8 +23,8 @@ from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.sheet.data import Sheet, Table, Wide
 from agattn.sheet.result import Result, check, check_one_of
+from agattn.verification.report import Report
 from agattn.verification.strata_table import StrataTable
-from agattn.verification.verify import Report
 
 #: What comes of a question.
 RESULTS: dict[str, tuple[type[Result], ...]] = {

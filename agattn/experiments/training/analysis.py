@@ -67,7 +67,7 @@ def _percent(x: float) -> str:
 
 
 def frequency(runs: Iterable[Run], holds: Callable[[Run], bool]) -> Frequency:
-    """Of how many runs something holds."""
+    """How many runs fulfil a condition."""
     found = [holds(run) for run in runs]
     return Frequency(sum(found), len(found))
 
@@ -93,7 +93,7 @@ def ends(lines: Sequence[Line]) -> dict[str, Frequency]:
 
 
 def passes(lines: Sequence[Line]) -> dict[str, Frequency]:
-    """Which strata runs pass within :data:`NEAR` of, at some snapshot after the start or at it."""
+    """How many runs pass each stratum: within :data:`NEAR` of it, at some snapshot."""
     known = [line for line in lines if line["nearest"] is not None]
     names = list(dict.fromkeys(name for line in known for name in line["nearest"]))
     return {
@@ -113,7 +113,7 @@ def at_loss_zero(lines: Iterable[Line]) -> list[Line]:
 
 
 def zeros(lines: Iterable[Line]) -> Frequency:
-    """Of how many learned and converged runs the Hessian has as many zeros as the fiber has dimensions."""
+    """How many learned and converged runs have as many zeros of the Hessian as the fiber has dimensions."""
     return frequency(at_loss_zero(lines), lambda line: line["hessian_zeros"] == line["fiber_dimension"])
 
 
@@ -147,7 +147,7 @@ def rank_one_heads(lines: Sequence[Line]) -> list[tuple[Frequency, Frequency]]:
 
 
 def energies(lines: Sequence[Line], temperature: float, size: int) -> tuple[int, float, float]:
-    """How many runs of Langevin dynamics have learned, and the mean of L/T over them with its standard error.
+    """How many runs of Langevin dynamics are near the teacher, and their mean of L/T with its standard error.
 
     The mean of L/T tends to the learning coefficient λ for T → 0 (Watanabe). A run that sits in a local
     minimum tells nothing of it: those with L/T above ten times the number of weights, ``size``, are left out.

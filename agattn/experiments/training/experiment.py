@@ -23,12 +23,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
+from operator import index
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import shown
-from agattn.errors import InputError, nearest
+from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
+from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 
 METHODS = {
@@ -76,18 +77,15 @@ class Experiment:
     seeds: tuple[int, ...] = tuple(range(10))
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            hint = nearest(str(self.method), METHODS, f"; there are {', '.join(METHODS)}")
-            raise InputError(f"there is no method {self.method!r}{hint}")
-        for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
-            value = getattr(self, name)
-            fits = type(value) in (int, float) and abs(value) < float("inf")
-            if not fits or value < 0 or (least == 0 and value == 0):
-                above = "above 0" if least == 0 else "of at least 0"
-                raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
+        object.__setattr__(self, "method", one_of(self.method, METHODS, "method"))
+        for name in ("scale", "time", "rate", "decay", "temperature"):
+            value: Any = getattr(self, name)
+            positive = name in ("scale", "time", "rate")
+            if not is_number(value) or (positive and value == 0):
+                least = "above 0" if positive else "of at least 0"
+                raise InputError(f"{name} is {shown(value)}; it must be a number {least}")
             object.__setattr__(self, name, float(value))
-        if type(self.steps) is not int or self.steps < 1:
-            raise InputError(f"steps is {shown(self.steps)}; it must be a whole number of at least 1")
+        object.__setattr__(self, "steps", positive_integer("steps", self.steps))
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError(
                 'method = "langevin" needs a temperature above 0, and no other method has a temperature'
@@ -232,8 +230,8 @@ def _architecture(where: str, kind: str, table: Any) -> Architecture:
 def read_seeds(given: Any) -> tuple[int, ...]:
     """Seeds from their number, a range such as ``"0..99"``, or a list.
 
-    >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
-    ((0, 1, 2), (5, 6), (0, 1, 2, 3))
+    >>> read_seeds(3), read_seeds("5..6"), read_seeds("4"), read_seeds([7, 7])
+    ((0, 1, 2), (5, 6), (0, 1, 2, 3), (7,))
     """
     bad = InputError(
         f"seeds is {shown(given)}; it must be a number of seeds, a range such as '0..99', or a list"
@@ -247,13 +245,10 @@ def read_seeds(given: Any) -> tuple[int, ...]:
         if match[1] and last < first:
             raise InputError(f"seeds is {shown(given)}; the range ends before it begins")
         found = range(first, min(last, first + MOST_SEEDS) + 1)
-    elif type(given) is int:
+    elif is_whole(given):
         found = range(min(given, MOST_SEEDS + 1))
     if len(found) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
-    if not all(type(n) is int and n >= 0 for n in found):
+    if not found or not all(map(is_whole, found)):
         raise bad
-    seeds = tuple(dict.fromkeys(found))
-    if not seeds:
-        raise bad
-    return seeds
+    return tuple(dict.fromkeys(map(index, found)))

@@ -25,7 +25,8 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.protocol import as_parameters, as_rows
-from agattn.errors import InputError, nearest
+from agattn.calls import one_of
+from agattn.errors import InputError
 from agattn.experiments.training.losses import (
     PopulationLoss,
     SampleLoss,
@@ -105,9 +106,7 @@ class Teacher:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            hint = nearest(self.kind, KINDS, f"; there are {', '.join(KINDS)}")
-            raise InputError(f"there is no teacher {self.kind!r}{hint}")
+        object.__setattr__(self, "kind", one_of(self.kind, KINDS, "teacher"))
         for name in ("stratum", "ranks"):
             given = getattr(self, name)
             if (given is None) == (self.kind == name):

@@ -104,11 +104,9 @@ class TrainedRun(Result, name="train"):
     ]
     steps: Key[Count, "The steps that were taken."]
     time: Key[Number, "The time that was reached."]
-    loss: Key[
-        float, "The loss at the end of the run; teachers have norm 1 where the architecture can be scaled."
-    ]
-    gradient: Key[float, "The norm of the gradient at the end of the run."]
-    norm: Key[float, "The norm of the weights at the end of the run."]
+    loss: Key[float, "The last loss; teachers have norm 1 where the architecture can be scaled."]
+    gradient: Key[float, "The norm of the gradient at the last weights."]
+    norm: Key[float, "The norm of the last weights."]
     growth: Key[float | None, "d log‖θ‖ / d log t over the last ten-fold of time."]
     drift: Key[Number, "The largest error of an entry of the conserved matrices along the path."]
     diverged: Key[bool, "Whether weights overflow, or still grow like a power of time."]
@@ -123,14 +121,14 @@ class TrainedRun(Result, name="train"):
     ]
     nearest: Key[
         dict[str, list[Number]] | None,
-        "The least of these upper bounds during the run, and the time at which it occurs.",
+        "The least upper bound on each of these distances during the run, and its time.",
     ]
     fiber_dimension: Key[Count | None, "The number of parameters less dim M, by the formula for dim M."]
-    hessian_zeros: Key[
-        Count | None, "The number of zero eigenvalues of the Hessian, if the run ends at a limit point."
+    hessian_zeros: Key[Count | None, "Zero eigenvalues of the Hessian at a limit point."]
+    hessian_negative: Key[Count | None, "Negative eigenvalues of the Hessian at a limit point."]
+    hessian: Key[
+        list[Number] | None, "The smallest and the largest absolute value of eigenvalues that are not zero."
     ]
-    hessian_negative: Key[Count | None, "The number of negative eigenvalues of the Hessian there."]
-    hessian: Key[list[Number] | None, "The smallest and the largest absolute value of its other eigenvalues."]
     history: Key[History, "The run at times evenly spaced in log t."]
     scores_seen: Key[
         list[float] | UnsetType | None,

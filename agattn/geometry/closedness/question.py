@@ -80,7 +80,7 @@ def _of_layers(network: DeepNetwork, seed: int) -> Closed:
 def _of_model(source: CoefficientMap | None, is_affine: bool, seed: int) -> Closed:
     blocks = None if source is None else closed_image(source.polynomials, seed)
     if blocks is None or source is None:
-        return Closed(None, f"Whether M is {'all of it' if is_affine else 'closed'} is not known.")
+        return Closed(None, f"Whether M is {'all of M̄' if is_affine else 'closed'} is not known.")
     parts = [_block(source, places) for places in blocks.places]
     each = " and ".join(f"of degree {n} in {part}" for n, part in zip(blocks.degrees, parts, strict=True))
     zero = " or ".join(f"{part} = 0" for part in parts)

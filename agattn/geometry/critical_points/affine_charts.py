@@ -155,8 +155,13 @@ class AffineChart(Chart):
                 ((np.atleast_2d(self.factors[name]), n),) for name, n in (("h", 1), ("q", 1), ("S", 2))
             )
         V, K, Q = (self.factors[name] for name in ("V", "K", "Q"))
-        if not self.regular or self.layer.alpha < self.layer.d:
-            return ((V, 1),), ((Q, self.stratum.r_a),)
+        ranks = self.stratum
+        if not self.regular:
+            both = ((np.vstack([V, Q.T @ K]), ranks.r),)
+            joint = (both,) if ranks.r > max(ranks.r_v, ranks.r_a) else ()
+            return ((V, ranks.r_v),), ((Q, ranks.r_a),), *joint
+        if self.layer.alpha < self.layer.d:
+            return ((V, 1 if ranks.r_a > 1 else 2),), ((Q, ranks.r_a),)  # not both of rank one
         rank = min(2, self.layer.d)
         return ((V, 1),), ((Q, 1),), ((V, rank), (K.T @ Q, rank))
 
@@ -168,7 +173,7 @@ class AffineChart(Chart):
         )
 
     def is_inside(self, at: Sequence[Any]) -> bool:
-        """Whether a point of balls is proved to be regular, or in a stratum with r_A = 1; real or complex."""
+        """Whether a point of balls, real or complex, is proved to be in the part parametrized."""
         return all(
             any(
                 _has_rank(M, rank)
@@ -222,9 +227,13 @@ class AffineChart(Chart):
         return constant
 
 
+#: The seed of charts with so many choices of hyperplanes that no given point is on one of those left out.
+GENERAL = 40
+
+
 def _slopes(seed: int) -> tuple[int, ...]:
     """Coefficients of affine forms, for other seeds others: finitely many points are all in some chart."""
-    return (-1, 1) if seed < 2 else (-seed - 1, -seed, seed, seed + 1)
+    return (-1, 1) if seed < 2 else (*range(-seed - 1, -1), *range(2, seed + 2))
 
 
 def _has_rank(M: Array, rank: int) -> bool:

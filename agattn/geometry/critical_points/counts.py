@@ -99,7 +99,8 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     ] = ()
     exact: bool = True  #: whether the engine proves what it says over ℚ
     #: For each stratum with a number that is proved natively what proves it: ``"elimination"``, for this
-    #: loss, or the id of a theorem, for general data or a general target.
+    #: loss, or the id of a theorem, for general data or a general target. A theorem proves no count of an
+    #: engine, which is about one loss.
     proofs: Mapping[Stratum, str] = field(default_factory=dict)
 
     @property
@@ -181,11 +182,14 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     def evidence_on(self, stratum: Stratum) -> Evidence:
         """How the number on a stratum is known.
 
-        ``proved`` natively, or over ℚ by the equation of a hypersurface; else ``modular``. A chart may miss
-        points, and of several equations those chosen may have dependent gradients at some, which a general
-        loss does not have as critical points.
+        ``proved`` natively, or over ℚ by the equation of a hypersurface; else ``modular``, also where an
+        engine counts as many for one loss as a theorem gives for general ones. A chart may miss points, and
+        of several equations those chosen may have dependent gradients at some, which a general loss does not
+        have as critical points.
         """
-        return Evidence.PROVED if stratum in self.proofs else self._counted
+        proof = self.proofs.get(stratum)
+        natively = proof == ELIMINATION or (proof is not None and self.method == THEOREM)
+        return Evidence.PROVED if natively else self._counted
 
     @property
     def _counted(self) -> Evidence:

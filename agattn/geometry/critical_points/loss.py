@@ -23,9 +23,10 @@ other metrics here are of the same kind; their losses are distances (y − u)ᵀ
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
@@ -37,11 +38,10 @@ import numpy as np
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
+from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
@@ -67,6 +67,7 @@ class Loss:
         constant: c.
         metric: one of the four in ``METRICS``, or ``"data"``.
         samples: the number of samples, where the loss is one of data.
+        drawn: whether a seed drew the data or the target. Others may be special.
     """
 
     layer: SingleLayer
@@ -75,6 +76,7 @@ class Loss:
     constant: Fraction
     metric: str
     samples: int | None = None
+    drawn: bool = False
 
     def gradient(self, y: Sequence[Any]) -> list[Any]:
         """2(Gy − b), for coordinates y from any ring over ℚ.
@@ -94,27 +96,6 @@ class Loss:
             raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {len(self.linear)}")
         zero = 0 * y[0]
         return [sum((g * x for g, x in zip(row, y, strict=True) if g), zero) for row in self.gram]
-
-    def in_coordinates(self, characteristic: int = 0) -> Polynomial:
-        """L as a polynomial in the coordinates.
-
-        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_coordinates())
-        y_(1,1,1,1)^2 - 6*y_(1,1,1,1) + 9
-        """
-        return self._polynomial(PolynomialRing(coordinate_ring(self.layer).variables, characteristic).gens)
-
-    def in_weights(self, characteristic: int = 0) -> Polynomial:
-        """L as a polynomial in the entries a_(i,b) of A and v_(c,i) of V.
-
-        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_weights())
-        a_(1,1)^2*v_(1,1)^2 - 6*a_(1,1)*v_(1,1) + 9
-        """
-        return self._polynomial(parametrization(self.layer, characteristic))
-
-    def _polynomial(self, y: Sequence[Polynomial]) -> Polynomial:
-        value = self.value(y)
-        assert isinstance(value, Polynomial)
-        return value
 
     @cached_property
     def matrices(self) -> tuple[flint.fmpq_mat, flint.fmpq_mat]:
@@ -243,22 +224,22 @@ def loss(
         least = f"it must be from 1 to {MOST_SAMPLES}: more random samples are as generic as these"
         raise InputError(f"the number of samples is {samples}; {least}")
     _check_size(layer)
-    random = np.random.default_rng(seed)
+    draw = np.random.default_rng(seed)
     u = _target(layer, target)
     if metric != "generic":
         block = _gaussian(layer) if metric == "gaussian" else _diagonal(layer, metric)
-        u = u or [Fraction(int(x)) for x in random.integers(-_LARGEST, _LARGEST + 1, len(coordinates(layer)))]
-        return _distance(layer, block, u, metric)
+        u = u or [Fraction(int(x)) for x in draw.integers(-_LARGEST, _LARGEST + 1, len(coordinates(layer)))]
+        return replace(_distance(layer, block, u, metric), drawn=target is None)
     while True:
         number = samples or _generic_number(layer)
-        X = random.integers(-_LARGEST, _LARGEST + 1, (number, layer.d, layer.t))
-        Y = random.integers(-_LARGEST, _LARGEST + 1, (number, layer.d_out, layer.t))
+        X = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d, layer.t))
+        Y = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d_out, layer.t))
         found = loss_of_data(layer, X, Y)
         if samples or found.rank == len(found.block):
             break
     if u:
         return _distance(layer, found.block, u, metric, number)
-    return Loss(layer, found.gram, found.linear, found.constant, metric, number)
+    return Loss(layer, found.gram, found.linear, found.constant, metric, number, drawn=True)
 
 
 @lru_cache(maxsize=32)
@@ -337,6 +318,49 @@ def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
     return Loss(
         layer, _blocks(layer, block), tuple(map(fraction, products)), fraction(total), "data", len(tokens)
     )
+
+
+def turned(loss: Loss, seed: int) -> Loss:
+    """The loss after random changes of basis of the rows of V, the columns of A, and what V and A share.
+
+    Its critical points are those of the loss, moved by changes of basis, which keep all strata. So there are
+    as many, and none lies at a special place, as those of a loss with many zeros may do. The change for the
+    rows of V is a reflection, which keeps G = I ⊗ W.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> special = loss(SingleLayer(2, 1), "bombieri-weyl", target=[1, 0, 1, 0, 1, 0])
+    >>> [0 in one.linear for one in (special, turned(special, seed=0))]
+    [True, False]
+    """
+    layer, draw = loss.layer, random.Random(seed)
+    F, U = (_unimodular(layer.d, draw) for _ in range(2))
+    w = [draw.randint(1, 9) for _ in range(layer.d_out)]
+    length = sum(x * x for x in w)
+    reflection = [
+        [int(c == e) - Fraction(2 * x * z, length) for e, z in enumerate(w)] for c, x in enumerate(w)
+    ]
+
+    def entry(new: tuple[int, ...], old: tuple[int, ...]) -> int:
+        """Of the form b with u_j u_m, in the form b2 with u_i u_k: u ↦ U u, and columns mixed by F."""
+        (_, b, i, k), (_, b2, j, m) = ([x - 1 for x in index] for index in (new, old))
+        return F[b][b2] * (U[j][i] * U[m][k] + (i < k) * U[j][k] * U[m][i])
+
+    names, size = _one_output(layer), loss.size
+    T = rational_matrix([[entry(new, old) for old in names] for new in names], size)
+    rows = [loss.linear[n : n + size] for n in range(0, len(loss.linear), size)]
+    linear = rational_matrix(reflection, layer.d_out) * rational_matrix(rows, size) * T
+    block = fraction_matrix(T.transpose() * rational_matrix(loss.block, size) * T).tolist()
+    return replace(loss, gram=_blocks(layer, block), linear=tuple(map(fraction, linear.entries())))
+
+
+def _unimodular(d: int, draw: random.Random) -> list[list[int]]:
+    """A lower times an upper triangular matrix with 1 on the diagonal, both with random entries."""
+    lower, upper = (np.eye(d, dtype=object) for _ in range(2))
+    for i in range(d):
+        for j in range(i):
+            lower[i, j], upper[j, i] = draw.randint(1, 9), draw.randint(1, 9)
+    product_: list[list[int]] = (lower @ upper).tolist()
+    return product_
 
 
 def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:

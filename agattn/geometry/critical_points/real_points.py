@@ -75,7 +75,11 @@ class RealWeights(Result):
 class RealCriticalPoint(Result):
     """A real critical point of a loss on a stratum of M̄, or on its regular part, with its proof."""
 
-    stratum: Key[Stratum, "The stratum (r_V, r_A, r) of the point, by ranks that are proved."]
+    stratum: Key[
+        Stratum,
+        "The stratum (r_V, r_A, r) of the point. On the smooth part ranks are proved from below: ranks "
+        "smaller than those of the open stratum say that the point has at least these.",
+    ]
     regular: Key[bool, "Whether the point is critical on the smooth part of M̄; else on its stratum."]
     y: tuple[Any, ...]  #: balls that contain its coordinates
     loss: Key[Any, "The loss at the point.", BALL]
@@ -92,6 +96,7 @@ class RealCriticalPoint(Result):
     gradient: Key[float, "The largest absolute value of the gradient in balls, in a chart; it contains 0."]
     #: proved: a box contains it and no other critical point, or it is a root isolated exactly
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
+    exact_ranks: bool = True  #: whether its ranks are proved to be those of ``stratum``, and no larger
 
     @property
     @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
@@ -119,6 +124,7 @@ class RealCriticalPoint(Result):
         outside = "" if self.in_m else ", outside M"
         value = self.loss.str(10, radius=False)
         where = f"{'on' if self.regular else 'within'} {self.stratum}"
+        where = where if self.exact_ranks else f"on the smooth part, with ranks of at least {self.stratum}"
         return f"{self.kind}{index} {where}{outside}: loss {value} ({self.evidence})"
 
     def sheet(self) -> Sheet:
@@ -204,15 +210,16 @@ class RealPart(Result):
 
 
 def part_from_candidates(
-    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int, found_by: str,
-    others: Iterable[Sequence[Any]] = (), bound: int | None = None,
+    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int | None,
+    found_by: str, others: Iterable[Sequence[Any]] = (), bound: int | None = None,
 ) -> RealPart:  # fmt: skip
     """The real critical points near candidates: all real solutions in a chart, as an engine found them.
 
     Args:
         chart, loss: what they are critical points of.
         candidates: approximations.
-        complex_number: of complex solutions, with multiplicity, as the engine counts them.
+        complex_number: of complex solutions, with multiplicity, as the engine counts them; ``None`` if some
+            of them may lie on lower strata.
         found_by: the engine.
         others: approximations of the other complex solutions, one of each two conjugate ones.
         bound: the number of critical points of a general loss, all of which are simple. No loss has more
@@ -328,7 +335,7 @@ def _point(
     chart: AffineChart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
 ) -> RealCriticalPoint | None:
     y = evaluate(chart.y, at)
-    stratum = chart.stratum
+    stratum, exact_ranks = chart.stratum, True
     in_m = True
     weights: tuple[RealWeights, ...] = ()
     if chart.is_pair:
@@ -351,12 +358,12 @@ def _point(
         A = K.T @ Q
         ranks = [_rank(M) for M in (V, A, np.vstack([V, A.T]))]
         if chart.regular:
-            # Regular points have rank α if α < d, and are not of rank one twice.
-            if (chart.layer.alpha < chart.layer.d and ranks[1] < chart.layer.alpha) or max(ranks[:2]) < 2:
+            # Regular points have rank α if α < d, and are not of rank one twice if d > 1.
+            d, alpha = chart.layer.d, chart.layer.alpha
+            if (alpha < d and ranks[1] < alpha) or max(ranks[:2]) < min(2, d):
                 return None
-            upper = (min(V.shape), chart.layer.alpha, min(chart.layer.d, sum(ranks[:2])))
-            if tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
-                stratum = Stratum(*ranks) if tuple(ranks) == upper else stratum
+            # Ranks in balls are proved from below, and no rank is larger than on the open stratum.
+            stratum, exact_ranks = Stratum(*ranks), Stratum(*ranks) == chart.stratum
         elif tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
             return None
         weights = (_weights(chart.layer, V, K, Q),)
@@ -368,7 +375,7 @@ def _point(
     return RealCriticalPoint(
         stratum, chart.regular, tuple(y), value_in_balls(loss, y), index, len(at), multiplicity, in_m,
         weights,
-        max(float(abs(value).upper()) for value in gradient),
+        max(float(abs(value).upper()) for value in gradient), exact_ranks=exact_ranks,
     )  # fmt: skip
 
 

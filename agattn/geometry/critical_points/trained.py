@@ -76,7 +76,11 @@ class NearbyCriticalPoint(Result):
         RealCriticalPoint, "The point, as a critical point of the layer whose attention has this rank."
     ]
     weights: RealWeights  #: those over the point that are nearest to the given ones, scaled as they are
-    rank: Key[Positive, "The rank of K, Q and A = KᵀQ at the point."]
+    rank: Key[
+        Positive,
+        "The rank of K, Q and A = KᵀQ at the point; if it is d, Q and A may have a smaller rank, see the "
+        "stratum.",
+    ]
     is_full: bool  #: whether that is the largest rank that A can have
     distance: Key[float, "An upper bound for the relative distance, in the norm of the loss."]
     excess: Key[float, "The loss at the weights, less that at the point."]
@@ -108,6 +112,8 @@ class NearbyCriticalPoint(Result):
             return f"{n} direction{'s' * (n != 1)} that {verb}{'s' * (n == 1)} {what}"
 
         leaves = [many(self.index, "keep", f"the rank of A at {self.rank}")] * bool(self.index)
+        if self.point.stratum.r_a < self.rank:  # A is free, and of a rank that is not known
+            leaves = [f"{self.index} direction{'s' * (self.index != 1)} of A and V"] * bool(self.index)
         leaves += [many(self.escapes, "raise", f"the rank of A, at rate {self.rate:.4g}")] * bool(
             self.escapes
         )
@@ -125,7 +131,7 @@ class NearbyCriticalPoint(Result):
             self.rank,
             f"{self.distance:.2g}",
             self.point.loss.str(10, radius=False),
-            str(self.point.stratum),
+            ("" if self.point.exact_ranks else "≥ ") + str(self.point.stratum),
             "-" if self.index is None else self.index,
             self.escapes,
             Word(str(self.evidence)),

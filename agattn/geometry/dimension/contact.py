@@ -1,10 +1,10 @@
 """The contact spectrum of a network: how fast the singular values of its Jacobian fall as scores get small.
 
-Take keys K_i = tU_i and queries Q_i = tW_i for general U_i, W_i, and V_i the identity, or general where V_i
-is not square. At fixed inputs all scores vanish at t = 0, so the function and its Jacobian J(t) by the
-weights are power series in t. Over the power series J(t) has a Smith form: a diagonal matrix of powers of t,
-whose exponents are the *contact orders*. There are as many singular values of order t^β as there are Smith
-factors t^β. Where the largest order is 17, floating point takes most singular values for zero at once.
+Take keys K_i = sU_i and queries Q_i = sW_i for general U_i, W_i, and V_i the identity, or general where V_i
+is not square. At fixed inputs all scores vanish at s = 0, so the function and its Jacobian J(s) by the
+weights are power series in s. Over the power series J(s) has a Smith form: a diagonal matrix of powers of s,
+whose exponents are the *contact orders*. There are as many singular values of order s^β as there are Smith
+factors s^β. Where the largest order is 17, floating point takes most singular values for zero at once.
 
 Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), Theorem 4.
 """
@@ -46,9 +46,9 @@ _SURPLUS = 6
 
 @dataclass(frozen=True, repr=False)
 class ContactOrder(Result):
-    """An order β, with the number of singular values that fall as t^β."""
+    """An order β, with the number of singular values that fall as s^β."""
 
-    order: Key[Count, "The order β: the exponent of t in the Smith form of the Jacobian."]
+    order: Key[Count, "The order β: the exponent of s in the Smith form of the Jacobian."]
     multiplicity: Key[Positive, "The number of Smith factors of this order."]
     slopes: Key[
         tuple[float, float] | None,
@@ -105,7 +105,7 @@ def contact_spectrum(
     force: bool = False,
     progress: Progress = silent,
 ) -> ContactSpectrum:
-    """The contact orders of the Jacobian along K_i = tU_i, Q_i = tW_i, with multiplicities.
+    """The contact orders of the Jacobian along K_i = sU_i, Q_i = sW_i, with multiplicities.
 
     Args:
         architecture: a layer or a network of attention, lightning or softmax.
@@ -165,7 +165,7 @@ def contact_spectrum(
 
 
 def _is_small(name: str) -> bool:
-    """Whether an array is multiplied by t."""
+    """Whether an array is multiplied by s."""
     return name.startswith(("K_", "Q_"))
 
 
@@ -177,9 +177,9 @@ def _values(shape: tuple[int, ...], random: Array) -> Array:
 def _jacobian_series(
     network: DeepNetwork, last: int, rows: int, p: int, generator: np.random.Generator
 ) -> Residues:
-    """J(t) modulo t^(last + 1), as (last + 1, rows, parameters): one random cotangent at each of many inputs.
+    """J(s) modulo s^(last + 1), as (last + 1, rows, parameters): one random cotangent at each of many inputs.
 
-    With K = tU the derivative by K is that by U, divided by t.
+    With K = sU the derivative by K is that by U, divided by s.
     """
     tracing = Tracing(ModularArithmetic(p))
     series = SeriesArithmetic(tracing, last + 1)
@@ -213,7 +213,7 @@ def _gradients(leaves: dict[str, Traced], n: int) -> Iterator[tuple[int, slice, 
 
 
 def smith_orders(series: Residues, p: int) -> Iterator[int]:
-    """The orders of the Smith factors of a matrix over 𝔽_p[[t]], in (N + 1, m, n) numbers.
+    """The orders of the Smith factors of a matrix over 𝔽_p[[s]], in (N + 1, m, n) numbers.
 
     An entry of least order v is the pivot. Rows are cleared by multiples of the pivot row. All entries
     have at least the order v, so no precision is lost.
@@ -231,7 +231,7 @@ def smith_orders(series: Residues, p: int) -> Iterator[int]:
             return
         yield v
         i, j = np.argwhere(A[v])[0]
-        # The pivot is t^v·u with a unit u; its row is divided by u.
+        # The pivot is s^v·u with a unit u; its row is divided by u.
         inverse, row = _inverse(A[v:, i, j], p), np.zeros_like(A[v:, i, :])
         for n in range(N + 1 - v):
             for k in range(n + 1):
@@ -253,7 +253,7 @@ def _inverse(u: Array, p: int) -> list[int]:
 
 
 class ScaledWeights:
-    """Random weights and inputs of a network, whose keys and queries are multiplied by t = 2^(−n).
+    """Random weights and inputs of a network, whose keys and queries are multiplied by s = 2^(−n).
 
     Args:
         network: with one head in each layer or several.
@@ -273,9 +273,9 @@ class ScaledWeights:
         """The singular values of the Jacobian in so many decimal digits, the largest first."""
         bits = int(digits * 3.33) + 16
         with flint.ctx.workprec(bits):
-            t = flint.arb(2) ** -n
+            s = flint.arb(2) ** -n
             theta = {
-                name: to_balls(array) * t if _is_small(name) else to_balls(array)
+                name: to_balls(array) * s if _is_small(name) else to_balls(array)
                 for name, array in self._drawn.items()
             }
             X, cotangents = to_balls(self._X), to_balls(self._cotangents)
@@ -283,7 +283,7 @@ class ScaledWeights:
         return singular_values(midpoints(J, bits), bits)
 
     def in_floats(self, n: int) -> tuple[list[float], float]:
-        """The same in float64, and numpy's usual cutoff: values below it count as zero in a rank."""
+        """The singular values in float64, and numpy's usual cutoff: those below count as zero in a rank."""
         theta = {name: array * 2.0**-n if _is_small(name) else array for name, array in self._drawn.items()}
         J = jacobian(self.network, theta, self._X, FloatArithmetic(), self._cotangents)
         values = np.linalg.svd(J, compute_uv=False)
@@ -291,9 +291,9 @@ class ScaledWeights:
 
 
 def _slopes(network: DeepNetwork, digits: int, rows: int, generator: np.random.Generator) -> list[float]:
-    """log₂ σ(2t)/σ(t) of the singular values at a small t, the largest first, in so many digits."""
+    """log₂ σ(2s)/σ(s) of the singular values at a small s, the largest first, in so many digits."""
     bits = int(digits * 3.33) + 16
-    # Of order 17 the singular values are about t^17: t is chosen so that half of the digits are left.
+    # Of order 17 the singular values are about s^17: s is chosen so that half of the digits are left.
     halvings = max(4, bits // (2 * 2 * 3 ** (network.layers - 1)))
     scaled = ScaledWeights(network, rows, generator)
     pairs = zip(*(scaled.singular_values(n, digits) for n in (halvings - 1, halvings)), strict=True)

@@ -63,7 +63,7 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
     """
     moving = {index for place in B for index in place}
     return any(
-        _changed(
+        _changes_by(
             architecture, B, _FirstOrder(longer_than, moving if linear else set(), most), itertools.repeat(0)
         )
         for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
@@ -98,12 +98,13 @@ def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | F
     >>> changes_by_factors(product, {(2, 2): 3}, [3, 3]), changes_by_factors(product, {(2, 2): 3}, [3, 0])
     (True, False)
     """
-    return _changed(function, B, _FirstOrder(_NEVER, set(), MOST_EXPANDED), factors)
+    return _changes_by(function, B, _FirstOrder(_NEVER, set(), MOST_EXPANDED), factors)
 
 
-def _changed(
+def _changes_by(
     function: Evaluated, B: Sparse, arithmetic: _FirstOrder, factors: Iterable[int | Fraction | None]
 ) -> bool:
+    """Whether each entry of df(θ)·Bθ is proved to be its factor, if one is given, times that of f(θ)."""
     scale = lcm(*(x.denominator for x in B.values()))
     changes: dict[int, _Polynomial] = {}
     for (i, j), x in B.items():

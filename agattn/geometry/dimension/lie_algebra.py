@@ -313,7 +313,7 @@ def linear_symmetries(
     basis = [g.matrix for g in generators]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
     proved = [B for B in basis if B not in doubtful]
-    error = max((_error(architecture, B) for B in doubtful), default=0.0)
+    error = min(1.0, sum((_error(architecture, B) for B in doubtful), 0.0))
     if len(basis) > solved.nullity:
         raise DisagreementError(
             f"{architecture} has {len(basis)} linear symmetries and at most {solved.nullity};"

@@ -66,9 +66,19 @@ def _candidates(architecture: Architecture) -> Iterator[Architecture]:
             positions = architecture.t == 1 and any(isinstance(one, Convolution) for one in layers)
             rows = architecture.dim if positions else min(architecture.dim, width)
             try:
-                yield Network(tuple(layers), rows, tokens)
+                inside = Network(tuple(layers), rows, tokens)
             except InputError:  # a filter that is longer than what is left
                 continue
+            if tokens < architecture.t or _numbers_of_tokens(inside) == _numbers_of_tokens(architecture):
+                yield inside
+
+
+def _numbers_of_tokens(network: Network) -> list[int]:
+    """Those before every step, and at the end.
+
+    A convolution makes tokens of the rows of a single token: with fewer rows or channels they may be others.
+    """
+    return [shape[1] for shape in (*(place.shape for place in network.places), network.output_shape)]
 
 
 def _network(network: DeepNetwork, width: int, heads: int) -> DeepNetwork:

@@ -308,19 +308,18 @@ def parts(architecture: Architecture) -> Parts | None:
     >>> found.ranks, found.neurons, found.dimension
     ([1, 1], Counter({3: 6}), 86)
     """
-    layers = layers_of(architecture)
-    if layers is None or not see_another(layers, architecture.t):
+    if (layers := layers_of(architecture)) is None:
         return None
     found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
         if not found.take(layer) or not (alone or getattr(layer, "skip", False)):
             return None
     found.layers = len(layers)
-    return found
+    return found if see_another(layers, architecture.t) else None
 
 
 def see_another(layers: Sequence[Layer], t: int) -> bool:
-    """Whether there are tokens i ≠ j such that j sees i in every layer of attention."""
+    """Whether there are tokens i ≠ j such that j sees i in every layer of attention, all of t tokens."""
     masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
     given = [mask for mask in masks if isinstance(mask, tuple)]
     if not given:

@@ -596,7 +596,7 @@ class Implicitization:
         modulus, total = self.prime, combinations.astype(object)
         primes = [self.prime]
         rational: list[list[Any]] | None = None
-        while True:
+        while len(primes) <= _MOST_PRIMES:
             rational = _rationals(total, modulus)
             p = next((q for q in self._points if q not in primes), 0) or self._new_prime()
             if p in primes:
@@ -608,10 +608,10 @@ class Implicitization:
                 continue  # an unlucky prime
             if rational is not None and _agree(rational, other, p):
                 break
-            if len(primes) > _MOST_PRIMES:
-                return []
             total = total + modulus * ((other - total) * pow(modulus, -1, p) % p)
             modulus *= p
+        else:  # too many, or the first of them is the unlucky one
+            return []
         kernel = np.zeros((len(free), len(order)), dtype=object)
         for row, numbers in enumerate(rational):
             kernel[row, [free[row], *pivots]] = primitive([1, *(-x for x in numbers)])

@@ -360,17 +360,6 @@ def compare(ideal: Ideal, max_degree: int = 8, coefficients: Any = None) -> Fami
     Raises:
         InputError: as :func:`families`.
         TooLargeError: as :func:`families`.
-
-    >>> from agattn.geometry.ideal.ideal import compute_ideal
-    >>> print(compare(compute_ideal(SingleLayer(2, 1, 2), 4)))
-    named invariants, and how much of each module they span modulo lower degrees
-      Veronese minors, r = 2, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
-      quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
-      quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
-      all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
-    families of one formula each, and how much of each module they span modulo lower degrees
-      resultants of a row, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
-      modules to degree 4 in no family: none
     """
     layer = ideal.layer
     at = None if coefficients is None else _point_of(layer, coefficients)

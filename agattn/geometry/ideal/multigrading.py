@@ -202,17 +202,21 @@ class MapArrays:
         starts = np.cumsum([0, *(len(coefficients) for _, coefficients in self.terms)])
         return places, starts, [x for _, coefficients in self.terms for x in coefficients]
 
+    def _coefficients(self, p: int) -> IntArray:
+        """Those of all terms modulo p."""
+        coefficients = self._factors[2]
+        if any(x.denominator % p == 0 for x in coefficients):
+            raise ZeroDivisionError(f"{p} divides a denominator")
+        return np.array([x.numerator * pow(x.denominator, -1, p) % p for x in coefficients], dtype=np.int64)
+
     def values(self, theta: IntArray, p: int) -> IntArray:
         """The f_k modulo a prime p < 2³⁰ at parameters, (parameters, n), as (N, n).
 
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts, coefficients = self._factors
-        padded = np.concatenate([theta, np.ones((1, theta.shape[1]), dtype=np.int64)])
-        if any(x.denominator % p == 0 for x in coefficients):
-            raise ZeroDivisionError(f"{p} divides a denominator")
-        scales = np.array([x.numerator * pow(x.denominator, -1, p) % p for x in coefficients], dtype=np.int64)
+        places, starts, _ = self._factors
+        padded, scales = np.pad(theta, ((0, 1), (0, 0)), constant_values=1), self._coefficients(p)
         out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
         step = max(1, _CHUNK // max(1, theta.shape[1]))
         first = 0
@@ -231,16 +235,13 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts, coefficients = self._factors
-        if any(x.denominator % p == 0 for x in coefficients):
-            raise ZeroDivisionError(f"{p} divides a denominator")
-        scales = [x.numerator * pow(x.denominator, -1, p) % p for x in coefficients]
+        places, starts, _ = self._factors
+        padded, scales = np.append(theta, 1), self._coefficients(p)
         of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
-        padded = np.append(theta, 1)
         out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
         for one in range(places.shape[1]):
             # The derivative of a product: each factor once left out.
-            rest = np.array(scales, dtype=np.int64)
+            rest = scales
             for other in range(places.shape[1]):
                 if other != one:
                     rest = rest * padded[places[:, other]] % p

@@ -69,6 +69,11 @@ class FiberPart:
     tangents: Residues
     evidence: Evidence
 
+    @property
+    def rank(self) -> int:
+        """The dimension that the tangent vectors span: of the part of the fiber, or less."""
+        return RowSpace(len(self.theta), self.p).add(self.tangents)
+
 
 def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> FiberPart:
     """The part of the fiber that a component is."""
@@ -148,7 +153,7 @@ class StudyAt:
         self.families = [family(one, self.fiber.evidence, generator) for one in parts]
         widest = max(parts, key=lambda one: one.dimension)
         self.whole = self._whole()
-        is_near = self.fiber.is_exact and not widest.constant_rank and len(parts) == 1
+        is_near = self.fiber.is_exact and len(parts) == 1 and self.families[0].rank == self.fiber.dimension
         #: Whether the family is all of the fiber near the weights.
         self.is_all = is_near or (self.whole is not None and not widest.vectors)
         #: Whether the rank of the differential is the largest there is.

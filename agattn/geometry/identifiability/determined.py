@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.normalizer import raised
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.discrete import DiscreteSymmetry
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -152,8 +153,7 @@ class CommonFactor(Result):
 
 
 def _power(exponent: int) -> str:
-    digits = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return "s" if exponent == 1 else f"s{str(exponent).translate(digits)}"
+    return "s" if exponent == 1 else f"s{raised(exponent)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +182,11 @@ class Identifiability(Result, name="identifiability"):
         tuple[DeterminedFunction, ...],
         "Products of arrays that the model contracts with each other, then the functions that were named.",
     ]
-    fiber_dimension: Key[Count, "The dimension of the set of weights with one function, near the weights."]
+    fiber_dimension: Key[
+        Count,
+        "The dimension of the set of weights with one function, near the weights. At given weights a number"
+        " that is not proved is a lower bound.",
+    ]
     fiber_evidence: Key[Evidence, "How the dimension of the fiber is known.", PROVED_OR_MODULAR]
     symmetries: Key[KnownSymmetries, "The symmetries that are known."]
     common_factors: Key[tuple[CommonFactor, ...], "Arrays and functions that change by powers of one factor."]
@@ -210,17 +214,20 @@ class Identifiability(Result, name="identifiability"):
         """What is determined, and what is not."""
         rows = [*self.parameters, *self.functions]
         where = "at the weights" if self.at_weights else "at general weights"
-        said = f"{self.architecture.name}, {where}: the fiber has dimension {self.fiber_dimension}"
         known = [row.name for row in rows if row.is_determined]
-        return f"{said} ({self.fiber_evidence}); determined: {', '.join(known) or 'nothing listed'}"
+        determined = ", ".join(known) or "nothing listed"
+        return f"{self.architecture.name}, {where}: {self._fiber}; determined: {determined}"
+
+    @property
+    def _fiber(self) -> str:
+        """The dimension of the fiber in words."""
+        at_least = "at least " * (self.at_weights and self.fiber_evidence is not Evidence.PROVED)
+        return f"the fiber has dimension {at_least}{self.fiber_dimension} ({self.fiber_evidence})"
 
     def sheet(self) -> Sheet:
         """A table of the arrays, and one of the functions."""
         where = "at the weights" if self.at_weights else "at general weights"
-        title = (
-            f"{self.architecture.name}: what the function determines {where}, over ℂ; the fiber has dimension"
-            f" {self.fiber_dimension} ({self.fiber_evidence})"
-        )
+        title = f"{self.architecture.name}: what the function determines {where}, over ℂ; {self._fiber}"
         parts: list[Table | Note] = [_table("Arrays", "array", self.parameters)]
         if self.functions:
             parts.append(_table("Functions of the arrays", "function", self.functions))

@@ -422,7 +422,9 @@ class Fiber(Result, name="fiber"):
         if not scale:
             raise InputError("s is 0; the rescaling (sA, V/s) needs s ≠ 0")
         if (A is not None and chosen.name != "V = 0") or (V is not None and chosen.name != "A = 0"):
-            raise InputError(f"on the component {chosen.name} neither A nor V is free; give s, or C")
+            raise InputError(
+                f"the component is {chosen.name}; A is free on V = 0, V on A = 0, and neither on any other"
+            )
         new_A = chosen.A * scale if A is None else self._like(A, w.A.shape, "A")
         new_V = chosen.V / scale if V is None else self._like(V, w.V.shape, "V")
         if A is not None and decide_rank(new_A, self.tolerance).rank > w.a:

@@ -437,8 +437,8 @@ def table(
     """All rows with what holds of the model."""
     functions = tuple(one for one in rows if isinstance(one, DeterminedFunction))
     arrays = tuple(one for one in rows if not isinstance(one, DeterminedFunction))
-    known = [study.fiber_evidence, *(e for one in rows for e in (one.evidence, one.free_evidence))]
-    modular = sum(evidence is Evidence.MODULAR for evidence in known)
+    evidences = [study.fiber_evidence, *(e for one in rows for e in (one.evidence, one.free_evidence))]
+    modular = sum(evidence is Evidence.MODULAR for evidence in evidences)
     return Identifiability(
         architecture=study.architecture,
         parameters=arrays,

@@ -79,9 +79,8 @@ def identifiability(
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
-            f"{architecture.name} has {architecture.parameters} parameters; which are "
-            "determined is found for at"
-            f" most {MAX_PARAMETERS}. --force tries anyway"
+            f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
+            f" for at most {MAX_PARAMETERS}. --force tries anyway"
         )
     asked = _asked(architecture, functions, force)
     if at is not None:
@@ -90,7 +89,7 @@ def identifiability(
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
     for f, is_array in asked:
-        progress(f"{f.text}")
+        progress(f.text)
         answer = study.movement(f)
         rows.append(row(study, f, answer, is_array))
         if answer.factors:

@@ -20,8 +20,8 @@ virtual weights; L is L_l.
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
 by :mod:`~agattn.geometry.identifiability.families`, and near the given weights the dimension is at most the
 number of weights minus the rank of the differential. It is equal to it where the differential has the largest
-rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there
-and known near the weights. The fiber of one layer, all of which is known, is in
+rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there.
+The fiber of one layer, all of which is known, is in
 :mod:`agattn.geometry.identifiability.fibers`.
 
 >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
@@ -324,7 +324,7 @@ class NetworkFiber(Result, name="fiber"):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the bounds meet: the fiber is smooth at the weights, and near them all of it is known."""
+        """Whether the bounds meet: then the fiber is smooth at the weights, and its dimension is known."""
         return self.dimension == self.upper_bound
 
     @property
@@ -582,9 +582,10 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     elif layers is not None:
         start, others = layers.directions(), list(layers.exchanged())
     evidence, error = Evidence.PROVED, 0.0
-    if not any(c.through for c in others):
+    through = max((c.dimension for c in others if c.through), default=None)
+    if through is None or through < n - rank == n - bound.value:
         vectors = tuple(v for part in start for v in part.vectors)
-        dimension = at.orbit_dimension(vectors, seed)
+        dimension = spanned = at.orbit_dimension(vectors, seed)
         if layers is not None and not zero:
             dimension = max(dimension, layers.count)
         if dimension < n - rank:
@@ -593,10 +594,13 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions(at, "found", None, more))
                 dimension, evidence, error = family.dimension, family.evidence, family.error
+                spanned = dimension
         text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
-        if constant := dimension < n - rank == n - bound.value:
+        if constant := spanned < n - rank == n - bound.value:
             dimension = n - rank
             text += f", and more: the rank {rank} of the differential is constant near the weights"
+        elif spanned < dimension:
+            text += f", and more: these span {spanned} dimensions, and a count of equations gives {dimension}"
         known = Evidence.PROVED if constant else evidence
         given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant, known)
         others = [given_one, *others]

@@ -34,6 +34,7 @@ of the matrix of all y_{c,b,i,k} is -50
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -74,7 +75,7 @@ class Identification(Result, name="identify"):
     """What is known about a tensor.
 
     A, d × d, is in the canonical scale, and V is d' × d. Both are exact where the tensor is exact and has
-    rational weights, and ``None`` where the weights are not rational and too large for floating point.
+    rational weights, and ``None`` where the weights are not rational and beyond the range of floats.
     """
 
     layer: Key[SingleLayer, "The layer.", Named("architecture")]
@@ -195,8 +196,13 @@ def _unit_scale(y: Array) -> tuple[Array, int]:
     return as_floats(y / Fraction(2) ** exponent), exponent
 
 
-def _at_scale(near: Approximation, exponent: int) -> tuple[Array, Array]:
-    """The weights in the canonical scale, their function multiplied by a power of two."""
+def _at_scale(near: Approximation, exponent: int) -> tuple[Array, Array] | tuple[None, None]:
+    """The weights in the canonical scale, their function multiplied by a power of two.
+
+    ``None`` where that function has coefficients beyond the range of floats.
+    """
+    if not -1074 <= exponent <= 1024:
+        return None, None
     A, V = np.ldexp(near.A, exponent // 2), np.ldexp(near.V, exponent - exponent // 2)
     return canonical_scale(A, V) if A.any() and V.any() else (A, V)
 
@@ -227,9 +233,7 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
         floats, exponent = _unit_scale(y)
         T = symmetric_tensor(floats, layer.d, layer.d_out)
         near = nearest_weights(T, 1 if member else layer.alpha)
-        residual = near.residual
-        if exponent <= 1023:  # that of a floating-point number
-            A, V = _at_scale(near, exponent)
+        (A, V), residual = _at_scale(near, exponent), near.residual
     return Identification(
         layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation, fiber.number
     )
@@ -268,14 +272,17 @@ def _one_token(layer: SingleLayer, z: Array, tolerance: float) -> Identification
     of a matrix of rank one, as is ±x².
     """
     exact = factorizations(layer, z) if is_exact(z) else None
+    given: Sequence[tuple[Array, Array] | tuple[None, None]]
     if exact is not None and exact.pairs:
-        pairs, residual = [canonical_scale(*pair) for pair in exact.pairs], 0.0
+        given = pairs = [canonical_scale(*pair) for pair in exact.pairs]
+        residual = 0.0
     else:
-        floats, exponent = _unit_scale(as_floats(z))
+        floats, exponent = _unit_scale(z)
         near = nearest_forms(layer, floats, tolerance)
-        pairs, residual = [_at_scale(near, exponent)], near.residual
-    proved = residual == 0.0 and exact is not None
+        pairs, residual = [canonical_scale(near.A, near.V)], near.residual
+        given = [_at_scale(near, exponent)]
     signatures = [signature(S) for S, _ in pairs]
+    proved = residual == 0.0 and exact is not None
     fitting = next((n for n, pair in enumerate(signatures) if max(pair) <= layer.a), None)
     member, evidence = fitting is not None, Evidence.PROVED if proved else Evidence.NUMERICAL
     closure: bool | None = True
@@ -301,7 +308,8 @@ def _one_token(layer: SingleLayer, z: Array, tolerance: float) -> Identification
     if exact is not None and evidence is Evidence.NUMERICAL:
         # A form that is irreducible over ℚ with a linear factor over ℂ is a norm from a cubic field.
         reason += f"; z_{exact.first + 1} is irreducible over ℚ, so the weights are irrational and rounded"
-    return Identification(layer, member, closure, *pairs[fitting or 0], residual, evidence, reason)
+    A, V = given[fitting or 0]
+    return Identification(layer, member, closure, A, V, residual, evidence, reason)
 
 
 def _is_definite(T: Array, tolerance: float) -> bool:

@@ -83,7 +83,11 @@ class PointFacts(Result):
         "wide networks; a differential of the largest rank; a closure that is an affine space; or "
         "equations of the closure with enough independent differentials.",
     ]
-    evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
+    evidence: Key[
+        Evidence,
+        "How the conclusion is known, or `tangent_lower` if the point is undecided; other numbers have keys "
+        "of their own.",
+    ]
     rank_evidence: Key[Evidence, "How it is known that `differential_rank` is no larger.", PROVED_OR_MODULAR]
     preimages: Key[
         tuple[dict[str, Array], ...],
@@ -260,13 +264,17 @@ class Singularities(Result, name="singularities"):
         """The number of kinds of points."""
         return len(self.kinds)
 
-    def summary(self) -> str:
-        """The dimension, and how many kinds of points are singular, smooth or undecided."""
+    @property
+    def counted(self) -> str:
+        """How many kinds of points are singular, smooth or undecided."""
         counts = Counter(point.singular for point in self.kinds)
         names = {"smooth branch": "smooth on their branch"}
         parts = [f"{counts[word]} {names.get(word, word)}" for word in get_args(Conclusion) if counts[word]]
-        size = f"dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points"
-        return f"{self.dimension.computed_of}: {size}: {', '.join(parts)}"
+        return f"{len(self.kinds)} kinds of points: {', '.join(parts)}"
+
+    def summary(self) -> str:
+        """The dimension, and how many kinds of points are singular, smooth or undecided."""
+        return f"{self.dimension.computed_of}: dimension {self.dimension.dimension}; {self.counted}"
 
     def sheet(self) -> Sheet:
         """A row for each kind, what the columns mean, and whether the neuromanifold is closed."""
@@ -276,8 +284,8 @@ class Singularities(Result, name="singularities"):
             "dimension over ℂ, beyond that of a general one. dim T ≥: independent tangent vectors of the "
             "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: "
             "the functions near these weights, or near others with this function, are a manifold of full "
-            "dimension; other branches may pass through f. evidence: of what is said of f; a number with a "
-            "star rests on ranks modulo a prime all the same."
+            "dimension; other branches may pass through f. evidence: of what is said of f, and of dim T if f "
+            "is undecided; a number with a star rests on ranks modulo a prime all the same."
         )
         if bounded:
             legend += " Equations of low degree bound dim T from above, and prove points smooth."

@@ -55,8 +55,8 @@ def distance_bounds(A: Array, V: Array, stratum: Stratum) -> tuple[Array, Array]
     best = np.where(zero, 0.0, 1.0)
     if not stratum.is_zero:
         form = np.einsum("ncibk,nc,nb->nik", T, h[:, :, 0], q[:, :, 0])
-        roots, vectors = np.linalg.eigh(form + form.swapaxes(1, 2))
-        largest = np.argsort(-np.abs(roots), axis=1)[:, None, :k]
+        eigenvalues, vectors = np.linalg.eigh(form + form.swapaxes(1, 2))
+        largest = np.argsort(-np.abs(eigenvalues), axis=1)[:, None, :k]
         for P in (space[:, :, :k], np.take_along_axis(vectors, largest, 2)):
             inside = P.swapaxes(1, 2) @ A
             for B in (inside, truncated(inside, j)):

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
-from agattn.calls import shown
+from agattn.calls import is_ranks, shown
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
@@ -127,13 +127,11 @@ def stratum_of_ranks(given: Stratum | Sequence[int]) -> Stratum:
     True
     """
     ranks = given.as_json() if isinstance(given, Stratum) else given
-    try:
-        r_v, r_a, r = (int(rank) for rank in ranks)
-    except (TypeError, ValueError):
+    if not is_ranks(ranks) or len(ranks) != 3:
         raise InputError(
             f"the stratum is {shown(given)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
-        ) from None
-    return Stratum(r_v, r_a, r)
+        )
+    return Stratum(*map(int, ranks))
 
 
 def open_stratum(layer: SingleLayer) -> Stratum:

@@ -118,7 +118,7 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
     if larger > _MOST_BITS:
         return float("inf")
     V2 = np.ldexp(V2, larger)
-    scale = float((A * A2).sum() / max((A2**2).sum(), 1e-300))
+    scale = float((A * A2).sum() / max((A2**2).sum(), _TINY))
     if scale:
         A2, V2 = A2 * scale, V2 / scale
     dA, dV = A - A2, V - V2

@@ -172,7 +172,6 @@ def test_numbers_that_make_no_sense_are_refused():
         lambda: by_chains(special("generic"), groups=1),
         lambda: by_volumes(special("generic"), smallest=0.0),
         lambda: by_sgld(special("generic"), []),
-        lambda: by_sgld(special("generic"), burn_in=1.0),
     ):
         with pytest.raises(InputError):
             call_it()

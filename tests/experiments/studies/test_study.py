@@ -273,6 +273,10 @@ def test_a_database_that_others_hold_is_waited_for(tmp_path, monkeypatch, openin
     left.append(busy[0])
     with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
         cache.put(line)
+    left.append(MemoryError())
+    with pytest.raises(InputError, match=r"cannot keep results in .*: MemoryError; choose another"):
+        cache.put(line)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]
 
 
 MANY = """

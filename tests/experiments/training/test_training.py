@@ -23,9 +23,17 @@ from agattn.experiments.training.training import start, train, training_jobs
 from agattn.geometry.critical_points.loss import loss as exact_loss
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.reports import training_findings
 from agattn.reports.document import Text
 from agattn.reports.training_report import training_report
-from agattn.reports.training_tables import energies_table, findings_table, speed_table, speeds
+from agattn.reports.training_tables import (
+    Energy,
+    energies_table,
+    findings_table,
+    langevin,
+    speed_table,
+    speeds,
+)
 from agattn.sheet.data import Table
 
 SPHERE = Data(12, "sphere")
@@ -216,7 +224,7 @@ def test_descent_follows_the_flow_and_langevin_samples():
 
 def test_untrained_weights_are_the_start_of_training():
     [bare] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], method="untrained")
-    [run] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], time=1.0)
+    [run] = ag.train(ag.SingleLayer(3, 2, 2), seeds=np.array([7]), time=np.float32(1))
     assert bare["loss"] == pytest.approx(run["history"]["loss"][0], rel=1e-3)
     assert bare["outcome"] == "untrained" and bare["drift"] == 0
 
@@ -229,6 +237,7 @@ def test_untrained_weights_are_the_start_of_training():
         ("[experiment]\nlayer = {d = 2}", "has no d_out"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nmethod = 'flw'", "no method 'flw'; did you mean 'flow'"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
+        (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\ntime = {10**400}", "time is 1000"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..2'", "the range ends before it begins"),
@@ -385,11 +394,18 @@ def test_reports_count_runs_and_frequencies():
     assert all(0 < t < 1e4 for t in analysis.learning_times(runs))
 
 
-def test_energies_leave_out_runs_that_have_not_learned():
+def test_energies_leave_out_runs_in_local_minima():
     runs = [{"outcome": "sampled", "loss": x} for x in (2e-4, 4e-4, 0.5)] + [
         {"outcome": "diverged", "loss": 3e-4}
     ]
     assert analysis.energies(runs, 1e-4, 10) == (2, pytest.approx(3.0), pytest.approx(1.0))
+
+
+def test_energies_are_compared_before_they_are_rounded(monkeypatch):
+    found = [Energy("chains", Stratum(1, 2, 2), Fraction(5, 2), 1, 30, 30, 2.506, 0.004)]
+    monkeypatch.setattr(training_findings, "langevin", lambda *_: found)
+    said = training_findings.energies(training_findings.Runs([], [])).said
+    assert said.endswith("of λ in 1 of 1 experiment: “chains” 2.51 ± 0.00, λ = 2.5 (30 of 30 runs).")
 
 
 @pytest.mark.slow
@@ -408,12 +424,12 @@ def test_langevin_dynamics_meet_the_learning_coefficient():
         seeds = 60"""
     [experiment] = read_experiments(config)
     lines = list(train(experiment))
-    [row] = energies_table(lines, [experiment]).rows
+    [row] = energies_table(langevin(lines, [experiment])).rows
     said = " ".join(
         block.text for block in training_report(lines, config, "agattn train", pictures=False).blocks()
         if isinstance(block, Text)
     )  # fmt: skip
-    assert f"“chains” {row[5]}, λ = 2.5" in said
+    assert f"“chains” {row[5]}, λ = 2.5 ({row[4]} runs)" in said
     assert row[:4] == ("chains", "(1,2,2)", "5/2", "1")
     number, mean, error = int(row[4].split()[0]), *map(float, row[5].split(" ± "))
     assert number > 20 and abs(mean - 2.5) < 4 * error < 1.5

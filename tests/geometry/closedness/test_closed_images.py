@@ -120,4 +120,4 @@ def test_what_is_said_of_the_twisted_cubic_and_of_its_cousin_that_is_not_closed(
     assert found.closed is True and found.as_json()["closed"] is True
     assert "M is closed (proved), over ℝ and over ℂ: φ is homogeneous of degree 3 in s" in found.closedness
     half = singularities(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2}))
-    assert half.closed is None and half.closedness.endswith("Whether M is all of it is not known.")
+    assert half.closed is None and half.closedness.endswith("Whether M is all of M̄ is not known.")

@@ -1,5 +1,6 @@
 """The squared loss, against residuals of the layer itself and against quadrature."""
 
+import random
 from fractions import Fraction
 from itertools import product
 
@@ -12,10 +13,11 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data
+from agattn.geometry.critical_points import loss as room
+from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data, turned
 from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.variety.coefficient_norm import norm_squared
-from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, parametrization
 
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
 
@@ -32,14 +34,30 @@ def test_the_loss_of_data_is_the_sum_of_squared_residuals(size, seed, n):
     y = [int(x) for x in coefficients(layer, A, V)]
     assert L.value(y) == residuals
     weights = [int(x) for x in (*A.ravel(), *V.ravel())]
-    assert L.in_weights()(*weights) == L.in_coordinates()(*y) == residuals
-    assert L.in_coordinates(101)(*y) == residuals % 101
+    assert L.value(parametrization(layer))(*weights) == L.value(coordinate_ring(layer).gens)(*y) == residuals
+
+
+@pytest.mark.parametrize("sizes", [(2, 1), (2, 2), (3, 2), (2, 3)])
+def test_a_turned_loss_is_the_loss_after_a_change_of_basis(sizes):
+    """L'(φ_{A,V}) = L(φ) at (Uᵀ A Fᵀ, R V U), with a reflection R."""
+    layer, seed = SingleLayer(*sizes), 5
+    d, d_out = sizes
+    L = loss(layer, "generic", seed=1)
+    other, draw = turned(L, seed), random.Random(seed)
+    F, U = (np.array(room._unimodular(d, draw), dtype=object) for _ in range(2))
+    w = np.array([draw.randint(1, 9) for _ in range(d_out)], dtype=object)
+    R = np.eye(d_out, dtype=object) - 2 * np.outer(w, w) * Fraction(1, int(w @ w))
+    numbers = np.random.default_rng(0)
+    A, V = (numbers.integers(-5, 6, shape).astype(object) for shape in ((d, d), (d_out, d)))
+    moved = coefficients(layer, U.T @ A @ F.T, R @ V @ U)
+    assert other.value(coefficients(layer, A, V)) == L.value(moved)
+    assert other.rank == L.rank and other.drawn and not loss(layer, "gaussian", target=moved).drawn
 
 
 @pytest.mark.parametrize("metric", ["generic", "gaussian", "bombieri-weyl", "coefficients"])
 def test_the_gradient_is_that_of_the_polynomial(metric):
     L = loss(SingleLayer(2, 2), metric)
-    f = L.in_coordinates()
+    f = L.value(coordinate_ring(L.layer).gens)
     y = [Fraction(i, 3) for i in range(12)]
     assert isinstance(f, Polynomial)
     assert L.gradient(y) == [f.derivative(g)(*y) for g in f.ring.gens]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 
@@ -144,6 +145,20 @@ def test_charts_have_the_dimension_of_their_stratum():
     for layer in (SingleLayer(2, 2), SingleLayer(3, 2, 2), SingleLayer(3, 1, 1)):
         for stratum in strata(layer)[1:]:
             assert len(affine_chart(layer, stratum).ring) == image_dimension(layer, stratum)
+
+
+def test_what_is_in_the_part_parametrized():
+    """On the smooth part for a = 1 not both ranks are one; on a stratum all three ranks are the largest."""
+    line, plane, both = [[1.0, 2], [0, 0]], [[1.0, 2], [3, -1]], [[3.0, 0], [5, 0]]
+    chart = affine_chart(SingleLayer(2, 2, 1))
+    for V, inside in ((line, False), (plane, True)):
+        at = chart.near(np.array(both), np.array(V))
+        for ball in flint.arb, flint.acb:
+            assert chart.is_inside(list(map(ball, at))) == inside
+    chart = affine_chart(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    at = {str(x): flint.arb(n + 2) for n, x in enumerate(chart.ring.gens)}
+    assert chart.is_inside(list(at.values()))
+    assert not chart.is_inside([flint.arb(0) if x.startswith("h") else value for x, value in at.items()])
 
 
 def test_equations_divided_by_the_scale_are_the_gradient():

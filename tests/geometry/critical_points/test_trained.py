@@ -98,6 +98,40 @@ def test_two_outputs_and_what_does_not_fit():
         weights(A=[[float("nan"), 1.0], [0.0, 1.0]], V=[[1.0, 0.0]])
 
 
+@pytest.mark.parametrize(
+    ("A", "V", "normal", "ranks"),
+    [
+        ([[1, 2], [0, 0]], [[1, 3], [2, -1]], [4, 0, 7, -2, 0, 0, -2, 0, 21, 1, 0, 0], (2, 1, 2)),
+        ([[1, 2], [3, -1]], [[1, 3], [2, 6]], [45, -15, 5, 0, 0, 0, -18, 6, -2, 0, 0, 0], (1, 2, 2)),
+    ],
+)
+def test_a_smooth_point_of_a_lower_stratum_is_said_to_have_at_least_its_ranks(A, V, normal, ranks):
+    """A loss that is critical at φ_{A,V} on M(2,2,2): ranks in balls are proved from below alone."""
+    layer = SingleLayer(2, 2)
+    units = np.eye(4, dtype=int).reshape(-1, 2, 2)
+    tangent = [coefficients(layer, unit, V) for unit in units] + [coefficients(layer, A, u) for u in units]
+    assert not (np.array(tangent) @ normal).any()
+    L = loss(layer, "coefficients", target=(coefficients(layer, A, V) + normal).tolist())
+    near = weights(A=np.array(A) + 1e-3, V=np.array(V) - 1e-3)
+    [found] = [one for one in critical_points_near(L, near) if one.rank == 2]
+    point = found.point
+    assert (
+        float(point.loss.mid()) == pytest.approx(np.dot(normal, normal)) and point.evidence.value == "proved"
+    )
+    assert point.stratum.as_json() == list(ranks) and not point.exact_ranks
+    assert f"on the smooth part, with ranks of at least ({','.join(map(str, ranks))}): loss" in str(found)
+    assert ("the rank of A at 2" in str(found)) == (ranks[1] == 2) or not found.index
+    [generic, *_] = critical_points_near(loss(layer, "bombieri-weyl", seed=1), near)
+    assert generic.point.exact_ranks and "at least" not in str(generic.point)
+
+
+@pytest.mark.parametrize("d_out", [1, 2])
+def test_in_one_dimension_the_only_critical_point_is_the_minimum(d_out):
+    L = loss(SingleLayer(1, d_out))  # M is the whole space, and regular where A and V have rank one
+    (best,) = critical_points_near(L, weights(A=[[1]], V=[[2]] * d_out))
+    assert best.is_local_minimum and best.point.gradient < 1e-15
+
+
 def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
     """A chart that contains them is taken."""
     layer = SingleLayer(2, 1)

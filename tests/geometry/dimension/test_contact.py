@@ -37,7 +37,7 @@ def test_singular_values_in_high_precision_fall_at_the_same_rates():
 
 
 def test_a_lightning_network_has_orders_too():
-    """φ falls as t^(3^l − 1), and a derivative by K or Q by one power less."""
+    """φ falls as s^(3^l − 1), and a derivative by K or Q by one power less."""
     assert orders(ag.spectrum(ag.DeepNetwork((2, 2), (1,), 2))).keys() == {1, 2}
     deep = ag.spectrum(ag.DeepNetwork((2, 2, 2), (1, 1), 2))
     assert {one.order for one in deep.orders} == {7, 8} and deep.complete
@@ -45,7 +45,7 @@ def test_a_lightning_network_has_orders_too():
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4), st.integers(0, 10**6))
 def test_the_smith_form_of_a_matrix_made_from_one(exponents, seed):
-    """U·diag(t^e)·W has the orders e, for U and W that are invertible at t = 0."""
+    """U·diag(s^e)·W has the orders e, for U and W that are invertible at s = 0."""
     n, N = len(exponents), 5
     draw = np.random.default_rng(seed)
 

@@ -219,6 +219,8 @@ def test_known_structures():
     # gl(2), and a rotation that commutes with it: it is no diagonal matrix, but in the center.
     plane = [{(0, 0): 1}, {(0, 1): 1}, {(1, 0): 1}, {(1, 1): 1}, {(2, 3): 1, (3, 2): -1}]
     assert str(structure(plane)) == "sl(2) + center of dimension 2"
+    # Brackets with numbers from 2⁻¹⁰ to 2¹¹.
+    assert str(structure([{(0, 0): 1024, (1, 1): -1024}, {(0, 1): 1}, {(1, 0): 1}])) == "sl(2)"
     swap = np.eye(7, dtype=int)[::-1]
     signed = np.diag([1, 1, 1, -1, -1, -1]) @ np.eye(6, dtype=int)[::-1]
     assert str(structure(preserving(swap))) == "so(7)"
@@ -247,6 +249,8 @@ def test_what_symbols_cannot_prove_is_modular(monkeypatch):
     found = linear_symmetries(DeepNetwork((2, 2), (1,), t=2))
     assert (found.dimension, found.evidence) == (2, Evidence.MODULAR)
     assert found.orbit_dimension == 0 and 0 < found.error < 1e-20
+    chances = [lie_algebra._error(found.architecture, g.matrix) for g in found.generators]
+    assert found.error == sum(chances) > max(chances)  # that of any one of them
 
 
 def test_nothing_false_is_proved(monkeypatch):

@@ -15,6 +15,7 @@ MODELS = [
     Network([Perceptron([5, 4, 3], degree=2, bias=True), Sum(), Linear(2)], dim=4, tokens=2),
     Network([Convolution(2, degree=2, channels=4), Convolution(2, degree=2, channels=3)], dim=3, tokens=5),
     Network([Convolution(2, degree=2), Linear(3)], dim=6),
+    Network([Convolution(1, degree=2, channels=4), Linear(6)], dim=12),  # x ↦ (Wx_j²) over the entries x_j
     Network([Skip([Linear(6), Power(2), Linear(4)]), Linear(3)], dim=4),
 ]
 
@@ -23,7 +24,13 @@ MODELS = [
 def test_what_is_inside_has_no_larger_dimension(architecture):
     inside = smaller(architecture, architecture.parameters // 2)
     assert type(inside) is type(architecture) and inside.parameters <= architecture.parameters // 2
-    assert 0 < dimension(inside, points=1).lower_bound <= dimension(architecture, points=1).upper_bound
+    assert 0 < dimension(inside, points=1).lower_bound <= dimension(architecture, points=1).observed
+
+
+def test_rows_that_become_tokens_stay():
+    layers = [Linear(4), Convolution(3, degree=1, channels=3), Convolution(2, degree=1)]
+    network = Network(layers, dim=2)  # of dimension 2, and 4 with Linear(3)
+    assert smaller(network, network.parameters - 1) is None
 
 
 LARGE = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agattn import Attention, DeepNetwork, Network, Perceptron
+from agattn import Attention, Convolution, DeepNetwork, Network, Perceptron
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_residues
 from agattn.evidence import Evidence
@@ -134,6 +134,13 @@ def test_masks_need_one_pair_of_tokens_that_all_layers_see(masks, known):
     assert (theorem is not None) == known
     if theorem is not None:
         assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
+
+
+def test_a_mask_may_be_for_fewer_tokens_than_the_input_has():
+    layers = [Convolution(2, degree=1, channels=2), Attention(3, rank=1, mask=((1, 1), (1, 1)))]
+    network = Network(layers, dim=3, tokens=3)
+    assert by_supports(network) is None
+    assert dimension(network).dimension == 22 - 1 - 1 - 4  # parameters less GL(1), a factor, and GL(2)
 
 
 def test_a_transformer_of_full_size():

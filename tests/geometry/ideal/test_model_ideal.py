@@ -336,6 +336,13 @@ def test_an_equation_that_does_not_vanish_is_refused(monkeypatch):
         ag.ideal(minors(4), 2)
 
 
+def test_equations_that_hold_modulo_the_first_prime_alone_are_not_lifted():
+    prime = Implicitization(coefficient_map(ag.PolynomialMap(lambda s: [s[0], s[1]], {"s": 2}))).prime
+    plane = ag.PolynomialMap(lambda s: [s[0] ** 50, s[0] ** 50 + prime * s[1]], {"s": 2})
+    quadrics = compute_model_ideal(coefficient_map(plane), 2).degrees[1]
+    assert quadrics.minimal_generators == 2 and quadrics.evidence is Evidence.MODULAR
+
+
 def test_minimal_generators_in_a_degree_with_equations_from_below_are_proved_or_modular(monkeypatch):
     layer = coefficient_map(ag.SingleLayer(2, 2, 1))
     assert compute_model_ideal(layer, 4).degrees[3].evidence is Evidence.PROVED

@@ -172,6 +172,11 @@ def test_bad_moves():
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             found.move(**options)
+    zero = fiber(weights(A=[[0, 0], [0, 0]], V=[[0, 0]]))
+    on_A, on_V = (next(n for n, c in enumerate(zero.points) if c.name == f"{x} = 0") for x in "AV")
+    for component, options in ((on_A, {"A": [[1, 0], [0, 1]]}), (on_V, {"V": [[1, 2]]})):
+        with pytest.raises(InputError, match="A is free on V = 0, V on A = 0"):
+            zero.move(component, **options)
     with pytest.raises(InputError, match="no inverse"):
         fiber(weights(K=[[1, 0]], Q=[[1, 0]], V=[[1, 2]])).move(C=[[0]])
     with pytest.raises(InputError, match="same d"):

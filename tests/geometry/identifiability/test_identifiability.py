@@ -316,6 +316,23 @@ def test_where_ranks_do_not_decide_it_is_said():
 # --- documents, and what is refused ---
 
 
+def test_a_family_smaller_than_the_fiber_is_not_taken_for_all_of_it():
+    """One token: (K, Q) and (K + SQ, Q) have one function for skew S; no symmetry of a head does this."""
+    network = ag.DeepNetwork((2, 1), (2,), t=1)
+    at = {"K_1": [[[0, -1], [0, 2]]], "Q_1": [[[1, 2], [0, 0]]], "V_1": [[[2, -1]]]}
+    moved = {**at, "K_1": [[[0, -1], [-1, 0]]]}
+    assert ag.fiber(network, at).contains(moved)
+    found = ag.identifiability(network, at=at)
+    assert found.fiber_dimension == 6 and found["K_1"].status.value == "undecided"
+    assert found["K_1"].free >= 3  # what one rank at these weights shows
+
+
+def test_a_bound_on_the_fiber_is_called_a_bound():
+    square = ag.PolynomialMap(lambda a: a * a, {"a": 1})
+    assert "has dimension 0 (proved)" in str(ag.identifiability(square, at={"a": [3]}))
+    assert "has dimension at least 0 (modular)" in str(ag.identifiability(square, at={"a": [0]}))
+
+
 def test_document_and_table():
     found = ag.identifiability(ag.SingleLayer(2, 2, 1), "K + K")
     document = json.loads(json.dumps(found.as_json()))

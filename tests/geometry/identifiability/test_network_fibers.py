@@ -176,6 +176,15 @@ def test_zero() -> None:
     check(below)
 
 
+def test_near_the_weights_a_zero_may_have_more_dimensions_than_an_array_that_is_zero() -> None:
+    """V_2 V_1 = 0 near V_2 = 0, where no scores are 0: two equations, not four."""
+    network = DeepNetwork((1, 2, 2), (1, 1), t=1)
+    given = {"K_1": [[1]], "Q_1": [[2]], "V_1": [[2], [-1]], "V_2": np.zeros((2, 2))}
+    fiber = network_fiber(network, {**given, "K_2": [[-1, -4]], "Q_2": [[0, -1]]})
+    assert fiber.case == "zero" and fiber.is_exact
+    assert fiber.dimension == network.parameters - 2
+
+
 def test_other_networks_are_searched() -> None:
     network = DeepNetwork((2, 2, 2), (2, 2), t=2, heads=2, skip=True)
     weights: dict[str, Any] = {

@@ -1,5 +1,7 @@
 """Large and small entries, and rounding: the same answers as at ordinary scale."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -98,6 +100,14 @@ def test_exact_tensors_too_large_for_floats_are_still_decided():
     assert found.in_zariski_closure is False and found.A is None
     found = identify(SingleLayer(2, 1), [10**400, 0, -2 * 10**400, 0, 0, 0])  # u² − 2v², over ℚ(√2)
     assert found.in_neuromanifold and found.A is None
+
+
+@pytest.mark.parametrize("scale", [10**400, Fraction(1, 10**400), Fraction(1, 10**700)])
+def test_weights_beyond_the_range_of_floats_are_left_out(scale):
+    two = identify(SingleLayer(2, 1), [scale, 0, 0, 0, 0, scale])
+    assert two.A is None and two.V is None and two.residual == pytest.approx(0.5)
+    one = identify(SingleLayer(2, 1, t=1), [scale, 0, 0, 2 * scale])  # x³ + 2y³, over ℚ(∛2)
+    assert one.A is None and one.in_neuromanifold and "irreducible" in one.reason
 
 
 def test_what_overflows_is_said():

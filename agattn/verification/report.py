@@ -1,0 +1,123 @@
+"""The report of a verification: a verdict on each claim, who computed what, and what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agattn.architectures.forms import STUDIED, Studied
+from agattn.errors import nearest
+from agattn.evidence import SECONDS, Status, Verdict, Verdicts
+from agattn.sheet.data import Note, Sheet, Table, Wide, Word
+from agattn.sheet.result import Key, Named, Result
+from agattn.sheet.terminal import text
+
+if TYPE_CHECKING:
+    from agattn.engines.run import Run
+
+LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
+
+
+@dataclass(frozen=True, repr=False)
+class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
+    """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
+
+    layer: Key[
+        Studied,
+        STUDIED,
+        Named("architecture"),
+    ]
+    verdicts: Key[Verdicts, "One verdict for each claim.", Named("claims")]
+    runs: tuple[Run, ...]
+    troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]
+    engine_failed: bool
+    seconds: Key[float, "Wall-clock time of everything.", SECONDS]
+
+    def __getitem__(self, claim: str) -> Verdict:
+        """The verdict on a claim; KeyError with the nearest one if there is none."""
+        for verdict in self.verdicts:
+            if verdict.claim == claim:
+                return verdict
+        raise KeyError(f"no claim {claim!r} in this report{nearest(claim, self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (verdict.claim for verdict in self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @property
+    def exit_status(self) -> int:
+        """0 all confirmed or inapplicable; 1 a claim refuted; 3 undecided; 4 as an engine failed."""
+        statuses = {verdict.status for verdict in self.verdicts}
+        if Status.REFUTED in statuses:
+            return 1
+        if Status.UNDECIDED in statuses:
+            return 4 if self.engine_failed else 3
+        return 0
+
+    @property
+    def found_by(self) -> dict[str, list[str]]:
+        """What the verdicts rest on, by who found and who checked it, in words."""
+        groups: dict[str, list[str]] = {}
+        for source in dict.fromkeys(s for verdict in self.verdicts for s in verdict.sources):
+            checked = f", checked by {source.checked_by}" if source.checked_by else ""
+            who = f"Found by {source.found_by}{checked}".replace("by native", "natively")
+            groups.setdefault(who, []).append(source.part)
+        return groups
+
+    def summary(self) -> str:
+        """How many claims there are, and what was concluded."""
+        counts = Counter(str(verdict.status) for verdict in self.verdicts)
+        words = ", ".join(f"{number} {word}" for word, number in counts.items())
+        return f"{self.layer}: {len(self)} claim{'s' * (len(self) != 1)}{f', {words}' if words else ''}"
+
+    def __str__(self) -> str:
+        return text(self.sheet())
+
+    def sheet(self) -> Sheet:
+        """The verdicts, with their reasons on a page and with what was computed in a terminal."""
+        reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
+        values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
+        meanings = [f"{v.claim}: {v.meaning}." for v in self.verdicts if v.is_terse and v.meaning]
+        headings, why = ("claim", "verdict", "evidence"), Wide("why")
+        return Sheet(
+            str(self.layer),
+            (
+                Table(str(self.layer), (*headings, why), reasons, where="page"),
+                Table("", (*headings, Wide("computed")), values, ruled=False, where="terminal"),
+                *([Note(LEGEND, folded=True)] if getattr(self.layer, "has_orbits", False) else []),
+                *([Note("\n".join(meanings), folded=True)] if meanings else []),
+                *map(Note, self._remarks()),
+            ),
+        )
+
+    def _remarks(self) -> list[str]:
+        """What a reader must not miss: refutations with their witness, doubts, troubles, who computed."""
+        grouped: dict[tuple[str, str], list[str]] = {}
+        silent: dict[tuple[str, ...], list[str]] = {}
+        for verdict in self.verdicts:
+            if verdict.status.value in ("refuted", "undecided"):
+                grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
+            if verdict.assumes:
+                silent.setdefault(verdict.assumes, []).append(verdict.claim)
+        lines = [f"{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+        for hypotheses, ids in silent.items():
+            do, they = ("do", "they assume") if len(ids) > 1 else ("does", "it assumes")
+            lines.append(f"{', '.join(ids)} {do} not apply: {they} {' and '.join(hypotheses)}.")
+        lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
+        lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
+        lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
+        installations = (run.installation for run in self.runs)
+        engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
+        computed = [f"Computed by {', '.join(engines) or 'exact linear algebra'} in {self.seconds:.1f} s."]
+        if engines:
+            computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
+        return [*lines, "\n".join(computed)]
+
+
+def _shows_limit(verdict: Verdict) -> bool:
+    """Whether a claim is confirmed by one limit, which a reader wants to see."""
+    return verdict.status is Status.CONFIRMED and "limit" in verdict.details
