@@ -330,13 +330,13 @@ claims = click.option(
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from agattn.claims import titled
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
 
         for title, claims in titled():
-            told(f"{title}:")
+            print_folded(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
-                told(f"  {claim.id}\n    {claim.statement}{assumes}")
+                print_folded(f"  {claim.id}\n    {claim.statement}{assumes}")
         context.exit()
 
 
@@ -604,13 +604,13 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
 
 def _show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
         from agattn.systems.catalogue import MODEL_TASKS, TASKS
 
         width = max(map(len, TASKS))
         for name, task in TASKS.items():
             more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
-            told(f"{name:{width}}  {task.summary}{more}")
+            print_folded(f"{name:{width}}  {task.summary}{more}")
         ctx.exit()
 
 

@@ -75,7 +75,7 @@ def show(sheet: Sheet, console: Console | Paper) -> None:
             print_table(part, console)
 
 
-def told(said: str, stream: TextIO | None = None) -> None:
+def print_folded(said: str, stream: TextIO | None = None) -> None:
     """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole.
 
     The stream is the standard output if none is given.

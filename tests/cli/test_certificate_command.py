@@ -47,6 +47,11 @@ def test_on_stdout_it_is_nothing_but_the_certificate():
     assert (status, err) == (1, "") and json.loads(out)["format"] == "agattn certificate 1"
 
 
+def test_verify_prints_nothing_but_the_certificate_where_it_goes_to_stdout():
+    status, out, _ = call("verify", *THIN[1:], "--engine", "native", "--certificate", "-")
+    assert status == 1 and json.loads(out)["format"] == "agattn certificate 1"
+
+
 def test_a_network_and_what_has_no_certificate():
     words = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
     for claim in ("agattn.deep-zeros", "corollary-3.8", "agattn.network-dimension"):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import agattn.sheet.terminal
 from agattn.cli.commands import COMMANDS
-from agattn.sheet.terminal import fold, show, told
+from agattn.sheet.terminal import fold, print_folded, show
 
 #: A script, a page of Markdown and a schema are for programs: their lines are never folded.
 FILES = {"emit", "audit", "schema"}
@@ -97,5 +97,5 @@ def test_in_a_pipe_lines_stay_whole(columns, monkeypatch):
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
     file = io.StringIO()
-    told("word " * 40, file)
+    print_folded("word " * 40, file)
     assert (file.getvalue().count("\n") == 1) == (columns is None)

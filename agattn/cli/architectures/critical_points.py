@@ -100,6 +100,6 @@ def _near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
     if write_result(found.as_json(), destination, as_json):
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
 
-        told(str(found))
+        print_folded(str(found))

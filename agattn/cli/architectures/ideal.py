@@ -118,11 +118,11 @@ def command(
         write_file(output, examined.text)
     if output != STDOUT:
         _show(examined.ideal, as_json)
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
     for said in (examined.compared, examined.complete) if not as_json else ():
         if said is not None:
-            told(f"\n{said}", sys.stderr if output == STDOUT else sys.stdout)
+            print_folded(f"\n{said}", sys.stderr if output == STDOUT else sys.stdout)
     return 3 if examined.complete is not None and examined.complete.whole is None else 0
 
 

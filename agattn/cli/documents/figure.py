@@ -69,7 +69,7 @@ def command(
     softmax network as its scores get small, in 120 digits and in float64.
     """
     from agattn.reports.verbs import figure
-    from agattn.sheet.terminal import show, told
+    from agattn.sheet.terminal import print_folded, show
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
@@ -109,7 +109,7 @@ def command(
     else:
         show(made.sheet(), console())
         if made.note:
-            told(made.note, sys.stderr)
+            print_folded(made.note, sys.stderr)
         if output is None:
             click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
     if output is not None:

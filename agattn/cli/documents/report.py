@@ -109,9 +109,9 @@ def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None
     if as_json:
         print_json(saved.as_json())
     else:
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
 
-        told(f"{document.summary}\n{saved}")
+        print_folded(f"{document.summary}\n{saved}")
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:

@@ -26,7 +26,7 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(found.as_json())
     else:
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
 
-        told(str(found))
+        print_folded(str(found))
     return 0 if found.ok else 3

@@ -62,7 +62,7 @@ def command(
     if as_json:
         print_json(done.as_json())
         return
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
-    told(str(done))
+    print_folded(str(done))
     click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)

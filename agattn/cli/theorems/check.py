@@ -49,7 +49,7 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
 
         print_json(Checked(result).as_json())
     else:
-        from agattn.sheet.terminal import told
+        from agattn.sheet.terminal import print_folded
 
-        told(described(result))
+        print_folded(described(result))
     return 0 if result["valid"] else 1

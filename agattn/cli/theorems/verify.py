@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import progress, show_result, write_file, write_json
+from agattn.cli.output import STDOUT, progress, show_result, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.report import Report
@@ -60,7 +60,8 @@ def command(
         write_file(report / "report.md", _text(result), tell=False)
     if certificate is not None:
         _certify(result, certificate)
-    show_result(result, as_json)
+    if certificate != STDOUT:
+        show_result(result, as_json)
     return result.exit_status
 
 
@@ -70,11 +71,11 @@ def _certify(report: Report, file: Path) -> None:
 
     found = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(found) + "\n")
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
-    told(f"certified: {', '.join(found.certified)}", sys.stderr)
+    print_folded(f"certified: {', '.join(found.certified)}", sys.stderr)
     if found.uncertified:
-        told(f"not certified: {', '.join(found.uncertified)}", sys.stderr)
+        print_folded(f"not certified: {', '.join(found.uncertified)}", sys.stderr)
 
 
 def _text(report: Report) -> str:

@@ -35,7 +35,7 @@ def command(
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
     with progress("equivalent"):
         one, two = (read_weights(WeightFile([path]), layer, head, **counts) for path in (first, second))
@@ -43,5 +43,5 @@ def command(
     if as_json:
         print_json(found.as_json())
     else:
-        told("\n".join(filter(None, (str(found), found.closeness))))
+        print_folded("\n".join(filter(None, (str(found), found.closeness))))
     return {True: 0, False: 1, None: 3}[found.equal]

@@ -99,7 +99,7 @@ def command(
     from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
     which = {"layer": layer, "head": head, **counts}
     with progress("fiber"):
@@ -109,7 +109,7 @@ def command(
         answer = None if others is None else equivalent(w, others, tolerance=tolerance)
     show_result(replace(found, equivalent=None if answer is None else answer.of_head()), as_json)
     if answer is not None and not as_json:
-        told(f"{other}: {answer}")
+        print_folded(f"{other}: {answer}")
 
 
 def _of_network(
@@ -119,11 +119,11 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import told
+    from agattn.sheet.terminal import print_folded
 
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
         compared = None if other is None else found.compare(WeightFile([other]), seed)
     show_result(replace(found, equivalent=compared), as_json)
     if compared is not None and not as_json:
-        told(f"{other}: {compared}")
+        print_folded(f"{other}: {compared}")
