@@ -7,7 +7,6 @@ from agattn.architectures.layer import OneTokenLayer, SingleLayer, as_attention,
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.calls import positive_integer
 
 if TYPE_CHECKING:
     from agattn.architectures.composition import Network
@@ -63,7 +62,6 @@ __all__ = [
     "as_layer",
     "draw_parameters",
     "one_layer",
-    "positive_integer",
 ]
 
 

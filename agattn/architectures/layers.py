@@ -322,7 +322,7 @@ class Attention(Layer):
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t); any number of tokens but for a mask that is given."""
         if isinstance(self.mask, tuple) and len(self.mask) != shape[1]:
-            raise InputError(f"mask is for {len(self.mask)} tokens, and there are {shape[1]}")
+            raise InputError(f"mask has {len(self.mask)} rows, one for each token, and t is {shape[1]}")
         return self.out, shape[1]
 
     def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:

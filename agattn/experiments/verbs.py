@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agattn.architectures import Architecture, SingleLayer, positive_integer
-from agattn.calls import is_ranks, shown
+from agattn.architectures import Architecture, SingleLayer
+from agattn.calls import is_ranks, positive_integer, shown
 from agattn.errors import InputError, nearest, read_text
 from agattn.patience import Progress, silent
 

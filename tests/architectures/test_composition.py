@@ -280,7 +280,7 @@ def test_bounds_of_layers_add_up():
         (lambda: ag.Attention(2, 2, normalization={"series": ["1", "x"]}), "must be rational numbers such"),
         (lambda: ag.Attention(2, 2, normalization={"series": [0, 1]}), "its first coefficient, φ.0., must"),
         (lambda: ag.Attention(2, 2, normalization={"series": [1, 0]}), "beyond the first must differ from 0"),
-        (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask is for 1 tokens"),
+        (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask has 1 rows, one for"),
         (lambda: ag.Network([ag.Attention(2, 2, skip=True)], 3, 2), "layer 1: skip adds the input, 3×2, to"),
         (lambda: ag.Network([ag.CrossAttention(1, 1, 3)], 2, 3), "context is 3, and there are 3 tokens"),
         (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and slides along 3"),

@@ -26,8 +26,9 @@ from agattn.algebra.residues import Residues, random_prime, random_residues
 from agattn.algebra.series import Series, SeriesArithmetic
 from agattn.algebra.spectrum import midpoints, singular_values
 from agattn.algebra.tracing import Traced, Tracing
-from agattn.architectures import Architecture, DeepNetwork, positive_integer
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian

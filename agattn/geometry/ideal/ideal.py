@@ -1,6 +1,7 @@
 """The homogeneous ideal of a neuromanifold, degree by degree, with its modules and its equations.
 
 >>> from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 >>> ideal = compute_ideal(SingleLayer(3, 1), max_degree=4)
 >>> print(ideal)
 Ideal of M(3,1,3) to degree 4: 20 cubics, 90 quartics
@@ -32,8 +33,9 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
+from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.architectures.forms import Studied
+from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import (

@@ -21,8 +21,8 @@ from math import comb
 
 from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
-from agattn.architectures import positive_integer
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.calls import positive_integer
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size

@@ -41,8 +41,9 @@ from agattn.algebra.scalars import (
     scaled,
     unread_matrix,
 )
-from agattn.architectures import SingleLayer, positive_integer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
+from agattn.calls import positive_integer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse

@@ -37,7 +37,8 @@ from typing import Any
 
 from agattn.algebra.characters import Partition, module_name, partitions, schur_dimension
 from agattn.algebra.memory import Memory
-from agattn.architectures import PolynomialMap, SingleLayer, positive_integer
+from agattn.architectures import PolynomialMap, SingleLayer
+from agattn.calls import positive_integer
 from agattn.errors import InputError
 from agattn.geometry.ideal.equations import Equation, EquationModule, multiples_of, relations
 from agattn.geometry.ideal.equivariant import InvariantImage, modules_of_image
