@@ -1,7 +1,6 @@
 """The homogeneous ideal of a neuromanifold, degree by degree, with its modules and its equations.
 
 >>> from agattn.architectures import SingleLayer
-from agattn.calls import positive_integer
 >>> ideal = compute_ideal(SingleLayer(3, 1), max_degree=4)
 >>> print(ideal)
 Ideal of M(3,1,3) to degree 4: 20 cubics, 90 quartics
