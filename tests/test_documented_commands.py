@@ -63,7 +63,13 @@ TRAIN = [
 ]
 # A test beside that of the zoo compares the tables of equations with degrees computed again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
-RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO, EQUATIONS, *TRAIN]
+# tests/experiments/studies does every twelfth job of these.
+SOFTMAX = [
+    ["study", "examples/softmax-heads.toml", "-O", "heads.jsonl"],
+    ["study", "examples/softmax-networks.toml", "-O", "networks.jsonl"],
+]
+AUDIT = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ["audit", "-O", "docs/experiments/audit.md"]]
+RUN_ELSEWHERE = [*AUDIT, ZOO, EQUATIONS, *SOFTMAX, *TRAIN]
 # These take longest; a shorter one of each command runs without --all.
 LONG = {
     "audit --max-d 3 --max-out 3",
@@ -76,8 +82,6 @@ LONG = {
     "report -d 3 -o 2 -a 2 --out report",
     "run strata-tangents -d 3 -o 2 -a 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
-    "study examples/softmax-heads.toml -O heads.jsonl",
-    "study examples/softmax-networks.toml -O networks.jsonl",
     "study grid.toml --workers 2 -O results.jsonl",
     "verify -d 6 -o 6 -a 4 --engine native",
 }

@@ -26,6 +26,7 @@ from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
+from agattn.experiments.studies.grid import read_grid
 from agattn.experiments.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
 from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.experiments.studies.study import study
@@ -697,3 +698,17 @@ def test_connections_of_workers_that_close_early_are_no_news(monkeypatch):
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
+
+
+# The grids of examples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "jobs"), [("softmax-networks", 216), ("softmax-heads", 576)])
+def test_no_softmax_network_of_the_examples_refutes_a_claim(name, jobs):
+    """Every twelfth job: all of them take a minute."""
+    grid = read_grid((Path(__file__).parents[3] / "examples" / f"{name}.toml").read_text(encoding="utf-8"))
+    assert len(grid.jobs) == jobs
+    verdicts = [claim["verdict"] for line in study(grid.jobs[::12]) for claim in line["result"]["claims"]]
+    assert {*verdicts} <= {"confirmed", "inapplicable"}
+    assert verdicts.count("confirmed") > len(grid.jobs[::12]) / 2
