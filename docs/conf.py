@@ -79,10 +79,13 @@ def trim_blocks(_: Any, document: nodes.document) -> None:
             block.children = [nodes.Text(block.rawsource)]
 
 
-def leave_builtins(_: Any, document: nodes.document) -> None:
-    """Show Python's own types as they are: each would be looked for among all names of the package."""
+def leave_foreign_types(_: Any, document: nodes.document) -> None:
+    """Show types of Python and of other packages as they are: all names here would be searched for each."""
     for reference in list(document.findall(pending_xref)):
-        if reference["refdomain"] == "py" and hasattr(builtins, reference["reftarget"]):
+        package, dot, _ = reference["reftarget"].partition(".")
+        if reference["refdomain"] == "py" and (
+            hasattr(builtins, package) if not dot else package in sys.modules and package != "agattn"
+        ):
             reference.replace_self(reference.children)
 
 
@@ -109,5 +112,5 @@ gc.set_threshold(100_000)
 
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim_blocks)
-    app.connect("doctree-read", leave_builtins)
+    app.connect("doctree-read", leave_foreign_types)
     app.connect("autodoc-skip-member", skip_tuple_fields)
