@@ -81,8 +81,8 @@ def independent_columns(matrix: Any) -> list[int]:
 def independent_rows(rows: Matrix) -> list[int]:
     """The rows that are no combinations over ℚ of earlier rows.
 
-    >>> independent_rows([[0, 0], [1, 2], [2, 4], [0, 1]])
-    [1, 3]
+    >>> independent_rows([[0, 0], [1, 2], [2, 4], [0, 1]]), independent_rows([[3, 1]])
+    ([1, 3], [0])
     """
     return echelon(rational_matrix(rows, len(rows[0])).transpose())[1] if len(rows) else []
 

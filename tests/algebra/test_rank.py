@@ -156,6 +156,11 @@ def test_decimals_whose_integers_would_fill_the_memory_stay_balls(monkeypatch: p
             rank(matrix, "rational")
 
 
+def test_sparse_matrices_have_all_their_rows_as_balls() -> None:
+    found = rank(SparseMatrix((3, 4), {(0, 3): 1, (1, 0): Fraction(1, 3), (2, 1): 2}), "ball")
+    assert (found.method, found.rank, found.evidence) == ("ball", 3, Evidence.PROVED)
+
+
 def test_numpy_gets_the_hilbert_matrix_wrong() -> None:
     assert np.linalg.matrix_rank(np.array(hilbert(60), dtype=float)) < 20
 

@@ -231,6 +231,12 @@ def test_networks_of_attention_are_recognized(network):
     assert other.architecture.as_network() is None and other.dimension == dimension(network).dimension
 
 
+def test_one_token_sees_itself_alone_under_every_mask():
+    plain = ag.Network([ag.Attention(2, 2)], 3, 1).as_network()
+    assert plain is not None and ag.Network([ag.Attention(2, 2, mask="causal")], 3, 1).as_network() == plain
+    assert ag.Network([ag.Attention(2, 2, mask="causal")], 3, 2).as_network() is None
+
+
 def test_rotary_positions_leave_a_smaller_group():
     found = dimension(ag.Network([ag.Attention(3, 2, rotary=True)], 3, 3))
     # 21 parameters, less the scaling and the rotation of a pair, and the scaling of A.

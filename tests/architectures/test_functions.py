@@ -43,6 +43,7 @@ def value(text):
         ("K - (P - K)", 2 * K - P),
         ("K (2 P^T K)^T", 2 * K @ K.T @ P),
         ("K b", (K @ b)[:, None]),
+        ("(" * 50 + "K" + ")" * 50, K),
         ("s", np.array([[ARRAYS["s"]]])),
     ],
 )
@@ -70,7 +71,7 @@ def test_functions_are_what_they_say(text, expected):
         ("", "an array is missing at the end"),
         ("3", "a number stands alone"),
         ("K^T Q)", "')' is not read here"),
-        ("(" * 60 + "K" + ")" * 60, "more than 50 parentheses"),
+        ("(" * 51 + "K" + ")" * 51, "more than 50 parentheses"),
         ("K " * 6000, "12000 characters"),
         ("K K^T " * 200 + "K", "names 401 arrays and indices; at most 100 are read"),
         ("9" * 5000 + " K", "a number has 5000 digits, more than 9"),

@@ -187,3 +187,15 @@ def test_one_line_for_what_cannot_be_read(program, name, message):
     with pytest.raises(ag.InputError, match=message) as caught:
         read_model(f"{program}/{name}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("deep", "read"), [(19, True), (20, True), (21, False)])
+def test_skips_inside_of_each_other_have_an_end(deep, read):
+    heads = [f'[[{".".join(["layer"] * n)}]]\ntype = "skip"\n' for n in range(1, deep + 1)]
+    inner = f'[[{".".join(["layer"] * (deep + 1))}]]\ntype = "linear"\nout = 1\n'
+    text = "".join(["[input]\ndim = 1\ntokens = 1\n", *heads, inner])
+    if read:
+        assert read_toml(text, "deep.toml").parameters == 1
+    else:
+        with pytest.raises(ag.InputError, match="there are more than 20 layers inside of each other"):
+            read_toml(text, "deep.toml")

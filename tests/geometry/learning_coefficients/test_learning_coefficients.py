@@ -314,6 +314,12 @@ def test_normal_forms_are_those_of_ranks_that_there_are(
         normal_form(SingleLayer(*sizes), Stratum(*ranks), rank_k, rank_q)
 
 
+def test_a_normal_form_has_a_rank_of_v_and_k_that_there_is() -> None:
+    assert normal_form(SingleLayer(2, 2, 2), Stratum(1, 1, 2), 1, 1, 2) is not None
+    with pytest.raises(InputError, match=r"\[V; K\] cannot have the rank 4 there"):
+        normal_form(SingleLayer(2, 2, 2), Stratum(1, 1, 2), 1, 1, 4)
+
+
 def test_the_functions_of_a_normal_form_are_all_coefficients() -> None:
     layer = SingleLayer(2, 2, 2)
     form = normal_form(layer, Stratum(1, 1, 2), 1, 1)
