@@ -17,7 +17,7 @@ from agattn.errors import InputError
 from agattn.experiments.training import analysis, paths, training
 from agattn.experiments.training.conserved import conserved, count, drift
 from agattn.experiments.training.experiment import Experiment, example, read_experiments
-from agattn.experiments.training.losses import PopulationLoss
+from agattn.experiments.training.losses import PopulationLoss, SampleLoss
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import start, train, training_jobs
 from agattn.geometry.critical_points.loss import loss as exact_loss
@@ -198,6 +198,16 @@ def test_what_goes_wrong_is_no_limit_point(monkeypatch):
     assert (stiff["outcome"], stiff["stratum"], stiff["hessian_zeros"]) == ("stiff", None, None)
     assert stiff["time"] < 1e6
     validate_all([wild, stiff])
+    [job] = training_jobs([Experiment(layer, seeds=(1,))])
+    assert job.answer(force=False)[1] == 3
+
+
+@pytest.mark.parametrize(("tokens", "outputs"), [(3, 1), (2, 2)])
+def test_samples_fit_inputs_and_outputs(tokens, outputs):
+    """Either of them alone is refused."""
+    network = ag.DeepNetwork((2, 1), (1,), t=2)
+    with pytest.raises(InputError, match="does not fit M"):
+        SampleLoss(network, np.zeros((4, 2, tokens)), np.zeros((4, outputs, 2)))
 
 
 def test_descent_follows_the_flow_and_langevin_samples():
