@@ -214,9 +214,14 @@ class Identifiability(Result, name="identifiability"):
         """What is determined, and what is not."""
         rows = [*self.parameters, *self.functions]
         where = "at the weights" if self.at_weights else "at general weights"
-        known = [row.name for row in rows if row.is_determined]
-        determined = ", ".join(known) or "nothing listed"
-        return f"{self.architecture.name}, {where}: {self._fiber}; determined: {determined}"
+        known: dict[str, list[str]] = {}
+        for row in rows:
+            if row.is_determined:
+                how = f"determined {row.status}{f' up to {row.extent}' if row.extent else ''}"
+                known.setdefault(how, []).append(row.name)
+        told = [f"{how}: {', '.join(names)}" for how, names in known.items()]
+        about = f"{self.architecture.name}, {where}: {self._fiber}"
+        return "; ".join([about, *(told or ["determined: nothing listed"])])
 
     @property
     def _fiber(self) -> str:

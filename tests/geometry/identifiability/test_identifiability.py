@@ -341,7 +341,11 @@ def test_document_and_table():
     assert document["functions"][1]["expression"] == "K + K" and document["at_weights"] is False
     arrays, functions = found.sheet().tables
     assert [row[0] for row in arrays.rows] == ["K", "Q", "V"] and len(functions.rows) == 2
-    assert "determined: K, Q, V, K^T Q, K + K" in str(found)
+    assert "determined globally up to a factor: K, Q, V, K^T Q, K + K" in str(found)
+    heads = str(ag.identifiability(ag.DeepNetwork((3, 2), (2,), heads=2, t=2)))
+    assert heads.endswith("locally up to a factor for each matrix, and their order: V_1, K_1^T Q_1")
+    nothing = str(ag.identifiability(ag.Network([ag.Perceptron([2, 1], degree=2)], 2)))
+    assert nothing.endswith("; determined: nothing listed")
     assert found["KᵀQ"] is found["K^T Q"] and found["K+K"] is found.functions[1]
     with pytest.raises(KeyError):
         found["W"]
