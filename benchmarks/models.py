@@ -227,7 +227,7 @@ def main() -> None:
     engines, other = installations(), options.against
     print(f"{header(other)}\nrows are stopped after {options.limit:g} s; settings for equations:")
     print(settings())
-    for number in (len(NETWORKS),) if options.quick else range(len(NETWORKS) + len(MAPS)):
+    for number in (0, len(NETWORKS)) if options.quick else range(len(NETWORKS) + len(MAPS)):
         a_dimension("models", number, engines.get("macaulay2"), options.limit, other)
     for number in (0,) if options.quick else range(len(ideals())):
         an_ideal(number, engines, options.limit, other)

@@ -64,10 +64,7 @@ def test_all_commands_in_one_clone_leave_nothing_for_git(tmp_path):
     environment.pop("PYTHONPATH", None)
     listed = commands()
     assert len(listed) >= 14 and {*map(tuple, listed)} >= REFUTES
-    # The others ask no engine and write nothing; test_documented_commands compares what they print.
-    writing = [words for words in listed if {"--engine", "-O", "--out", "m322.json"} & {*words}]
-    assert [words[0] for words in writing] == ["verify", "certificate", "check", "report"]
-    for words in writing:
+    for words in listed:
         done = subprocess.run(
             [sys.executable, "-m", "agattn", *words], cwd=folder, env=environment, timeout=300,
             capture_output=True, text=True,

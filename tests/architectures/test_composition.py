@@ -231,7 +231,7 @@ def test_networks_of_attention_are_recognized(network):
     assert other.architecture.as_network() is None and other.dimension == dimension(network).dimension
 
 
-def test_one_token_sees_itself_alone_under_every_mask():
+def test_a_causal_mask_changes_nothing_for_one_token():
     plain = ag.Network([ag.Attention(2, 2)], 3, 1).as_network()
     assert plain is not None and ag.Network([ag.Attention(2, 2, mask="causal")], 3, 1).as_network() == plain
     assert ag.Network([ag.Attention(2, 2, mask="causal")], 3, 2).as_network() is None

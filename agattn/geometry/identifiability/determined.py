@@ -213,15 +213,19 @@ class Identifiability(Result, name="identifiability"):
     def summary(self) -> str:
         """What is determined, and what is not."""
         rows = [*self.parameters, *self.functions]
-        where = "at the weights" if self.at_weights else "at general weights"
         known: dict[str, list[str]] = {}
         for row in rows:
             if row.is_determined:
                 how = f"determined {row.status}{f' up to {row.extent}' if row.extent else ''}"
                 known.setdefault(how, []).append(row.name)
         told = [f"{how}: {', '.join(names)}" for how, names in known.items()]
-        about = f"{self.architecture.name}, {where}: {self._fiber}"
+        about = f"{self.architecture.name}, {self._where}: {self._fiber}"
         return "; ".join([about, *(told or ["determined: nothing listed"])])
+
+    @property
+    def _where(self) -> str:
+        """The weights about which the rows speak, in words."""
+        return "at the weights" if self.at_weights else "at general weights"
 
     @property
     def _fiber(self) -> str:
@@ -231,8 +235,8 @@ class Identifiability(Result, name="identifiability"):
 
     def sheet(self) -> Sheet:
         """A table of the arrays, and one of the functions."""
-        where = "at the weights" if self.at_weights else "at general weights"
-        title = f"{self.architecture.name}: what the function determines {where}, over ℂ; {self._fiber}"
+        about = f"what the function determines {self._where}, over ℂ"
+        title = f"{self.architecture.name}: {about}; {self._fiber}"
         parts: list[Table | Note] = [_table("Arrays", "array", self.parameters)]
         if self.functions:
             parts.append(_table("Functions of the arrays", "function", self.functions))
