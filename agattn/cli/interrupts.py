@@ -1,10 +1,12 @@
 """Interrupts that end the program even where the code that they meet loses them.
 
-SIGINT and SIGTERM become a ``KeyboardInterrupt``, so that everything that is open is closed. C code that
-calls Python, such as numpy with matrices of Python objects, may lose an exception. So the interrupt is
-repeated after a second, unless the program is on its way out already; and if it is lost again and again the
-process ends on the spot. Nothing is left behind then either: the watchers of :mod:`agattn.engines.process`
-end the programs that it started and remove their folders, and what is kept in a cache is kept.
+SIGINT and SIGTERM become a ``KeyboardInterrupt``, so that everything that is open is closed. Code may lose an
+exception: C code that calls Python, such as numpy with matrices of Python objects; and destructors and
+callbacks of the import system, after which Python tells of the exception and goes on. There an interrupt is
+silent. An interrupt is repeated after a second, unless the program is on its way out already; and if it is
+lost again and again the process ends on the spot. Nothing is left behind then either: the watchers of
+:mod:`agattn.engines.process` end the programs that it started and remove their folders, and what is kept in a
+cache is kept.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ _AGAIN, _MOST_LOST = 1.0, 3
 STATUS = 130
 
 _lost = 0
+_tell = sys.unraisablehook
 
 
 def catch() -> None:
@@ -30,6 +33,7 @@ def catch() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
         signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _tell_unless_interrupted
 
 
 def settle() -> None:
@@ -52,6 +56,12 @@ def _interrupt(*_: Any) -> NoReturn:
         signal.signal(signal.SIGALRM, _insist)
         signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
     raise KeyboardInterrupt
+
+
+def _tell_unless_interrupted(found: sys.UnraisableHookArgs) -> None:
+    """Tell of an exception with which Python goes on, unless it is an interrupt, which comes again."""
+    if not was_interrupted(found.exc_value):
+        _tell(found)
 
 
 def _insist(*_: Any) -> None:
