@@ -193,14 +193,17 @@ class _Work:
                     done.put((task, error))
 
         results: dict[Task[Any], Finding | str] = {}
+        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(WORKERS, len(tasks)))]
         try:
-            for _ in range(min(WORKERS, len(tasks))):
-                threading.Thread(target=work, daemon=True).start()
+            for worker in workers:
+                worker.start()
             for _ in tasks:
                 task, result = _next(done)
                 if isinstance(result, BaseException):
                     raise result
                 results[task] = result
+            for worker in workers:  # nothing is left to do: a caller who forks next forks no thread of these
+                worker.join()
         except BaseException:
             self.cancelled.set()
             for _ in range(WORKERS):  # all of them can be had once no engine runs

@@ -1,6 +1,8 @@
 """From an architecture to verdicts, through the real engines."""
 
 import re
+import threading
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -378,6 +380,21 @@ def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
             among.computed,
             among.witness,
         )
+
+
+def test_no_thread_is_left_behind(monkeypatch):
+    """A process that forks right after a verdict holds no lock of a thread that is about to end."""
+    begun = []
+
+    class Slow(threading.Thread):
+        def run(self):
+            begun.append(self)
+            super().run()
+            time.sleep(0.1)
+
+    monkeypatch.setattr("agattn.verification.verify.threading.Thread", Slow)
+    verify(SingleLayer(2, 1, 1), settings=Settings("native"))
+    assert begun and not any(thread.is_alive() for thread in begun)
 
 
 def test_the_seed_reaches_the_native_computation(monkeypatch):
