@@ -59,7 +59,8 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight
     of M(2, 2, a), the coordinate ring is spanned by products of a coordinate and a monomial from a basis
     one degree lower; their rank at random points modulo a prime bounds the dimension from below, and it
-    must meet the bound from above.
+    must meet the bound from above. For a ≥ 2 the coordinates V_{ci}A_{kb} + V_{ck}A_{ib} are symmetric in V
+    and Aᵀ: of two weights that this exchange maps to each other, one is enough.
 
     True if the bound is met in every weight; False is modular evidence that it is not. ``seed`` is that of
     the points and of the order in which products are tried.
@@ -78,6 +79,8 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
         half = range((n + 1) // 2, n + 1)
         above: dict[tuple[int, ...], IntArray] = {}
         for weight in product(half, half, range(n, 2 * n + 1)):
+            if a > 1 and weight[0] < weight[1]:
+                continue
             bound = _bound_at(a, n, *weight)
             basis = _basis(_products(bases, n, weight, random), n, values, bound)
             if len(basis) < bound:
@@ -108,8 +111,11 @@ def _products(
             continue
         # A weight that is not dominant is a dominant one with the two letters of some groups exchanged.
         flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
-        lower = bases[tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))]
-        found.append((_exponents(lower) @ _flip(flips) if any(flips) else lower) + coordinate)
+        c, b, i = (max(x, total - x) for x, total in zip(rest, totals, strict=True))
+        exchanged = (c, b, i) not in bases
+        lower = bases[(b, c, i) if exchanged else (c, b, i)]
+        moved = _exponents(lower) @ _moved(flips, exchanged) if any(flips) or exchanged else lower
+        found.append(moved + coordinate)
     # Not by np.unique, which imports masked arrays: that takes longer than all of this.
     monomials = np.sort(np.concatenate(found))
     monomials = monomials[np.diff(monomials, prepend=-1) > 0]
@@ -122,10 +128,11 @@ def _exponents(monomials: IntArray) -> IntArray:
 
 
 @cache
-def _flip(flips: tuple[bool, ...]) -> IntArray:
-    """What each coordinate becomes when the two letters of some groups are exchanged."""
+def _moved(flips: tuple[bool, ...], exchanged: bool) -> IntArray:
+    """What each coordinate becomes when V and Aᵀ are exchanged, and then the two letters of some groups."""
     move = relabeling([[2, 1] if flip else [1, 2] for flip in flips], SingleLayer.gl_degrees)
-    return _COORDINATES[[_PLACES[move((index,))[0]] for index in _PLACES]]
+    indices = [(b, c, i, k) if exchanged else (c, b, i, k) for c, b, i, k in _PLACES]
+    return _COORDINATES[[_PLACES[move((index,))[0]] for index in indices]]
 
 
 def _basis(monomials: IntArray, n: int, values: IntArray, bound: int) -> IntArray:
