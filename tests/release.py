@@ -272,7 +272,9 @@ def run_tests(folder, sdist, python):
     own = {**os.environ, "PATH": f"{first}:{os.environ['PATH']}"}
     begun = time.monotonic()
     ended = subprocess.run(["bash", "-c", line[0]], cwd=root, env=own, capture_output=True, text=True)
-    lines = [text for text in ended.stdout.splitlines() if text.startswith(("FAILED", "ERROR", "===="))]
+    lines = [
+        text for text in ended.stdout.splitlines() if text.startswith(("E  ", "FAILED", "ERROR", "===="))
+    ]
     wrong = [] if ended.returncode == 0 else [*lines[-21:-1], ended.stderr[-300:]]
     return (
         wrong,
