@@ -251,7 +251,8 @@ def ideal(
         engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
-        workers, seed: of the native computation.
+        workers: the number of processes, natively and for one layer.
+        seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout: limit of the engine, in seconds.
         memory: limit in MiB; by default 8192 for an engine, and natively what the machine has.
@@ -260,7 +261,8 @@ def ideal(
 
     Raises:
         InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes
-            or memory, for an engine and a model whose image is no cone, or for a stratum that does not exist.
+            or memory, for an engine and a model whose image is no cone, for a stratum that does not exist, or
+            for ``characteristic`` or ``workers`` where nothing uses them.
         EngineError: if the engine is missing or fails.
 
     See Also:
@@ -280,6 +282,10 @@ def ideal(
     native = engine_name(engine, ("native", *ENGINES)) == "native"
     if not native and stratum is not None:
         raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
+    if native:
+        _no_characteristic(characteristic)
+    if workers != 1 and not (native and stratum is None and as_layer(layer) is not None):
+        raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
         limits = Limits(timeout, DEFAULT_MEMORY if memory is None else memory)
         return _eliminated(layer, max_degree, engine, characteristic, limits, force)
@@ -362,6 +368,7 @@ def degree(
         found = _eliminated(architecture, 1, engine, characteristic, Limits(timeout, memory), force)
         assert found.degree is not None  # every elimination finds the degree
         return Degree(architecture, found.degree, found.degrees[0].evidence, f"elimination by {engine}")
+    _no_characteristic(characteristic)
     layer = as_layer(architecture)
     known = None if layer is None else degree_of_closure(layer)
     if known is None:
@@ -428,6 +435,15 @@ def hilbert_function(
     )  # fmt: skip
     values = tuple(found.hilbert_function(n) for n in range(found.max_degree + 1))
     return HilbertFunction(architecture, values, weakest(piece.evidence for piece in found.degrees))
+
+
+def _no_characteristic(given: int) -> None:
+    """Refuse the characteristic of a field without an engine."""
+    if given:
+        raise InputError(
+            f"characteristic={given} is for an engine, and native results hold over ℚ; leave it out, or name "
+            f"an engine: {', '.join(ENGINES)}"
+        )
 
 
 def _eliminated(
