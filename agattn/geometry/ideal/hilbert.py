@@ -109,7 +109,8 @@ def _products(
         rest = [x - y for x, y in zip(weight, own, strict=True)]
         if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
             continue
-        # A weight that is not dominant is a dominant one with the two letters of some groups exchanged.
+        # A weight that is not dominant is a dominant one with the two letters of some groups exchanged. If
+        # the dominant weight (c, b, i) was left out, its basis is that of (b, c, i) with V and Aᵀ exchanged.
         flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
         c, b, i = (max(x, total - x) for x, total in zip(rest, totals, strict=True))
         exchanged = (c, b, i) not in bases

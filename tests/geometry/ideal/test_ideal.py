@@ -17,6 +17,7 @@ from agattn.algebra.specht import specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal import hilbert
 from agattn.geometry.ideal import ideal as ideal_module
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.generators import highest_weight_generators
@@ -159,6 +160,33 @@ def test_hilbert_function_for_two_dimensional_tokens(d_out, a):
 def test_double_locus_bound_is_sharp_for_two_dimensional_tokens():
     assert double_locus_bound_is_sharp(a=1, max_degree=12)
     assert double_locus_bound_is_sharp(a=2, max_degree=10)
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_products_have_the_weight_that_they_are_for(a, monkeypatch):
+    """A monomial of another weight would be counted as a function of this one."""
+    tried, products = set(), hilbert._products
+
+    def checked(bases, n, weight, random):
+        found = products(bases, n, weight, random)
+        exponents = hilbert._exponents(found)
+        assert (exponents.sum(axis=1) == n).all() and (exponents @ hilbert._ONES == weight).all()
+        tried.add((n, weight))
+        return found
+
+    monkeypatch.setattr(hilbert, "_products", checked)
+    assert hilbert.double_locus_bound_is_sharp.__wrapped__(a, 5)
+    weights = {weight for n, weight in tried if n == 5}
+    assert weights >= {(c, b, i) for c in (3, 4, 5) for b in range(3, c + 1) for i in range(5, 11)}
+    assert ((3, 4, 5) in weights) == (a == 1)  # for a = 2 the exchange makes (4, 3, 5) of it
+
+
+@pytest.mark.parametrize("weight", [(1, 1, 1, 1), (3, 2, 2, 3), (4, 3, 2, 4), (4, 4, 2, 6)])
+@pytest.mark.parametrize("a", [1, 2])
+def test_a_bound_that_is_not_met_is_seen(a, weight, monkeypatch):
+    bound = hilbert._bound_at
+    monkeypatch.setattr(hilbert, "_bound_at", lambda a, *at: bound(a, *at) + (at == weight))
+    assert not hilbert.double_locus_bound_is_sharp.__wrapped__(a, 4)
 
 
 @pytest.mark.parametrize("d", [2, 3])
