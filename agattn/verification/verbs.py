@@ -280,11 +280,12 @@ def ideal(
     from agattn.engines.run import DEFAULT_MEMORY, Limits
 
     native = engine_name(engine, ("native", *ENGINES)) == "native"
-    if not native and stratum is not None:
-        raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
+    is_model = as_layer(layer) is None
     if native:
         _no_characteristic(characteristic)
-    if workers != 1 and not (native and stratum is None and as_layer(layer) is not None):
+    elif stratum is not None:
+        raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
+    if workers != 1 and (is_model or stratum is not None or not native):
         raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
         limits = Limits(timeout, DEFAULT_MEMORY if memory is None else memory)
@@ -294,7 +295,7 @@ def ideal(
     allowed = Memory(None if memory is None else memory * 2**20, force, progress)
     if stratum is not None:
         return _ideal_of_stratum(layer, stratum, max_degree, seed, force, allowed, progress)
-    if as_layer(layer) is None:
+    if is_model:
         return _ideal_of_model(layer, max_degree, seed, force, allowed, progress)
     from agattn.geometry.ideal.ideal import compute_ideal
 
