@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.fibers import weights
     from agattn.geometry.identifiability.identifiability import identifiability
-    from agattn.geometry.identifiability.network_fibers import fiber
+    from agattn.geometry.identifiability.verbs import fiber
     from agattn.geometry.reconstruction.from_values import identify
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space

@@ -47,7 +47,7 @@ VERBS: Mapping[str, str] = {
     "doctor": "agattn.engines.doctor:examine",
     "emit": "agattn.engines.verbs:emit",
     "equivalent": "agattn.geometry.identifiability.equivalence:equivalent",
-    "fiber": "agattn.geometry.identifiability.network_fibers:fiber",
+    "fiber": "agattn.geometry.identifiability.verbs:fiber",
     "figure": "agattn.reports.verbs:figure",
     "from_config": "agattn.architectures.published:from_config",
     "hilbert_function": "agattn.verification.verbs:hilbert_function",
