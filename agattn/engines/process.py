@@ -36,8 +36,9 @@ _LIMITS = (
 _WATCH = (
     'group=; while read -r word; do test "$word" = done && exit; group=$word; done; '
     'test -z "$group" || kill -KILL "-$group" 2> /dev/null; '
+    "for look in 1 2 3; do "  # while a process becomes another program, its environment reads as empty
     'for f in $(grep -las "$2" /proc/[0-9]*/environ); do f="${f#/proc/}"; kill -KILL "${f%/environ}"; done; '
-    'rm -rf -- "$1"; sleep 1; rm -rf -- "$1"'  # what was killed may have written a last time
+    'rm -rf -- "$1"; sleep 0.5; done; rm -rf -- "$1"'  # what was killed may have written a last time
 )
 TOKEN = "AGATTN_RUN"
 MAX_OUTPUT = 256  # MiB; transcripts are far smaller, and a longer one would not be read
@@ -186,12 +187,20 @@ def watched(folder: Path, mark: str) -> Iterator[Callable[[int], None]]:
 
 def _kill(process: subprocess.Popen[bytes] | None, mark: str) -> None:
     """Kill a program, its group, and its descendants in other sessions; reap it."""
+    # While a process becomes another program, its environment reads as empty. So one look can miss it.
+    looks = 1 if process and process.returncode is not None else 3  # in a row, that find nothing
     if process:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-    for pid in _family(mark):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    deadline, left = time.monotonic() + 5, looks  # some systems cannot kill a process that waits for a disk
+    while left and time.monotonic() < deadline:
+        left -= 1
+        for pid in _family(mark):
+            left = 3
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if left:
+            time.sleep(0.005)
     if process:
         process.wait()
 
