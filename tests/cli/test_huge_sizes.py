@@ -120,12 +120,19 @@ LINES = {
     ],
 }
 
+#: Each command in a fork of one process, which has read the modules; what came of its lines is one line.
 CODE = """
-import json, sys
+import json, os, resource, sys
 from command_line import call
-for words in json.loads(sys.stdin.read()):
-    ended = call(*words)
-    print(json.dumps([ended.status, ended.out[:500], ended.err]), flush=True)
+for n, (seconds, lines) in enumerate(json.loads(sys.stdin.read())):
+    if pid := os.fork():
+        os.waitpid(pid, 0)
+        continue
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    for words in lines:
+        ended = call(*words)
+        print(json.dumps([n, ended.status, ended.out[:500], ended.err]), flush=True)
+    os._exit(0)
 """
 
 
@@ -144,33 +151,41 @@ def words(line, n, folder):
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=pytest.mark.slow) if one == "layers" else one for one in LINES]
+    "commands",
+    [
+        pytest.param(["layers"], marks=pytest.mark.slow, id="layers"),
+        pytest.param(["dimension"], id="dimension"),
+        pytest.param([command for command in LINES if command not in ("layers", "dimension")], id="others"),
+    ],
 )
-def test_huge_sizes_are_refused_or_answered_at_once(tmp_path, command):
-    """All lines of a command in one process, which is killed when its processor time is used up."""
-    tried = []
-    for n in SIZES[:1] if command == "layers" else SIZES:
-        (tmp_path / f"{n}.toml").write_text(
-            f'[[networks]]\ndims = [[2, 2]]\nranks = [[2]]\nheads = "1..{n + 1}"\n'
-        )
-        tried += [words(line, n, tmp_path) for line in LINES[command]]
-    seconds = 10 + CPU * len(tried)
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+def test_huge_sizes_are_refused_or_answered_at_once(tmp_path, commands):
+    """All lines of a command in one fork, which is killed when its processor time is used up."""
+    tried = {}
+    for command in commands:
+        tried[command] = []
+        for n in SIZES[:1] if command == "layers" else SIZES:
+            (tmp_path / f"{n}.toml").write_text(
+                f'[[networks]]\ndims = [[2, 2]]\nranks = [[2]]\nheads = "1..{n + 1}"\n'
+            )
+            tried[command] += [words(line, n, tmp_path) for line in LINES[command]]
+    asked = [(10 + CPU * len(lines), [rest for _, *rest in lines]) for lines in tried.values()]
 
     process = subprocess.run(
         [sys.executable, "-c", CODE],
-        input=json.dumps([rest for _, *rest in tried]),
+        input=json.dumps(asked),
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}", "OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=limited, capture_output=True, text=True, cwd=tmp_path, timeout=280,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        capture_output=True, text=True, cwd=tmp_path, timeout=280,
     )  # fmt: skip
-    ended = [json.loads(line) for line in process.stdout.splitlines()]
-    assert len(ended) == len(tried), (tried[len(ended)], process.returncode, process.stderr[-500:])
-    for (status, *line), (found, out, err) in zip(tried, ended, strict=True):
-        shown = " ".join(line)[:80]
-        assert found == int(status), (shown, found, out, err)
-        if found == 2:
-            assert out == "" and err.startswith("agattn: ") and err.count("\n") == 1, (shown, out, err)
-            assert "memory" not in err, (shown, err)
+    ended = {command: [] for command in tried}
+    for line in process.stdout.splitlines():
+        n, *told = json.loads(line)
+        ended[list(tried)[n]].append(told)
+    for command, lines in tried.items():
+        assert len(ended[command]) == len(lines), (lines[len(ended[command])], process.stderr[-500:])
+        for (status, *line), (found, out, err) in zip(lines, ended[command], strict=True):
+            shown = " ".join(line)[:80]
+            assert found == int(status), (shown, found, out, err)
+            if found == 2:
+                assert out == "" and err.startswith("agattn: ") and err.count("\n") == 1, (shown, out, err)
+                assert "memory" not in err, (shown, err)
