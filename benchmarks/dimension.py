@@ -87,16 +87,16 @@ def estimate_by_autograd(net: DeepNetwork, dtype: str, seed: int, inputs: int = 
     return int(jnp.linalg.matrix_rank(jnp.concatenate(blocks, axis=1)))
 
 
-def figure_3(sizes: tuple[int, ...], repeats: int, other: str | None) -> None:
+def figure_3(sizes: tuple[int, ...], repeats: int, other: str | None, dtypes: Sequence[str]) -> None:
     before = [
         earlier("softmax", delta, other) for delta in sizes
     ]  # no process is started beside JAX's threads
-    print("\nFigure 3   δ  dim    agattn            autograd + SVD in float32, then in float64")
+    print("\nFigure 3   δ  dim    agattn            autograd + SVD in", ", then in ".join(dtypes))
     for delta, then in zip(sizes, before, strict=True):
         net = network(delta)
         seconds, ours = best_of(repeats, lambda net=net: dimension(net))
         line = f"         {delta:3} {ours.dimension:4}  {seconds:6.3f} s {ours.evidence!s:7}"
-        for dtype in ("float32", "float64"):
+        for dtype in dtypes:
             first, _ = best_of(1, lambda net=net, dtype=dtype: estimate_by_autograd(net, dtype, 0))
             estimates = [estimate_by_autograd(net, dtype, seed) for seed in range(5)]
             again, _ = best_of(repeats, lambda net=net, dtype=dtype: estimate_by_autograd(net, dtype, 0))
@@ -262,7 +262,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes, one run each")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one run each, in float32 alone")
     parser.add_argument("--today", action="store_true", help="groups of heads, and latents, alone")
     parser.add_argument("--growth", action="store_true", help="along widths, heads and depths")
     kinds = [kind for kind, _ in SERIES.values()]
@@ -296,7 +296,7 @@ def tables(quick: bool, other: str | None) -> None:
     if not quick:
         growth("four_layers", (32,), 1, other)
     if importlib.util.find_spec("jax"):
-        figure_3((3,) if quick else SIZES, repeats, other)
+        figure_3((3,) if quick else SIZES, repeats, other, ("float32", "float64")[: 1 if quick else 2])
     else:
         print("without JAX the comparison with autograd is left out: pip install 'agattn[benchmarks]'")
 

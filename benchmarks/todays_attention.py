@@ -46,8 +46,8 @@ def groups(quick: bool, numbers: tuple[int, ...]) -> Iterator[tuple[Shape, Netwo
 
 def latents(quick: bool) -> Iterator[tuple[Shape, Network]]:
     """Latents of all sizes."""
-    widths = (3,) if quick else (3, 4, 5)
-    for d, out, a, b, heads in product(widths, (1, 2, 3), (1, 2), (1, 2), (1, 2) if quick else (1, 2, 3)):
+    widths, outs, numbers = ((3,), (1,), (1, 2)) if quick else ((3, 4, 5), (1, 2, 3), (1, 2, 3))
+    for d, out, a, b, heads in product(widths, outs, (1, 2), (1, 2), numbers):
         for r, rho in product((1, 2, 3, 4), (None, 1, 2, 3, 4)):
             layer = Attention(out, a, heads=heads, value_rank=b, kv_latent=r, q_latent=rho)
             yield (d, out, a, b, heads, r, rho), Network([layer], d, 2)
