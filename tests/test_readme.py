@@ -1,13 +1,11 @@
 """The first page: its length, and its commands, typed from top to bottom in one clone."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
-from command_line import ROOT
+from command_line import ROOT, call
 from installed import require
 from test_documented_commands import agattn_in
 
@@ -55,22 +53,19 @@ def clone(folder):
 
 @pytest.mark.slow
 @pytest.mark.engine
-def test_all_commands_in_one_clone_leave_nothing_for_git(tmp_path):
+def test_all_commands_in_one_clone_leave_nothing_for_git(tmp_path, monkeypatch):
     require("macaulay2")
     folder = tmp_path / "clone"
     folder.mkdir()
     clone(folder)
-    environment = {**os.environ, "AGATTN_CACHE": str(tmp_path / "cache")}
-    environment.pop("PYTHONPATH", None)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
     listed = commands()
     assert len(listed) >= 14 and {*map(tuple, listed)} >= REFUTES
     for words in listed:
-        done = subprocess.run(
-            [sys.executable, "-m", "agattn", *words], cwd=folder, env=environment, timeout=300,
-            capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == int(tuple(words) in REFUTES), f"{words}\n{done.stderr}"
-        assert "Traceback" not in done.stderr, f"{words}\n{done.stderr}"
+        ended = call(*words)
+        assert ended.status == int(tuple(words) in REFUTES), f"{words}\n{ended.err}"
+        assert "Traceback" not in ended.err, f"{words}\n{ended.err}"
     assert git(folder, "status", "--porcelain") == ""
     ignored = git(folder, "status", "--porcelain", "--ignored").splitlines()
     assert {"!! layer/", "!! m322.json"} <= set(ignored)
