@@ -321,11 +321,15 @@ class MapArrays:
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
-    """For each row of ``places`` the product of these rows of ``values`` modulo p < 2³¹."""
-    result = np.ones((len(places), values.shape[1]), dtype=np.int64)
-    for column in places.T:
+    """For each row of ``places`` the product of these rows of ``values``, residues modulo p < 2³¹."""
+    if not places.size:
+        return np.ones((len(places), values.shape[1]), dtype=np.int64)
+    first, *others = places.T
+    result: IntArray = values[first]
+    for column in others:
         result *= values[column]
-        result %= p
+        # x mod p = x − ⌊x/p⌋·p: numpy divides by one number twice as fast as it finds remainders.
+        result -= result // p * p
     return result
 
 

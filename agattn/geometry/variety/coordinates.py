@@ -104,9 +104,8 @@ def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
     A, V = as_array(A, "A"), as_array(V, "V")
     if A.shape != (layer.d, layer.d) or V.shape != (layer.d_out, layer.d):
         raise InputError(f"A is {A.shape} and V is {V.shape}; {layer.name} needs d × d and d' × d")
-    i, k = np.triu_indices(layer.d)
+    i, k, mixed = _pairs(layer.d)
     y: Array = V[:, None, i] * A.T[None, :, k]  # in the order c, b, i ≤ k
-    mixed = i < k
     y[:, :, mixed] += V[:, None, k[mixed]] * A.T[None, :, i[mixed]]
     if layer.has_orbits:
         return y.ravel()
@@ -116,6 +115,13 @@ def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
     for b, pair in product(range(layer.d), at):
         cubic[tuple(sorted((b, *pair)))] += y[:, b, at[pair]]
     return np.array([cubic[triple] for triple in sorted(cubic)], dtype=y.dtype).T.ravel()
+
+
+@lru_cache(maxsize=64)
+def _pairs(d: int) -> tuple[Array, Array, Array]:
+    """All i ≤ k, counted from 0, and where i < k; nobody changes these arrays."""
+    i, k = np.triu_indices(d)
+    return i, k, i < k
 
 
 def generic_matrices(shapes: Mapping[str, tuple[int, int]], characteristic: int = 0) -> list[Array]:
