@@ -200,8 +200,10 @@ def extracts(told, rule):
     return [run for run in runs if run]
 
 
-def write_files(folder):
-    """The files that command lines on the pages read, as a reader might have them."""
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder with the files that command lines on the pages read, as a reader might have them."""
+    folder = tmp_path_factory.mktemp("inputs")
     np.save(folder / "matrix.npy", np.eye(3))
     np.save(folder / "tensor.npy", np.array([5, 22, 21, 10, 34, 28]))
     draw = np.random.default_rng(0).standard_normal
@@ -224,6 +226,7 @@ def write_files(folder):
     )
     (folder / "mine.py").write_text(model, encoding="utf-8")
     gallery().write_inputs(folder)
+    return folder
 
 
 def require_engines(words):
@@ -240,7 +243,7 @@ ENDED: dict[tuple[str, ...], Ended] = {}
 
 
 @pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
-def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
+def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "1000")  # tables and lines in full
     name = words[0]
@@ -257,7 +260,7 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
         words = [w for w, before in zip(words, ["", *words], strict=False) if "--engine" not in (w, before)]
         words += ["--engine", "native"]
     if tuple(words) not in ENDED:
-        write_files(tmp_path)
+        shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
         monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
         ENDED[tuple(words)] = call(*words)
     status, out, err = ENDED[tuple(words)]

@@ -11,7 +11,6 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
 from tests.house import (
-    ROOT,
     arrows_up,
     circles,
     files,
@@ -51,12 +50,22 @@ def test_no_files_need_each_other():
     assert circles() == []
 
 
-def test_every_class_has_a_name_of_its_own():
-    """A name in a type hint tells which class is meant; the checker, which stands alone, has its own."""
+@pytest.fixture(scope="module")
+def trees():
+    """What is in each file but the checker, which stands alone: ``ast.Module`` by module."""
+    return {
+        module: ast.parse(path.read_text(encoding="utf-8"))
+        for module, path in files().items()
+        if module != "agattn.checker"
+    }
+
+
+def test_every_class_has_a_name_of_its_own(trees):
+    """A name in a type hint tells which class is meant."""
     places = defaultdict(set)
-    for module, path in files().items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and module != "agattn.checker" and node.name[0] != "_":
+    for module, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name[0] != "_":
                 places[node.name].add(module)
     assert {"ExactWeights", "Weights", "PointFacts"} <= set(places)
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
@@ -146,12 +155,11 @@ def test_every_file_is_counted():
     assert {"agattn", "agattn.checker", "agattn.geometry.strata.strata"} <= set(sources())
 
 
-def test_functions_have_at_most_sixty_lines_without_their_docstrings():
+def test_functions_have_at_most_sixty_lines_without_their_docstrings(trees):
     found = {
-        f"{path.relative_to(ROOT).as_posix()} {node.name}"
-        for module, path in files().items()
-        if module != "agattn.checker"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        f"{module} {node.name}"
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and code_lines(node) > 60
     }
     assert found == set()

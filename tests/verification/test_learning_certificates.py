@@ -46,8 +46,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
     for sizes, softmax in (((2, 1, 2), False), ((2, 2, 1), False), ((3, 2, 2), False), ((2, 1, 2), True)):
         document = json.loads(json.dumps(make_learning_certificate(SingleLayer(*sizes), softmax)))
         for _ in range(75):
-            damaged = copy.deepcopy(document)
-            damaged["points"] = [rng.choice(damaged["points"])]
+            damaged = copy.deepcopy({**document, "points": [rng.choice(document["points"])]})
             places = list(numbers(damaged))
             statements = [
                 place
