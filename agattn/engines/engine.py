@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agattn.systems.problem import Answer, Problem
 
 #: The folder with a folder of templates for every engine, and the template that begins every script.
+#:
+#: :meta hide-value:
 TEMPLATES = Path(__file__).with_name("templates")
 #: The macros of an engine's ``common.j2``: how a script begins, what people read of the results, what agattn
 #: reads of them, and how a script ends that agattn does not read.

@@ -16,6 +16,8 @@ from pathlib import Path
 
 #: The letters and signs of Latin Modern Math 1.959 that formulas need, so that brackets stretch everywhere.
 #: Pages name it "agattn Math". By B. Jackowski, P. Strzelczyk and P. Pianowski, under the GUST Font License.
+#:
+#: :meta hide-value:
 FONT = Path(__file__).with_name("math.woff")
 _ALPHABETS = {"double-struck": "DOUBLE-STRUCK", "script": "SCRIPT", "fraktur": "FRAKTUR"}
 _LETTER = re.compile(rf'<mi mathvariant="({"|".join(_ALPHABETS)})">([A-Za-z])</mi>')

@@ -119,6 +119,9 @@ class Meta:
         self.said = said
         self.description: str = said.get("description", "")
 
+    def __repr__(self) -> str:
+        return f"Meta({', '.join(f'{name}={value!r}' for name, value in self.said.items())})"
+
 
 class UnsetType(Enum):
     """The type of :data:`UNSET`."""

@@ -131,6 +131,15 @@ def test_nothing_is_loaded_from_a_network(pages, site):
 
 
 @pytest.mark.slow
+def test_nothing_is_of_the_machine_that_built_the_site(pages):
+    """Neither its folders, nor addresses in its memory: every machine builds the same pages."""
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert str(DOCS.parent) not in text and "PosixPath" not in text, path
+        assert re.search(r" at 0x[0-9a-f]{6}", text) is None, path
+
+
+@pytest.mark.slow
 def test_every_formula_is_mathml(pages, site):
     for path, page in pages.items():
         if not {"gallery", "api"} & set(path.relative_to(site).parts):  # which show LaTeX as code, too
