@@ -287,7 +287,7 @@ import sys, time
 from pathlib import Path
 from agattn.experiments.studies.cache import Cache
 import diskcache
-while time.time() < float(sys.argv[2]): pass
+time.sleep(max(0, float(sys.argv[2]) - time.time()))
 Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
 """
 
