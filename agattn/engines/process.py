@@ -187,12 +187,13 @@ def watched(folder: Path, mark: str) -> Iterator[Callable[[int], None]]:
 
 def _kill(process: subprocess.Popen[bytes] | None, mark: str) -> None:
     """Kill a program, its group, and its descendants in other sessions; reap it."""
-    # While a process becomes another program, its environment reads as empty. So one look can miss it.
-    looks = 1 if process and process.returncode is not None else 3  # in a row, that find nothing
     if process:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-    deadline, left = time.monotonic() + 5, looks  # some systems cannot kill a process that waits for a disk
+    # While a process becomes another program, its environment reads as empty. So three looks in a row must
+    # find nothing; after a normal end one look must. A process on a slow disk may outlive the deadline.
+    left = 1 if process and process.returncode is not None else 3
+    deadline = time.monotonic() + 5
     while left and time.monotonic() < deadline:
         left -= 1
         for pid in _family(mark):
