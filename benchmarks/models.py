@@ -221,7 +221,7 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=int, default=120, help="seconds of processor time after which a row is stopped"
     )
-    parser.add_argument("--quick", action="store_true", help="one small map and one small ideal")
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--against", metavar="PYTHON", help="the Python that has another version of agattn")
     parser.add_argument("--alone", nargs=3, metavar=("WAY", "KIND", "NUMBER"), help="one row of a rival")
     options = parser.parse_args()
@@ -232,7 +232,7 @@ def main() -> None:
     engines, other = installations(), options.against
     print(f"{header(other)}\nrows are stopped after {options.limit:g} s; settings for equations:")
     print(settings())
-    for number in (len(NETWORKS),) if options.quick else range(len(NETWORKS) + len(MAPS)):
+    for number in (0, len(NETWORKS)) if options.quick else range(len(NETWORKS) + len(MAPS)):
         a_dimension("models", number, engines.get("macaulay2"), options.limit, other)
     for number in (0,) if options.quick else range(len(ideals())):
         an_ideal(number, engines, options.limit, other)

@@ -29,7 +29,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.pop("COLUMNS", None)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
-settings.register_profile("agattn", max_examples=30, deadline=None)
+settings.register_profile("agattn", max_examples=40, deadline=None)
 settings.load_profile("agattn")
 
 

@@ -120,7 +120,7 @@ LINES = {
     ],
 }
 
-#: Each command in a fork of one process, which has read the modules; what came of its lines is one line.
+#: Runs each command in a fork of one process, which has read the modules. Each line tried prints a line.
 CODE = """
 import json, os, resource, sys
 from command_line import call

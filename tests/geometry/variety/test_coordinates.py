@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import Polynomial
@@ -27,7 +27,6 @@ LAYERS = [SingleLayer(d, d_out, t=t) for d in (1, 2, 3) for d_out in (1, 2) for 
 SMALL = [layer for layer in LAYERS if layer.d < 3 or layer.t < 3]
 
 layers = pytest.mark.parametrize("layer", SMALL, ids=lambda layer: f"{layer.d},{layer.d_out},t={layer.t}")
-few = settings(max_examples=10)  # for each of sixteen layers
 numbers = st.integers(-9, 9)
 
 
@@ -50,7 +49,6 @@ def test_coordinates_are_as_many_as_the_ambient_dimension():
 
 @pytest.mark.slow
 @layers
-@few
 @given(st.data())
 def test_the_full_tensor_is_the_function(layer, data):
     A, V = data.draw(weights(layer))
@@ -61,7 +59,6 @@ def test_the_full_tensor_is_the_function(layer, data):
 
 
 @layers
-@few
 @given(st.data())
 def test_compact_and_full_coefficients_determine_each_other(layer, data):
     # Of any vector, not only of one on the neuromanifold.
@@ -72,7 +69,6 @@ def test_compact_and_full_coefficients_determine_each_other(layer, data):
 
 @pytest.mark.slow
 @layers
-@few
 @given(st.data())
 def test_the_expansion_is_linear(layer, data):
     n = layer.ambient_dimension
@@ -82,7 +78,6 @@ def test_the_expansion_is_linear(layer, data):
 
 @pytest.mark.slow
 @layers
-@few
 @given(st.data())
 def test_bilinear(layer, data):
     (A, V), (B, W) = data.draw(weights(layer)), data.draw(weights(layer))
@@ -139,7 +134,6 @@ def test_scalars_stay_what_they_are():
 
 @pytest.mark.slow
 @layers
-@few
 @given(st.data())
 def test_parametrization(layer, data):
     A, V = data.draw(weights(layer))
