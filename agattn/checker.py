@@ -1545,8 +1545,7 @@ class Today:
         self.o, self.a = (integer(found["layer"][name]) for name in ("out", "rank"))
         form(min(self.d, self.t, self.o, self.a) >= 1, "d, d', a or t is not possible")
         form(self.d * self.t <= COORDINATES, "it is about too large a layer")
-        switches = (found["layer"].get(name, False) for name in ("skip", "rotary"))
-        form({*map(type, switches)} == {bool}, "skip or rotary is neither true nor false")
+        form(type(found["layer"].get("skip", False)) is bool, "skip is neither true nor false")
 
     def numbers(self, table: Mapping[str, Any], names: str) -> list[int]:
         """Numbers of a layer that must be positive; 0 for those that are left out or null."""
@@ -1647,12 +1646,13 @@ class Shared(Today):
 
     With latents K and P read C X, and Q reads D X. With rotary positions keys and queries of token j are
     turned by R^j; R turns the k-th pair of rows by the argument of (x + iy)², where x² + y² is the k-th prime
-    of this form and x > y. A layer without values P has V_γ in place of O_γi P_γ, and s = 1.
+    of this form and x > y. It turns all pairs (rotary is true), or the first p (rotary is p). A layer without values P has V_γ in place of O_γi P_γ, and s = 1.
 
     The sizes are those that heads can use, as docs/networks/todays-attention.md says: it takes a layer with
     larger ones to have the same functions, up to limits. The group, for general g of GL:
 
-    - K → gK, Q → g⁻ᵀQ; with positions g is a complex number for each pair of rows, and commutes with R;
+    - K → gK, Q → g⁻ᵀQ; with positions g commutes with R: a complex number for each pair of rows that is
+      turned, and GL on the others;
     - P → gP, O → Og⁻¹;
     - Q_i → Σ_j g_ij Q_j, O_j → Σ_i O_i (g⁻¹)_ij inside of a group, which leaves Σ_i O_i ⊗ Q_i;
     - C → gC, K → Kg⁻¹, P → Pg⁻¹; and D → gD, Q → Qg⁻¹.
@@ -1669,8 +1669,10 @@ class Shared(Today):
         self.s, self.has_values = heads // self.g, bool(b)
         form(self.has_values or self.s == 1, "groups have no value_rank")
         form(table.get("normalization", "none") == "none", "a softmax is not checked here")
-        self.rotary, self.latents = table.get("rotary", False), (bool(r), bool(rho))
-        form(not self.rotary or self.a % 2 == 0, "an odd rank has no pairs of rows")
+        rotary, self.latents = table.get("rotary", False), (bool(r), bool(rho))
+        form(rotary is not True or self.a % 2 == 0, "an odd rank has no pairs of rows")
+        self.pairs = integer(rotary) if not isinstance(rotary, bool) else self.a // 2 * rotary
+        form(0 <= 2 * self.pairs <= self.a, "there are not so many pairs of rows")
         self.mask = self._mask(table.get("mask", "none"))
         given = self.a, b or self.o, r or self.d, rho or self.d, self.s
         self.a, self.b, self.r, self.rho, self.s = self._used(*given)
@@ -1692,7 +1694,7 @@ class Shared(Today):
         masks = {"": "none", ", a causal mask": "causal"}
         mask = next((f for f, name in masks.items() if self.mask == self._mask(name)), ", a mask of its own")
         return (
-            f"{heads}{latents}{mask}{', rotary positions' * self.rotary}; d = {self.d}, "
+            f"{heads}{latents}{mask}{', rotary positions' * bool(self.pairs)}; d = {self.d}, "
             f"d' = {self.o}, a = {self.a}, b = {self.b}, t = {self.t}"
         )
 
@@ -1713,21 +1715,21 @@ class Shared(Today):
             before = a, b, r, rho, s
             r = min(r, self.d, self.g * (a + b)) if self.latents[0] else r
             rho = min(rho, self.d, self.g * s * a) if self.latents[1] else rho
-            if self.latents[1] and not self.rotary:
+            if self.latents[1] and not self.pairs:
                 rho = min(rho, self.o * r * (r + 1) // 2)
-            a, b = a if self.rotary else min(a, r, s * rho), min(b, r, s * self.o)
+            a, b = a if self.pairs else min(a, r, s * rho), min(b, r, s * self.o)
             b = b if self.has_values else self.o
             s = min(s, b * self.o, a * rho)
             if before == (a, b, r, rho, s):
                 return before
 
     def _turns(self) -> Iterator[Matrix]:
-        """Matrices that commute with R: all, or the complex numbers on each pair of rows."""
-        if not self.rotary:
-            yield from units(self.a)
-            return
-        size = range(self.a)
-        for k, (one, other) in product(range(0, self.a, 2), ((1, 0), (0, 1))):
+        """Matrices that commute with R: complex numbers on each pair that is turned, all on the other rows."""
+        size, turned = range(self.a), 2 * self.pairs
+        for n, m in product(range(turned, self.a), repeat=2):
+            WORK.more(self.a**2)
+            yield [[int((i, j) == (n, m)) for j in size] for i in size]
+        for k, (one, other) in product(range(0, turned, 2), ((1, 0), (0, 1))):
             WORK.more(self.a**2)
             pair = {(k, k): one, (k + 1, k + 1): one, (k, k + 1): -other, (k + 1, k): other}
             yield [[pair.get((i, j), 0) for j in size] for i in size]
@@ -1778,12 +1780,10 @@ class Shared(Today):
 
     def _placed(self, rows: Jet) -> Jet:
         """Keys or queries, that of token j turned by R^j."""
-        if not self.rotary:
-            return rows
         found: Jet = {}
         for s, A in rows.items():
             B = [list(row) for row in A]
-            for k, (cos, sin) in enumerate(rotations(self.a // 2)):
+            for k, (cos, sin) in enumerate(rotations(self.pairs)):
                 c, z = 1, 0
                 for j in range(self.t):
                     x, y = A[2 * k][j], A[2 * k + 1][j]
@@ -1793,9 +1793,9 @@ class Shared(Today):
         return found
 
     def formula(self) -> int:
-        """For groups, or for one head a group behind latents; with positions a² − a more for each K."""
+        """For groups, or for one head a group behind latents; with p pairs turned a² − 2p − (a − 2p)² more each."""
         d, o, g, s, a, b, r, rho = self.d, self.o, self.g, self.s, self.a, self.b, self.r, self.rho
-        more = g * (a * a - a) if self.rotary else 0
+        more = g * (a * a - 2 * self.pairs - (a - 2 * self.pairs) ** 2)
         if not any(self.latents):
             return g * (a * (d - a) + b * (d - b) + s * (a * d + b * o - s)) + more
         require(s == 1, "no theorem is known here for groups behind latents")

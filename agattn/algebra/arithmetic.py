@@ -135,10 +135,11 @@ class Arithmetic:
 
         R^j turns the rows 2k and 2k + 1 by the angle with the cosine ``powers[0, k, j]`` and the sine
         ``powers[1, k, j]``, numbers in an object array: both rows are a complex number, which is multiplied.
+        Further rows are not turned.
         """
-        cos, sin = self.constant(powers)
+        (cos, sin), turned = self.constant(powers), 2 * powers.shape[1]
         sides = []
-        for rows in (keys, queries):
+        for rows in (keys[..., :turned, :], queries[..., :turned, :]):
             one, other = rows[..., 0::2, :], rows[..., 1::2, :]
             sides.append(
                 (
@@ -147,7 +148,11 @@ class Arithmetic:
                 )
             )
         (k0, k1), (q0, q1) = sides
-        return self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
+        found = self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
+        if turned == keys.shape[-2]:
+            return found
+        still = self.matmul(keys[..., turned:, :].swapaxes(-1, -2), queries[..., turned:, :])
+        return self.clean(found + still)
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""

@@ -8,7 +8,8 @@ graph are the axes of the parameter arrays. Cutting the model along an axis give
   other. If a chain of these contractions leads from an axis back to the same axis in an odd number of steps,
   then g = g⁻ᵀ, and the group is O(n);
 - two axes are contracted after pairs of their indices were turned, as by rotary positions: of GL(n) what
-  commutes with rotations is left, a complex number for each pair, and of O(n) the rotations;
+  commutes with rotations is left, a complex number for each pair, and GL of the indices that were not turned;
+  of O(n) the rotations, and O of the others;
 - three or more axes are contracted together, or an axis meets an entrywise power, a mask or a constant:
   only diagonal matrices are left, a torus. Their exponents solve a system of linear equations;
 - an axis is contracted with the input, or is an axis of the output: no group acts.
@@ -119,7 +120,8 @@ class Contractions:
         split: the axes on which only diagonal matrices may act.
         fixed: the axes on which no group acts.
         equations: products of factors that must be equal, for all indices of labels of given sizes.
-        turned: the axes whose indices are turned in pairs, so that matrices must commute with rotations.
+        turned: the axes with indices that are turned in pairs, so that matrices must commute with rotations,
+            and how many pairs: the first ones.
         met: pairs of axes, contracted with each other and with no third array, whether a group acts or not.
         pinned: the axes whose indices are told apart: by the input, a constant, an index or the output.
     """
@@ -129,7 +131,7 @@ class Contractions:
     fixed: set[Node] = field(default_factory=set)
     equations: list[tuple[Factors, Factors, dict[int, int]]] = field(default_factory=list)
     pinned: set[Node] = field(default_factory=set)
-    turned: set[Node] = field(default_factory=set)
+    turned: dict[Node, int] = field(default_factory=dict)
     met: list[tuple[Node, Node, frozenset[tuple[int, int]]]] = field(default_factory=list)
     labels: Iterator[int] = field(default_factory=count)
 
@@ -373,12 +375,13 @@ class ShadowArithmetic(Arithmetic):
     def turned_products(self, keys: Any, queries: Any, powers: Any) -> Shadow:
         """The rows of both are contracted, up to rotations of pairs of rows, which have the same factors."""
         record, one, other = self.record, shadow(self.record, keys), shadow(self.record, queries)
+        pairs = powers.shape[1]
         for side in (one, other):
             axis, half = side.axes[-2], next(record.labels)
-            record.turned.update(axis.nodes)
+            record.turned.update(dict.fromkeys(axis.nodes, pairs))
             record.pinned.update(axis.nodes)
             first, second = (side.moved({axis.label: Spot(half, start, 2)}).factors for start in (0, 1))
-            record.equal(first, second, (*side.axes, Axis(half, axis.size // 2)))
+            record.equal(first, second, (*side.axes, Axis(half, pairs)))
         return self.matmul(one.swapaxes(-1, -2), other)
 
     def softmax(self, a: Shadow, seen: Any = None) -> Shadow:
@@ -621,7 +624,8 @@ def gauge_groups(architecture: Architecture) -> list[Symmetry]:
     known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     for cut in found:
         for group in _matrix_groups(cut, shapes):
-            groups += _complex_numbers(group) if record.turned & cut.sides.keys() else [group]
+            turned = [record.turned[node] for node in cut.sides if node in record.turned]
+            groups += _complex_numbers(group, turned[0]) if turned else [group]
             if not group.is_orthogonal:
                 known.add(_center(group, exponents))
     for solution in system.solutions(exponents.first[""]):
@@ -649,23 +653,31 @@ def _matrix_groups(cut: Cut, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[
         yield Symmetry(name, cut.size, tuple(on), is_orthogonal=cut.is_orthogonal)
 
 
-def _complex_numbers(group: Symmetry) -> Iterator[Symmetry]:
-    """What commutes with all rotations of pairs of indices: for each pair the rotations, and factors.
+def _complex_numbers(group: Symmetry, pairs: int) -> Iterator[Symmetry]:
+    """What commutes with all rotations of the first pairs of indices: for each of them the rotations, and factors.
 
-    In O(n) there are no factors.
+    In O(n) there are no factors. On the other indices the group acts as before.
     """
-    for k in range(0, group.size, 2):
+
+    def part(start: int, stop: int) -> tuple[Acted, ...]:
         on = []
         for acted in group.on:
             assert acted.axis is not None
             index = list(acted.index)
             left = [place for place, i in enumerate(index) if isinstance(i, slice)]  # the axes of the part
-            index[left[acted.axis]] = slice(k, k + 2)
+            index[left[acted.axis]] = slice(start, stop)
             on.append(replace(acted, index=tuple(index)))
-        yield Symmetry("O(2)", 2, tuple(on), is_orthogonal=True)
+        return tuple(on)
+
+    for k in range(0, 2 * pairs, 2):
+        on = part(k, k + 2)
+        yield Symmetry("O(2)", 2, on, is_orthogonal=True)
         if not group.is_orthogonal:
             factors = (replace(one, axis=None, dual=False, weight=-1 if one.dual else 1) for one in on)
             yield Symmetry("scaling", 1, tuple(factors))
+    if still := group.size - 2 * pairs:
+        name = f"{'O' if group.is_orthogonal else 'GL'}({still})"
+        yield Symmetry(name, still, part(2 * pairs, group.size), is_orthogonal=group.is_orthogonal)
 
 
 def _center(group: Symmetry, exponents: Exponents) -> Row:

@@ -181,6 +181,10 @@ def _boolean(name: str, value: object) -> bool:
     return value
 
 
+def _rotary(name: str, value: object) -> bool | int:
+    return value if isinstance(value, bool) else positive_integer(name, value)
+
+
 def _or_none(name: str, value: object) -> int | None:
     return None if value is None else positive_integer(name, value)
 
@@ -222,8 +226,8 @@ class Attention(Layer):
     K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions. With the
     mask ``"causal"`` token j sees the tokens i ≤ j. With rotary positions the keys and queries of token j are
     turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
-    own (:func:`rotations`). A softmax, or another normalizer given by its Taylor coefficients, divides
-    by the sum over the tokens that are seen.
+    own (:func:`rotations`). With ``rotary`` = p only the first p pairs of rows are turned. A softmax, or
+    another normalizer given by its Taylor coefficients, divides by the sum over the tokens that are seen.
 
     *Groups.* With ``kv_heads`` = g below ``heads`` = h, heads share keys and values in g groups of h/g heads
     (grouped queries; g = 1 is multi-query). Each group has one K and one P, each head has its own Q and O:
@@ -235,8 +239,8 @@ class Attention(Layer):
     read adds no functions: r acts as min(r, d, h(a + β)), and ρ as min(ρ, d, ha).
 
     Raises:
-        InputError: if a number is out of range, the rank is odd with rotary positions, ``heads`` is no
-            multiple of ``kv_heads``, or groups have no ``value_rank``.
+        InputError: if a number is out of range, the rank is odd with rotary positions or below 2p, ``heads``
+            is no multiple of ``kv_heads``, or groups have no ``value_rank``.
 
     >>> print(Attention(out=2, rank=4, heads=3, mask="causal", rotary=True))
     attention 2 (rank 4, heads 3, causal, rotary)
@@ -255,7 +259,10 @@ class Attention(Layer):
     heads: Key[Positive, "The number of heads."] = 1
     value_rank: Key[Positive | None, "The largest rank of each V; null where not restricted."] = None
     mask: Key[Mask, "Which tokens are seen: rows i, columns j, 1 if j sees i."] = "none"
-    rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
+    rotary: Key[
+        bool | Positive,
+        "Whether keys and queries are turned by their positions; p if only p pairs of rows are.",
+    ] = False
     skip: Key[bool, "Whether the input is added to the output."] = False
     normalization: Key[
         Normalization, "`none` is lightning attention; `softmax`, or a normalizer by its series."
@@ -275,13 +282,19 @@ class Attention(Layer):
     def __post_init__(self) -> None:
         _check(
             self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
-            mask=_mask, rotary=_boolean, skip=_boolean, normalization=read_normalization,
+            mask=_mask, rotary=_rotary, skip=_boolean, normalization=read_normalization,
             kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none,
         )  # fmt: skip
-        if self.rotary and self.rank % 2:
+        if self.rotary is True and self.rank % 2:
             raise InputError(
                 f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
             )
+        if 2 * self.pairs > self.rank:
+            raise InputError(
+                f"rotary is {self.rotary} and rank is {self.rank}; a rank has rank/2 pairs of rows"
+            )
+        if 2 * self.pairs == self.rank:
+            object.__setattr__(self, "rotary", True)
         if self.normalization != "none" and isinstance(self.mask, tuple):
             blind = next(
                 (j for j, column in enumerate(zip(*self.mask, strict=True), 1) if not any(column)), 0
@@ -298,10 +311,21 @@ class Attention(Layer):
                 " value_rank, the number of rows of P"
             )
 
+    def __eq__(self, other: object) -> bool:
+        # Python has 1 == True, and one pair is not all pairs.
+        if type(other) is not type(self) or self.pairs != other.pairs:  # type: ignore[attr-defined]
+            return False
+        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(self))
+
     @property
     def groups(self) -> int:
         """The number of keys and values, one for each group of heads."""
         return self.kv_heads or self.heads
+
+    @property
+    def pairs(self) -> int:
+        """p: so many pairs of rows of K and Q are turned by positions; 0 without rotary positions."""
+        return self.rank // 2 if self.rotary is True else int(self.rotary)
 
     @property
     def is_grouped(self) -> bool:
@@ -354,22 +378,24 @@ class Attention(Layer):
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
         """The groups inside of the layer.
 
-        For each K there is GL(a), or factors of the pairs of rows if they are turned; for each P there is
-        GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V of a head of its own;
+        For each K there is GL(a), or factors of the pairs of rows that are turned, and GL of those that are
+        not; for each P there is GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V of a head of its own;
         a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions rotations of the pairs
         leave the function as well, which :mod:`agattn.architectures.contractions` finds.
         """
         result: list[Symmetry] = []
         K, Q, values = self._names
         for group in range(self.groups):
-            keys, queries = Acted(K, -2, True, (group,)), Acted(Q, -2, False, (group,))
-            if not self.rotary:
+            for first in range(0, 2 * self.pairs, 2):
+                scaled = self._rows_of(group, first, first + 2)
+                result.append(Symmetry("scaling", 1, (scaled[0], replace(scaled[1], weight=-1))))
+            if (still := self.rank - 2 * self.pairs) == self.rank:
+                keys, queries = Acted(K, -2, True, (group,)), Acted(Q, -2, False, (group,))
                 result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
-            else:
-                result += [
-                    Symmetry("scaling", 1, (keys, replace(queries, weight=-1)))
-                    for keys, queries in self._pairs(group)
-                ]
+            elif still:
+                keys, queries = self._rows_of(group, 2 * self.pairs, self.rank)
+                both = replace(keys, axis=-2, dual=True), replace(queries, axis=-2)
+                result.append(Symmetry("GL(a)", still, both))
             if self.value_rank is not None:
                 factors = Acted("O", -1, True, (group,)), Acted(values, -2, False, (group,))
                 result.append(Symmetry("GL(β)", self.value_rank, factors))
@@ -387,13 +413,12 @@ class Attention(Layer):
             result.append(Symmetry("GL(ρ)", self.q_latent, (Acted("D", -2), Acted(Q, -1, True))))
         return tuple(result)
 
-    def _pairs(self, group: int) -> Iterator[tuple[Acted, Acted]]:
-        """The pairs of rows of K and of the queries of a group that are turned together."""
+    def _rows_of(self, group: int, start: int, stop: int) -> tuple[Acted, Acted]:
+        """Rows of K and of all queries of a group."""
         K, Q, _ = self._names
-        for k in range(0, self.rank, 2):
-            rows = slice(k, k + 2), slice(None)
-            heads = (slice(None),) if self.is_grouped else ()
-            yield Acted(K, index=(..., group, *rows)), Acted(Q, index=(..., group, *heads, *rows))
+        rows = slice(start, stop), slice(None)
+        heads = (slice(None),) if self.is_grouped else ()
+        return Acted(K, index=(..., group, *rows)), Acted(Q, index=(..., group, *heads, *rows))
 
     def alike(self) -> tuple[str, ...]:
         """K and Q, if there are several heads, or several groups of them."""
@@ -461,7 +486,7 @@ class Attention(Layer):
         asking = mul(parameters["D"], X)[heads] if self.q_latent else X[heads]
         keys, queries = mul(shared(parameters[K]), seen), mul(parameters[Q], asking)
         if self.rotary:
-            W = _turned(arithmetic, keys, queries, self.rank // 2, X.shape[-1])
+            W = _turned(arithmetic, keys, queries, self.pairs, X.shape[-1])
         else:
             W = mul(keys.swapaxes(-1, -2), queries)
         mask = None if self.mask == "none" else self._seen(X.shape[-1])

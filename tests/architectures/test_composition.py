@@ -37,13 +37,13 @@ def networks(draw):
     layers = []
     for _ in range(draw(number)):
         d = (ag.Network(layers, *shape).output_shape if layers else shape)[0]
-        skip, rotary = draw(st.booleans()), draw(st.booleans())
+        skip, rotary = draw(st.booleans()), draw(st.sampled_from([False, True, 1]))
         out = d if skip else draw(number)
         layer = draw(
             st.sampled_from(
                 [
                     ag.Attention(
-                        out, 2 if rotary else draw(number), draw(st.integers(1, 2)),
+                        out, 2 + (rotary is not True) if rotary else draw(number), draw(st.integers(1, 2)),
                         draw(st.sampled_from([None, 1])), draw(st.sampled_from(["none", "causal"])),
                         rotary, skip,
                     ),
@@ -86,7 +86,7 @@ def formula(layer, weights, X):
                     ):
                         continue
                     A = np.eye(layer.rank, dtype=int).astype(object)
-                    for n, (c, s) in enumerate(rotations(layer.rank // 2) if layer.rotary else ()):
+                    for n, (c, s) in enumerate(rotations(layer.pairs)):
                         R = np.array([[c, -s], [s, c]])
                         for _ in range(abs(j - i)):
                             pair = slice(2 * n, 2 * n + 2)
@@ -197,6 +197,15 @@ def test_over_polynomials_and_the_size_of_their_coefficients():
     assert max(degrees) == network.degree == 6
 
 
+def test_one_pair_that_is_turned_is_not_all_pairs():
+    """Although 1 == True in Python."""
+    one, both = ag.Attention(2, 4, rotary=1), ag.Attention(2, 4, rotary=True)
+    assert one != both and both == ag.Attention(2, 4, rotary=2) and one == ag.Attention(2, 4, rotary=1)
+    assert len({one, both}) == 2 and ag.Network([one], 2, 3) != ag.Network([both], 2, 3)
+    found = [ag.dimension(ag.Network([layer], 4, 2)).dimension for layer in (one, both)]
+    assert found == [40 - 1 - (2 + 2**2), 40 - 1 - 4]
+
+
 def test_rotary_positions_matter_by_distance_alone():
     assert all(c * c + s * s == 1 for c, s in rotations(9)) and len(set(rotations(9))) == 9
     network = ag.Network([ag.Attention(2, 4, rotary=True)], 2, 3)
@@ -275,6 +284,8 @@ def test_bounds_of_layers_add_up():
         (lambda: ag.Perceptron(5, 2), "widths is 5; it must be a list"),
         (lambda: ag.Perceptron([5, 0], 2), r"widths\[1\] is 0"),
         (lambda: ag.Attention(2, 3, rotary=True), "rank is 3; rotary positions turn pairs"),
+        (lambda: ag.Attention(2, 3, rotary=2), "rotary is 2 and rank is 3; a rank has rank/2 pairs"),
+        (lambda: ag.Attention(2, 3, rotary=0), "rotary is 0; it must be a whole number of at least 1"),
         (lambda: ag.Attention(2, 2, mask="casual"), "mask is 'casual'; did you mean 'causal'?"),
         (lambda: ag.Attention(2, 2, mask=[[1, 2], [0, 1]]), "a square matrix of 0 and 1"),
         (lambda: ag.Attention(2, 2, mask=[[1, 0.9], [0, 1]]), "a square matrix of 0 and 1"),

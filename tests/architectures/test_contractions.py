@@ -78,6 +78,8 @@ ROTARY = [
     (Attention(3, rank=4, rotary=True, normalization="softmax"), 2),
     (Attention(2, rank=4, heads=4, kv_heads=2, value_rank=2, rotary=True), 4),
     (Attention(2, rank=2, heads=2, value_rank=1, kv_latent=3, q_latent=2, rotary=True), 2),
+    (Attention(2, rank=5, heads=2, rotary=1), 2),
+    (Attention(2, rank=3, heads=4, kv_heads=2, value_rank=2, rotary=1, normalization="softmax"), 2),
 ]
 
 

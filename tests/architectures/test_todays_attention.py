@@ -41,6 +41,7 @@ def state(d, out, a, rule, t=3, **more):
 MODELS = [
     grouped(3, 2, 2, 1, 2),
     grouped(3, 3, 2, 2, 2, 3, groups=2, rotary=True, mask="causal", skip=True),
+    grouped(3, 2, 5, 2, 2, 3, rotary=1),
     grouped(3, 2, 2, 2, 2, 3, mask=[[1, 1, 0], [0, 1, 1], [1, 0, 1]]),
     latent(3, 2, 2, 1, 2, 2, 2),
     latent(4, 2, 2, None, 2, 3, None, 3, mask="causal"),
@@ -73,7 +74,7 @@ def of_attention(layer, weights, X):
                 ):
                     continue
                 R = np.eye(layer.rank, dtype=int).astype(object)
-                for n, (c, s) in enumerate(rotations(layer.rank // 2) if layer.rotary else ()):
+                for n, (c, s) in enumerate(rotations(layer.pairs)):
                     turn = np.array([[c, -s], [s, c]])
                     for _ in range(abs(j - i)):
                         pair = slice(2 * n, 2 * n + 2)

@@ -33,6 +33,7 @@ CASES = [
     (ag.Attention(4, 2, heads=3, kv_heads=1, value_rank=2), 4, 3, 47),
     (ag.Attention(4, 1, heads=4, kv_heads=2, value_rank=1, skip=True), 4, 2, 36),
     (TURNED, 5, 3, 60),
+    (ag.Attention(2, 3, heads=2, kv_heads=1, value_rank=1, rotary=1), 4, 2, 44 - 3 - 1 - 4),
     (ag.Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4), 7, 2, 58),
     (ag.Attention(2, 2, value_rank=1, kv_latent=3, rotary=True), 4, 2, 18),
     (ag.Attention(2, 1, kv_latent=9), 3, 2, 10),
@@ -141,6 +142,7 @@ def states_what_is_true(document):
     [
         (ag.Attention(2, 1, heads=2, kv_heads=1, value_rank=1), 3),
         (ag.Attention(2, 2, value_rank=1, kv_latent=3, rotary=True), 3),
+        (ag.Attention(2, 3, heads=2, kv_heads=1, value_rank=1, rotary=1), 4),
         (ag.Recurrence(2, 2, "gated-delta"), 3),
     ],
 )
@@ -250,7 +252,10 @@ def why_not(function, *arguments, **words):
         ("it is about too many tokens", {"d": 1, "t": 101}),
         ("a number of the layer is not possible", {"value_rank": 1, "heads": 0}),
         ("a number of the layer is not possible", {"value_rank": 1, "q_latent": 0}),
-        ("skip or rotary is neither true nor false", {"rotary": 1}),
+        ("skip is neither true nor false", {"skip": 1}),
+        ("there are not so many pairs of rows", {"rotary": 1}),
+        ("there are not so many pairs of rows", {"rank": 5, "rotary": 3}),
+        ("there are not so many pairs of rows", {"rank": 5, "rotary": -1}),
         ("an odd rank has no pairs of rows", {"rank": 3, "rotary": True}),
         ("something else stands where an array belongs", {"mask": "full"}),
         ("the mask is none", {"mask": [[0, 1]]}),
@@ -264,7 +269,7 @@ def test_sizes_that_are_not_possible(words, changes):
 
 def test_sizes_up_to_the_limits_and_what_is_left_out():
     layer = shared(100, 100)
-    assert (layer.g, layer.s, layer.rotary, layer.latents) == (1, 1, False, (False, False))
+    assert (layer.g, layer.s, layer.pairs, layer.latents) == (1, 1, 0, (False, False))
     assert layer.mask == [[1] * 100] * 100 and not layer.has_values
     assert shared(mask="causal").mask == [[1, 1], [0, 1]] and shared(mask="none").mask == [[1, 1]] * 2
     for mask in ([[1, 1], [1, 1]], [[0, 1], [1, 0]], [[0, 0], [0, 0]]):
@@ -305,11 +310,11 @@ def test_sizes_that_heads_can_use_are_those_of_the_library():
     rng, smaller = random.Random(6), 0
     for _ in range(250):
         groups, several = rng.choice((1, 1, 2, 3)), rng.choice((1, 1, 2, 4))
-        rotary = rng.random() < 0.3
+        rotary = rng.choice((False, False, True, 1))
         sizes = {name: rng.choice((None, None, 1, 2, 3, 5, 20)) for name in ("kv_latent", "q_latent")}
         b = rng.choice((1, 2, 4, 9)) if several > 1 else rng.choice((None, 1, 3))
         layer = ag.Attention(
-            rng.choice((1, 2, 5)), rng.choice((2, 4) if rotary else (1, 2, 3)), heads=groups * several,
+            rng.choice((1, 2, 5)), rng.choice((2, 4) if rotary is True else (2, 3, 4) if rotary else (1, 2, 3)), heads=groups * several,
             kv_heads=groups if several > 1 else None, value_rank=b, rotary=rotary, **sizes
         )  # fmt: skip
         d = rng.choice((2, 3, 6, 30))
@@ -326,15 +331,16 @@ def test_sizes_that_heads_can_use_are_those_of_the_library():
 
 
 def test_formulas_behind_one_latent_or_two():
-    """r(d − r) + ρ(d − ρ) + H(b(d' + r − b) + a(r + ρ − a) − 1), and a² − a for each head that is turned."""
+    """r(d − r) + ρ(d − ρ) + H(b(d' + r − b) + a(r + ρ − a) − 1), and for p pairs that are turned a² − 2p − (a − 2p)²."""
     for changes, value in (
         ({"kv_latent": 3}, 6 + 1 * (2 + 3 - 1) + 2 * (3 + 5 - 2) - 1),
         ({"q_latent": 2}, 6 + 1 * (2 + 5 - 1) + 2 * (5 + 2 - 2) - 1),
         ({"kv_latent": 3, "q_latent": 2}, 6 + 6 + 1 * (2 + 3 - 1) + 2 * (3 + 2 - 2) - 1),
         ({"kv_latent": 3, "rotary": True}, 6 + 1 * (2 + 3 - 1) + 2 * (3 + 5 - 2) - 1 + 2),
+        ({"rank": 4, "rotary": 1}, 4 * (5 - 4) + 1 * (5 - 1) + 4 * 5 + 1 * 2 - 1 + 16 - 2 - 4),
         ({}, 2 * (5 - 2) + 1 * (5 - 1) + 2 * 5 + 1 * 2 - 1),
     ):
-        assert shared(5, rank=2, value_rank=1, **changes).formula() == value
+        assert shared(5, **{"rank": 2, "value_rank": 1} | changes).formula() == value
     groups = shared(5, rank=2, value_rank=1, heads=2, kv_heads=1, kv_latent=3)
     assert why_not(groups.formula) == "no theorem is known here for groups behind latents"
 
@@ -447,6 +453,7 @@ def test_small_files_about_large_layers_are_refused_soon(monkeypatch):
         (lambda: checker.units(3), 81),
         (lambda: checker.units(3, diagonal=True), 27),
         (shared(4, 3, rank=4, rotary=True)._turns, 64),
+        (shared(5, 3, rank=5, rotary=1)._turns, 25 * 11),
     ):
         checker.WORK.done = 0
         assert len([*turns()]) and checker.WORK.done == steps

@@ -110,7 +110,12 @@ def _tokens(network: Network) -> int:
 def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> Layer:
     """A layer with smaller numbers, and with its biases if tokens stay."""
     if isinstance(layer, Attention):
-        even = max(2, min(layer.rank, width) // 2 * 2) if layer.rotary else min(layer.rank, width)
+        rank, rotary = min(layer.rank, width), layer.rotary
+        if rotary is True:
+            rank = max(2, rank // 2 * 2)
+        elif rotary:
+            rotary = min(layer.pairs, max(1, rank // 2))
+            rank = max(rank, 2 * rotary)
         mask = layer.mask
         if isinstance(mask, tuple):
             mask = tuple(row[:tokens] for row in mask[:tokens])
@@ -118,7 +123,8 @@ def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> L
         return replace(
             layer,
             out=min(layer.out, width),
-            rank=even,
+            rank=rank,
+            rotary=rotary,
             heads=groups * min(layer.heads // layer.groups, max(1, heads // groups)),
             kv_heads=layer.kv_heads and groups,
             value_rank=layer.value_rank and min(layer.value_rank, width),

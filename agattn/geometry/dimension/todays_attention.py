@@ -72,7 +72,7 @@ def by_layer(architecture: Architecture) -> Theorem | None:
 
 
 def _with_positions(network: Network, layer: Attention) -> Theorem | None:
-    """The theorem without rotary positions, and a² − a more for each K, where two distances are seen."""
+    """The theorem without rotary positions, and :func:`turned` more for each K, where two distances are seen."""
     d, a = network.dim, layer.rank
     if isinstance(layer.mask, tuple) or (layer.mask == "causal" and network.t == 2):
         return None  # positions enter by R alone, which is taken up by Q
@@ -81,8 +81,18 @@ def _with_positions(network: Network, layer: Attention) -> Theorem | None:
     alone = Network((replace(layer, rotary=False),), *network.input_shape)
     if (found := by_supports(alone) or by_layer(alone)) is None:
         return None
-    more = layer.groups * (a * a - a)
+    more = layer.groups * turned(layer)
     return Theorem(found.id, found.dimension + more, (*found.checked, "positions at two distances"))
+
+
+def turned(layer: Attention) -> int:
+    """a² − 2p − (a − 2p)²: by so much GL(a) is larger than what commutes with the rotations of p pairs of rows.
+
+    >>> turned(Attention(2, 4, rotary=True)), turned(Attention(2, 4, rotary=1)), turned(Attention(2, 4))
+    (12, 10, 0)
+    """
+    a, p = layer.rank, layer.pairs
+    return a * a - 2 * p - (a - 2 * p) ** 2
 
 
 def has_latents(layer: Attention) -> bool:
@@ -118,13 +128,10 @@ def softmax_dimension(layer: Attention, d: int, t: int) -> int | None:
     Σ over the groups: a(r + sρ − a) + b(r + sd' − b), and r(d − r), ρ(d − ρ) for latents.
     """
     g, s, a, b, r, rho = sizes(layer, d)
-    turned = 0
-    if layer.rotary:
-        if t != 2 or a < layer.rank or layer.kv_latent or layer.q_latent:
-            return None
-        turned = a * a - a
+    if layer.rotary and (t != 2 or a < layer.rank or layer.kv_latent or layer.q_latent):
+        return None
     latents = r * (d - r) + rho * (d - rho)  # zero where they are d
-    return g * (a * (r + s * rho - a) + b * (r + s * layer.out - b) + turned) + latents
+    return g * (a * (r + s * rho - a) + b * (r + s * layer.out - b) + turned(layer)) + latents
 
 
 def latent_dimension(layer: Attention, d: int) -> int:

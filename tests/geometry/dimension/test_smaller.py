@@ -75,6 +75,11 @@ def test_heads_and_ranks_of_a_layer_inside():
         (Attention(4, rank=4, rotary=True), 3, 1, (1, None, 2)),
         (Attention(4, rank=4, rotary=True), 1, 1, (1, None, 2)),
         (Attention(4, rank=4, rotary=True), 9, 1, (1, None, 4)),
+        (Attention(4, rank=7, rotary=2), 9, 1, (1, None, 7)),
+        (Attention(4, rank=7, rotary=2), 5, 1, (1, None, 5)),
+        (Attention(4, rank=7, rotary=2), 3, 1, (1, None, 3)),
+        (Attention(4, rank=7, rotary=2), 1, 1, (1, None, 2)),
     ):
         inside = _layer(layer, width, heads, 2, False)
         assert (inside.heads, inside.kv_heads, inside.rank) == expected
+        assert inside.pairs == min(layer.pairs, inside.rank // 2)

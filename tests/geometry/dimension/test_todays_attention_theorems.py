@@ -56,6 +56,9 @@ def test_groups_with_positions(mask, t, known):
     for d, b, s, g in [(3, 1, 2, 1), (4, 2, 3, 1), (6, 1, 2, 2)]:
         layer = ag.Attention(2, 2, heads=s * g, kv_heads=g, value_rank=b, mask=mask, rotary=True)
         assert compared(ag.Network([layer], d, t)) == known
+    for d, a, p, s in [(4, 3, 1, 2), (5, 4, 1, 1)]:
+        layer = ag.Attention(2, a, heads=s, kv_heads=1, value_rank=1, mask=mask, rotary=p)
+        assert compared(ag.Network([layer], d, t)) == known
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,7 @@ def test_heads_and_latents_with_positions(mask, t, known):
     for layer, d in [
         (ag.Attention(3, 2, heads=2, rotary=True, mask=mask), 4),
         (ag.Attention(3, 2, heads=2, value_rank=1, rotary=True, mask=mask), 5),
+        (ag.Attention(3, 3, heads=2, value_rank=1, rotary=1, mask=mask), 7),
         (ag.Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4, rotary=True, mask=mask), 7),
         (ag.Attention(3, 2, heads=1, value_rank=1, kv_latent=3, rotary=True, mask=mask), 4),
     ]:
@@ -129,6 +133,7 @@ def test_softmax():
     for layer, d in [
         (ag.Attention(2, 1, heads=2, kv_heads=1, value_rank=1, normalization="softmax"), 3),
         (ag.Attention(1, 2, heads=2, kv_heads=1, value_rank=1, normalization="softmax", rotary=True), 3),
+        (ag.Attention(1, 3, heads=2, kv_heads=1, value_rank=1, normalization="softmax", rotary=1), 3),
         (ag.Attention(1, 1, heads=2, kv_heads=1, value_rank=3, normalization="softmax"), 2),
         (ag.Attention(2, 1, heads=2, value_rank=1, kv_latent=3, q_latent=1, normalization="softmax"), 3),
         (ag.Attention(1, 1, heads=2, value_rank=1, kv_latent=2, normalization="softmax"), 3),
