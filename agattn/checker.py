@@ -1646,7 +1646,8 @@ class Shared(Today):
 
     With latents K and P read C X, and Q reads D X. With rotary positions keys and queries of token j are
     turned by R^j; R turns the k-th pair of rows by the argument of (x + iy)², where x² + y² is the k-th prime
-    of this form and x > y. It turns all pairs (rotary is true), or the first p (rotary is p). A layer without values P has V_γ in place of O_γi P_γ, and s = 1.
+    of this form and x > y. It turns all pairs (rotary is true), or the first p (rotary is p). A layer without
+    values P has V_γ in place of O_γi P_γ, and s = 1.
 
     The sizes are those that heads can use, as docs/networks/todays-attention.md says: it takes a layer with
     larger ones to have the same functions, up to limits. The group, for general g of GL:
@@ -1724,7 +1725,7 @@ class Shared(Today):
                 return before
 
     def _turns(self) -> Iterator[Matrix]:
-        """Matrices that commute with R: complex numbers on each pair that is turned, all on the other rows."""
+        """Matrices that commute with R: complex numbers on pairs that are turned, all on the other rows."""
         size, turned = range(self.a), 2 * self.pairs
         for n, m in product(range(turned, self.a), repeat=2):
             WORK.more(self.a**2)
@@ -1793,7 +1794,7 @@ class Shared(Today):
         return found
 
     def formula(self) -> int:
-        """For groups, or for one head a group behind latents; with p pairs turned a² − 2p − (a − 2p)² more each."""
+        """For groups, or for one head a group behind latents; positions add a² − 2p − (a − 2p)² each."""
         d, o, g, s, a, b, r, rho = self.d, self.o, self.g, self.s, self.a, self.b, self.r, self.rho
         more = g * (a * a - 2 * self.pairs - (a - 2 * self.pairs) ** 2)
         if not any(self.latents):

@@ -304,8 +304,22 @@ def changes_in(section, old, new):
             (words, others), (more, same) = split(before), split(now)
             if set(words) < set(more) and others == same:
                 yield Change("added", section, name, " | ".join(word for word in more if word not in words))
+            elif kinds := new_kinds(before, now):
+                yield Change("added", section, name, " | ".join(kinds))
             else:
                 yield Change("changed", section, name, f"{before} became {now}")
+
+
+def new_kinds(before, now):
+    """The JSON types that a key may have besides those that it had; none where one is gone, or null is new.
+
+    >>> new_kinds("boolean, optional", "boolean | integer, optional"), new_kinds("integer", "integer | null")
+    (['integer'], [])
+    """
+    (old, *rest), (new, *others) = before.split(", "), now.split(", ")
+    more = [kind for kind in new.split(" | ") if kind not in old.split(" | ")]
+    kept = set(old.split(" | ")) <= set(new.split(" | ")) and rest == others
+    return more if kept and "null" not in more else []
 
 
 def split(meaning):

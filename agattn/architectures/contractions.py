@@ -654,7 +654,7 @@ def _matrix_groups(cut: Cut, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[
 
 
 def _complex_numbers(group: Symmetry, pairs: int) -> Iterator[Symmetry]:
-    """What commutes with all rotations of the first pairs of indices: for each of them the rotations, and factors.
+    """What commutes with all rotations of the first pairs of indices: for each the rotations, and factors.
 
     In O(n) there are no factors. On the other indices the group acts as before.
     """

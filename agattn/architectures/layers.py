@@ -313,7 +313,7 @@ class Attention(Layer):
 
     def __eq__(self, other: object) -> bool:
         # Python has 1 == True, and one pair is not all pairs.
-        if type(other) is not type(self) or self.pairs != other.pairs:  # type: ignore[attr-defined]
+        if type(other) is not type(self) or self.pairs != other.pairs:
             return False
         return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(self))
 
@@ -379,9 +379,10 @@ class Attention(Layer):
         """The groups inside of the layer.
 
         For each K there is GL(a), or factors of the pairs of rows that are turned, and GL of those that are
-        not; for each P there is GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V of a head of its own;
-        a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions rotations of the pairs
-        leave the function as well, which :mod:`agattn.architectures.contractions` finds.
+        not. For each P there is GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V
+        of a head of its own; a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions
+        rotations of the pairs leave the function as well, which :mod:`agattn.architectures.contractions`
+        finds.
         """
         result: list[Symmetry] = []
         K, Q, values = self._names

@@ -311,10 +311,11 @@ def test_sizes_that_heads_can_use_are_those_of_the_library():
     for _ in range(250):
         groups, several = rng.choice((1, 1, 2, 3)), rng.choice((1, 1, 2, 4))
         rotary = rng.choice((False, False, True, 1))
+        ranks = {False: (1, 2, 3), True: (2, 4)}[rotary] if isinstance(rotary, bool) else (2, 3, 4)
         sizes = {name: rng.choice((None, None, 1, 2, 3, 5, 20)) for name in ("kv_latent", "q_latent")}
         b = rng.choice((1, 2, 4, 9)) if several > 1 else rng.choice((None, 1, 3))
         layer = ag.Attention(
-            rng.choice((1, 2, 5)), rng.choice((2, 4) if rotary is True else (2, 3, 4) if rotary else (1, 2, 3)), heads=groups * several,
+            rng.choice((1, 2, 5)), rng.choice(ranks), heads=groups * several,
             kv_heads=groups if several > 1 else None, value_rank=b, rotary=rotary, **sizes
         )  # fmt: skip
         d = rng.choice((2, 3, 6, 30))
@@ -331,7 +332,7 @@ def test_sizes_that_heads_can_use_are_those_of_the_library():
 
 
 def test_formulas_behind_one_latent_or_two():
-    """r(d − r) + ρ(d − ρ) + H(b(d' + r − b) + a(r + ρ − a) − 1), and for p pairs that are turned a² − 2p − (a − 2p)²."""
+    """r(d − r) + ρ(d − ρ) + H(b(d' + r − b) + a(r + ρ − a) − 1), and more for positions."""
     for changes, value in (
         ({"kv_latent": 3}, 6 + 1 * (2 + 3 - 1) + 2 * (3 + 5 - 2) - 1),
         ({"q_latent": 2}, 6 + 1 * (2 + 5 - 1) + 2 * (5 + 2 - 2) - 1),

@@ -72,7 +72,7 @@ def by_layer(architecture: Architecture) -> Theorem | None:
 
 
 def _with_positions(network: Network, layer: Attention) -> Theorem | None:
-    """The theorem without rotary positions, and :func:`turned` more for each K, where two distances are seen."""
+    """The theorem without positions, and :func:`turned` more for each K, where two distances are seen."""
     d, a = network.dim, layer.rank
     if isinstance(layer.mask, tuple) or (layer.mask == "causal" and network.t == 2):
         return None  # positions enter by R alone, which is taken up by Q
@@ -86,7 +86,7 @@ def _with_positions(network: Network, layer: Attention) -> Theorem | None:
 
 
 def turned(layer: Attention) -> int:
-    """a² − 2p − (a − 2p)²: by so much GL(a) is larger than what commutes with the rotations of p pairs of rows.
+    """a² − 2p − (a − 2p)²: by so much GL(a) is larger than what commutes with rotations of p pairs of rows.
 
     >>> turned(Attention(2, 4, rotary=True)), turned(Attention(2, 4, rotary=1)), turned(Attention(2, 4))
     (12, 10, 0)
