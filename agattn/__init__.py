@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         Skip,
         Sum,
     )  # fmt: skip
-    from agattn.architectures.published import from_config
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.doctor import examine as doctor
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from agattn.geometry.reconstruction.from_values import identify
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space
+    from agattn.heads.published import from_config
     from agattn.heads.verbs import classify, rlct
     from agattn.heads.verbs import rlct as learning_coefficient
     from agattn.reports.verbs import figure, report

@@ -23,7 +23,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "rank": ("agattn.algebra.rank:RankResult",),
     "dimension": (
         "agattn.claims.network_dimension:DimensionByPaper",
-        "agattn.geometry.dimension.transformers:TransformerDimension",
+        "agattn.heads.transformers:TransformerDimension",
     ),
     "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
     "identifiability": ("agattn.geometry.identifiability.determined:Identifiability",),

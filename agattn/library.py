@@ -49,7 +49,7 @@ VERBS: Mapping[str, str] = {
     "equivalent": "agattn.geometry.identifiability.equivalence:equivalent",
     "fiber": "agattn.geometry.identifiability.verbs:fiber",
     "figure": "agattn.reports.verbs:figure",
-    "from_config": "agattn.architectures.published:from_config",
+    "from_config": "agattn.heads.published:from_config",
     "hilbert_function": "agattn.verification.verbs:hilbert_function",
     "ideal": "agattn.verification.verbs:ideal",
     "identifiability": "agattn.geometry.identifiability.identifiability:identifiability",
@@ -99,6 +99,8 @@ _IN_PYTHON = {
     "--timeout": "timeout",
     "--field QQ": "characteristic=0",
     "--kv-heads": "kv_heads",
+    "--family": "family",
+    "--ignore": "ignore",
     "--heads": "heads",
 }
 _OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))))
@@ -186,7 +188,7 @@ _WRITTEN = {
     "grid": "'grid.toml'",
     "number": "1",
     "name": "'verify'",
-    "path": "'config.json'",
+    "config": "'config.json'",
 }
 
 

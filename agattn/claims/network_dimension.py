@@ -35,8 +35,8 @@ from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
 
 if TYPE_CHECKING:
-    from agattn.architectures.published import Published
-    from agattn.geometry.dimension.transformers import TransformerDimension
+    from agattn.heads.published import Published
+    from agattn.heads.transformers import TransformerDimension
 
 HEADS = Hypothesis[DeepNetwork](
     "several heads, or values of restricted rank",
@@ -181,8 +181,8 @@ def dimension(
     (143359, 'theorem-3.2')
     """
     if not hasattr(architecture, "as_network"):  # as all architectures have
-        from agattn.architectures.published import Published
-        from agattn.geometry.dimension.transformers import transformer_dimension
+        from agattn.heads.published import Published
+        from agattn.heads.transformers import transformer_dimension
 
         if isinstance(architecture, Published):
             return transformer_dimension(architecture)

@@ -20,8 +20,8 @@ from agattn.evidence import ENGINES as ENGINE_NAMES
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
-    from agattn.architectures.published import Published
     from agattn.engines.engine import Engine
+    from agattn.heads.published import Published
 
 Command = Callable[..., Any]
 
@@ -97,7 +97,11 @@ _MODEL: dict[str, tuple[str, str | None, Command, str]] = {
         "The config.json of a published transformer: one layer of its attention.",
     ),
 }
-_KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_JET}
+_CONFIG: dict[str, tuple[str, str | None, Command, str]] = {
+    "family": ("--family", "NAME", str, "The family as which a configuration is read, such as llama."),
+    "ignore": ("--ignore", "KEY,...", str, "Keys of a configuration that are passed over, known or not."),
+}
+_KNOWN = {**_LAYER, **_NETWORK, **_MODEL, **_CONFIG, **_JET}
 
 
 def _one_layer(given: Architecture) -> Architecture:
@@ -184,7 +188,7 @@ network_or_checkpoint = partial(
 
 _ONE_LAYER = _LAYER | {"t": (*_LAYER["t"][:3], "Number of tokens t.  [default: 2]")}
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
-single_layer = partial(layer_or_network, described=_ONE_LAYER | _MODEL, of_model=_one_layer)
+single_layer = partial(layer_or_network, described=_ONE_LAYER | _MODEL | _CONFIG, of_model=_one_layer)
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
@@ -203,6 +207,9 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
         return Jet(_architecture({**options, "jet": None}), order)
     if "config" in given:
         return as_attention(_published(options).network)
+    for name in _CONFIG:
+        if name in given:
+            raise click.UsageError(f"--{name} is for --config; leave --{name} out")
     if "model" in given:
         for name in given:
             if name != "model":
@@ -246,12 +253,21 @@ def _refuse_signs(flag: str, text: Any, several: bool) -> None:
 
 def _published(options: Mapping[str, Any]) -> Published:
     """The published transformer of ``--config``; an error if there are other descriptions."""
-    from agattn.architectures.published import from_config
+    from agattn.heads.published import from_config
 
-    others = [_KNOWN[name][0].split()[0] for name, text in options.items() if text and name != "config"]
+    given = {name: text for name, text in options.items() if text}
+    others = [_KNOWN[name][0].split()[0] for name in given if name not in ("config", *_CONFIG)]
     if others:
         raise click.UsageError(f"--config describes everything by itself; leave out {others[0]}")
-    return from_config(options["config"])
+    return from_config(given["config"], **configured(given))
+
+
+def configured(options: Mapping[str, Any]) -> dict[str, Any]:
+    """``--family`` and ``--ignore``, as :func:`agattn.from_config` takes them."""
+    return {
+        "family": options.get("family"),
+        "ignore": tuple(filter(None, (options.get("ignore") or "").split(","))),
+    }
 
 
 def _model(name: str) -> Architecture:

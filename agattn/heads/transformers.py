@@ -1,7 +1,8 @@
 """The attention of a published transformer: what its functions determine, of one layer and of the stack.
 
 *One layer* has a dimension by theorem, at full size: with and without softmax, with and without rotary
-positions. What is redundant is the dimension of the groups of the layer, of which the table is made.
+positions. What is redundant is the dimension of the groups of the layer, of which the table is made. If the
+layers are of several kinds, each is treated by itself.
 
 *The stack*, the layers one after the other without what stands between them, has bounds. Above: the
 dimensions of the layers less that of GL(d) between them, d·r if r rows of a layer are independent functions.
@@ -14,22 +15,25 @@ tokens add, and with a softmax each token can see hardly more than itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from operator import mul
 from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
-from agattn.architectures.published import Published
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.stacks import stack
 from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.theorems import Theorem
 from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.heads.published import Published
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
 
 Normalization = Literal["none", "softmax"]
+NORMALIZATIONS: tuple[Normalization, ...] = ("none", "softmax")
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +61,7 @@ class FormExtent(Result):
     """Attention in one of its forms: with or without softmax and positions."""
 
     normalization: Key[Normalization, "`none` is lightning attention."]
-    rotary: Key[bool, "Whether keys and queries are turned by their positions."]
+    rotary: Key[bool, "Whether keys and queries are turned by their positions, where the model does so."]
 
     @property
     def name(self) -> str:
@@ -69,6 +73,7 @@ class FormExtent(Result):
 class LayerExtent(FormExtent):
     """One layer, in one of its forms."""
 
+    kind: Key[Count, "Which of the kinds of layers in `config` it is, from 0."]
     tokens: Key[Count, "The number of tokens."]
     parameters: Key[Count, "The entries of all arrays."]
     dimension: Key[Count | None, "The dimension; null where no theorem knows it."]
@@ -108,8 +113,8 @@ class TransformerDimension(Result, name="dimension"):
     """What the attention of a published transformer determines."""
 
     config: Key[Published, "The sizes that the file gives, and what is left out."]
-    layer: Key[tuple[LayerExtent, ...], "One layer, in each of its forms."]
-    stack: Key[tuple[StackExtent, ...], "All layers, in each of these forms."]
+    layer: Key[tuple[LayerExtent, ...], "One layer of each kind, in each of its forms."]
+    stack: Key[tuple[StackExtent, ...], "All layers of attention, in each of these forms."]
 
     def summary(self) -> str:
         """One layer as the model has it, without softmax."""
@@ -123,14 +128,13 @@ class TransformerDimension(Result, name="dimension"):
             if one.dimension is not None:
                 known, redundant = str(one.dimension), str(one.parameters - one.dimension)
             evidence = Word(str(one.evidence or ""))
-            rows.append((one.name, one.parameters, known, redundant, evidence, one.theorem or ""))
+            rows.append((self._named(one), one.parameters, known, redundant, evidence, one.theorem or ""))
         headings = ("one layer", "parameters", "dimension", "redundant", "evidence", Wide("theorem"))
         groups: list[tuple[Cell, ...]] = [
-            (one.name, part.group, part.on, part.copies, part.dimension)
+            (self._named(one), part.group, part.on, part.copies, part.dimension)
             for one in self.layer
             for part in one.redundant
         ]
-        left = "\n".join(f"  {one}" for one in self.config.left_out)
         return Sheet(
             str(self.config),
             (
@@ -141,10 +145,20 @@ class TransformerDimension(Result, name="dimension"):
                     tuple(groups),
                 ),
                 self._stack(),
-                Note("Without softmax the mask is causal; a softmax is one over all tokens."),
-                Note(f"Left out:\n{left}", apart=False),
+                *self._kinds(),
+                self.config.left_out_note(),
             ),
         )
+
+    def _named(self, one: LayerExtent) -> str:
+        """The form, and the kind of layers where there are several."""
+        return f"{one.kind}: {one.name}" if len(self.config.kinds) > 1 else one.name
+
+    def _kinds(self) -> Iterator[Note]:
+        """The kinds of layers, where there are several."""
+        if len(self.config.kinds) > 1:
+            said = "; ".join(f"{n}: {kind}" for n, kind in enumerate(self.config.kinds))
+            yield Note(f"Kinds of layers: {said}.")
 
     def _stack(self) -> Table:
         """The bounds of the stack."""
@@ -153,33 +167,38 @@ class TransformerDimension(Result, name="dimension"):
             bounds = (one.lower_bound, one.upper_bound, one.open)
             shown = ("not known" if x is None else str(x) for x in bounds)
             rows.append((one.name, one.parameters, *shown))
-        headings = (f"{self.config.layers} layers", "parameters", "at least", "at most", "open by")
+        headings = (f"{self.config.attention_layers} layers", "parameters", "at least", "at most", "open by")
         return Table("The stack of attention alone", headings, tuple(rows))
 
 
 def transformer_dimension(config: Published) -> TransformerDimension:
     """The dimension of one layer in each of its forms, and bounds for the stack.
 
-    >>> from agattn.architectures.published import from_config
+    >>> from agattn.heads.published import from_config
     >>> found = transformer_dimension(from_config("examples/latent-config.json"))
     >>> [(one.name, one.parameters - one.dimension) for one in found.layer]
     [('lightning', 6815872), ('softmax', 6815744)]
     """
-    forms: list[tuple[Normalization, bool]] = [
-        (normalization, rotary)
-        for normalization in ("none", "softmax")
-        for rotary in ([False, True] if config.rotary else [False])
-    ]
-    layers = tuple(_layer(config, *form) for form in forms)
-    return TransformerDimension(config, layers, tuple(_stack(config, one) for one in layers))
+    turned = [False, True] if any(kind.rotary_pairs for kind in config.kinds) else [False]
+    layers, stacks = list[LayerExtent](), list[StackExtent]()
+    for normalization, rotary in product(NORMALIZATIONS, turned):
+        of_form = [_layer(config, n, normalization, rotary) for n in range(len(config.kinds))]
+        seen = set[Network]()
+        for one, kind in zip(of_form, config.kinds, strict=True):
+            network = config.layer(normalization, rotary, kind)
+            if network not in seen and (kind.rotary_pairs or not rotary):
+                layers.append(one)
+            seen.add(network)
+        stacks.append(_stack(config, of_form))
+    return TransformerDimension(config, tuple(layers), tuple(stacks))
 
 
-def _layer(config: Published, normalization: Normalization, rotary: bool) -> LayerExtent:
-    network = config.layer(normalization, rotary)
+def _layer(config: Published, kind: int, normalization: Normalization, rotary: bool) -> LayerExtent:
+    network = config.layer(normalization, rotary, config.kinds[kind])
     theorem: Theorem | None = by_supports(network) or by_layer(network)
     groups = tuple(_groups(network))
     return LayerExtent(
-        normalization, rotary, network.t, network.parameters,
+        normalization, rotary, kind, network.t, network.parameters,
         dimension=theorem.dimension if theorem else None,
         evidence=Evidence.PROVED if theorem else None,
         theorem=theorem.id if theorem else None,
@@ -215,22 +234,35 @@ def _arrays(on: Iterable[Acted]) -> str:
     return ", ".join(dict.fromkeys(acted.parameter for acted in on))
 
 
-def _stack(config: Published, one: LayerExtent) -> StackExtent:
-    """The bounds of all layers."""
-    network, count = config.layer(one.normalization, one.rotary), config.layers
-    d, upper = config.dim, None
-    if (rows := _independent_rows(network)) is not None:
-        each = one.dimension if one.dimension is not None else one.upper_bound
-        upper = count * each - (count - 1) * d * rows
-    whole = Network(network.layers * count, *network.input_shape)
-    cut = stack(whole)  # without softmax and positions
-    lower = cut.lower() if cut else None
-    blocks = config.heads * config.value_rank == d and config.rank >= config.value_rank
+def _stack(config: Published, layers: Sequence[LayerExtent]) -> StackExtent:
+    """The bounds of all layers, of a layer of each kind in one form.
+
+    In whatever order the layers are, all but the last share GL(d) with the next one.
+    """
+    form, counts, d = layers[0], [kind.layers for kind in config.kinds], config.dim
+    networks = [config.layer(form.normalization, form.rotary, kind) for kind in config.kinds]
+    rows, upper = [_independent_rows(network) for network in networks], None
+    if all(one is not None for one in rows):
+        known = [one for one in rows if one is not None]
+        each = [one.dimension if one.dimension is not None else one.upper_bound for one in layers]
+        upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, known)) - max(known))
+    lower = None
+    if len(layers) == 1:
+        lower = _least(config, networks[0], layers[0])
+    parameters = sum(map(mul, counts, (one.parameters for one in layers)))
+    return StackExtent(form.normalization, form.rotary, parameters, lower, upper)
+
+
+def _least(config: Published, network: Network, one: LayerExtent) -> int | None:
+    """A lower bound for equal layers, where one is known."""
+    count = config.attention_layers
+    cut = stack(Network(network.layers * count, *network.input_shape))  # without softmax and positions
+    if cut and (lower := cut.lower()) is not None:
+        return lower
+    blocks = config.heads * config.value_rank == config.dim and config.rank >= config.value_rank
     compressed = config.kv_latent is not None or config.q_latent is not None
     dominant = blocks and not compressed and config.kv_heads == config.heads
-    if lower is None and (dominant or count == 1):
-        lower = one.dimension
-    return StackExtent(one.normalization, one.rotary, count * one.parameters, lower, upper)
+    return one.dimension if dominant or count == 1 else None
 
 
 def _independent_rows(network: Network) -> int | None:

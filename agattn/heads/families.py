@@ -1,0 +1,225 @@
+"""Families of published transformers, from ``families.toml``: which key of a ``config.json`` says what.
+
+>>> family = families()["falcon"]
+>>> family.keys["kv_heads"], family.causal, family.layout
+(('num_kv_heads', 'n_head_kv'), True, 'falcon')
+>>> find("RefinedWebModel").name
+'falcon'
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agattn.calls import shown
+from agattn.errors import InputError, nearest
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What is true or false: always, or as a key says.
+
+    Attributes:
+        key: of a ``config.json``; empty if it is always ``default``.
+        default: what is meant without the key.
+        negated: whether the key says the opposite.
+        value: the text that the key has if it is true; ``None`` if the key is true or false itself.
+        unless: a key that makes it false where it is true.
+    """
+
+    key: str = ""
+    default: bool = False
+    negated: bool = False
+    value: str | None = None
+    unless: str = ""
+
+    def of(self, table: Mapping[str, Any]) -> bool:
+        """Whether it is true of a model.
+
+        Raises:
+            InputError: if a key is neither true nor false.
+        """
+        if self.unless and boolean(self.unless, table.get(self.unless, False)):
+            return False
+        given = table.get(self.key)
+        if given is None:
+            return self.default
+        if self.value is not None:
+            return bool(given == self.value)
+        return boolean(self.key, given) != self.negated
+
+
+def boolean(key: str, value: object) -> bool:
+    """A value that is true or false.
+
+    Raises:
+        InputError: if it is something else.
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{key} is {shown(value)}; it must be true or false")
+    return value
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The names of the tensors of a layer: of queries, keys and values, or of one tensor with the three."""
+
+    q: str = ""
+    k: str = ""
+    v: str = ""
+    fused: str = ""
+    packing: str = ""
+    transposed: bool = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names by the letter of the part."""
+        return {"fused": self.fused} if self.fused else {"q": self.q, "k": self.k, "v": self.v}
+
+
+@dataclass(frozen=True)
+class Family:
+    """What ``families.toml`` says of a family."""
+
+    name: str
+    models: tuple[str, ...]
+    keys: Mapping[str, tuple[str, ...]]  #: by role
+    default: Mapping[str, Any]  #: by role
+    positions: str
+    norm: str
+    perceptron: str
+    causal: Switch | bool
+    biases: Mapping[str, Switch]  #: by the letters of the matrices
+    qk_norm: Switch
+    alibi: Switch
+    multi_query: Switch
+    layout: str = ""
+    output_gate: bool = False
+    relative: str = ""
+    others: str = ""
+    turning: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    harmless: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> set[str]:
+        """The keys that are read."""
+        switches = [self.qk_norm, self.alibi, self.multi_query, *self.biases.values()]
+        switches += [self.causal] if isinstance(self.causal, Switch) else []
+        own = {name for names in self.keys.values() for name in names}
+        own |= {key for one in switches for key in (one.key, one.unless)} | {self.relative}
+        return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
+
+
+@dataclass(frozen=True)
+class Common:
+    """What ``families.toml`` says of all families."""
+
+    words: tuple[str, ...]
+    attention: tuple[str, ...]
+    other_layers: tuple[str, ...]
+    refused: Mapping[str, str]
+    named: Mapping[str, str]
+    named_if: Mapping[str, str]  #: unless that key is false
+    harmless: tuple[str, ...]
+    rope: tuple[str, ...]
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
+
+    def is_suspicious(self, key: str) -> bool:
+        """Whether the name of a key says that it may matter."""
+        return any(word in key.lower() for word in self.words)
+
+    def is_harmless(self, key: str, family: Family | None = None) -> bool:
+        """Whether a key changes no matrix of attention and no function of them."""
+        own = () if family is None else family.harmless
+        return any(fnmatchcase(key, pattern) for pattern in (*self.harmless, *own))
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("families.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def common() -> Common:
+    """What is said of all families."""
+    table = _tables()
+    words, attention, others = (tuple(table[name]) for name in ("words", "attention", "other_layers"))
+    layouts = {name: Layout(**one) for name, one in table["layouts"].items()}
+    harmless, rope = tuple(table["harmless"]["keys"]), tuple(table["rope"]["harmless"])
+    return Common(
+        words, attention, others, table["refused"], table["named"], table["named_if"], harmless, rope, layouts
+    )
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All families by name."""
+    table = _tables()["families"]
+    return {name: _family(name, table) for name in table}
+
+
+def _family(name: str, tables: Mapping[str, Any]) -> Family:
+    table = _inherited(name, tables)
+    keys = {role: _texts(names) for role, names in table.pop("keys").items()}
+    switches = {one: _switch(table.pop(one, False)) for one in ("qk_norm", "alibi", "multi_query")}
+    biases = {letters: _switch(one) for letters, one in table.pop("biases", {}).items()}
+    causal = table.pop("causal", True)
+    lists = {one: _texts(table.pop(one, ())) for one in ("models", "turning", "always", "harmless")}
+    found: dict[str, Any] = {**table, **switches, **lists, "biases": biases, "keys": keys}
+    found["causal"] = causal if isinstance(causal, bool) else _switch(causal)
+    return Family(name=name, **{"default": {}, **found})
+
+
+def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a family, and those of the family that it is like; of keys and defaults each."""
+    own = dict(tables[name])
+    if "like" not in own:
+        return own
+    other = _inherited(own.pop("like"), tables)
+    both = {part: {**other.get(part, {}), **own.get(part, {})} for part in ("keys", "default")}
+    return {**other, **own, **both}
+
+
+def _switch(given: Any) -> Switch:
+    return Switch(default=given) if isinstance(given, bool) else Switch(**given)
+
+
+def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def find(model: object, family: str | None = None) -> Family:
+    """The family of a ``model_type``, or the one that is asked for.
+
+    Raises:
+        InputError: if there is none.
+
+    >>> find("resnet")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: model_type is 'resnet', which is no family that is known here; if its keys mean
+    what those of one mean, such as llama, add --family=llama
+    """
+    known = families()
+    if family is not None:
+        if family not in known:
+            hint = nearest(family, known, f"; the families are {', '.join(known)}")
+            raise InputError(f"--family is {shown(family)}, which is no family that is known here{hint}")
+        return known[family]
+    if model is None:
+        raise InputError("there is no model_type; add the family, such as --family=llama")
+    found = next((one for one in known.values() if model in one.models), None)
+    if found is None:
+        near = nearest(str(model), [name for one in known.values() for name in one.models])
+        raise InputError(
+            f"model_type is {shown(model)}, which is no family that is known here{near}; if its keys mean"
+            " what those of one mean, such as llama, add --family=llama"
+        )
+    return found

@@ -1,0 +1,627 @@
+"""The attention of published transformers, from their ``config.json``.
+
+What the keys mean is said in ``families.toml``. Nothing is guessed: a key that may matter and is not known is
+refused, and what the layers here have not is named.
+
+>>> print(from_config({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12}))
+gpt2: 12 layers of attention of width 768, 12 heads of rank 64
+>>> from_config({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_head_kv": 1})
+Traceback (most recent call last):
+    ...
+agattn.errors.InputError: n_head_kv is 1, a key that is not known of gpt2 and may matter; did you mean
+'n_head'? If it does not, add --ignore=n_head_kv
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from agattn.architectures.composition import Network
+from agattn.architectures.layers import Attention
+from agattn.calls import shown
+from agattn.errors import InputError, nearest, read_text
+from agattn.heads.families import Family, Switch, common, find
+from agattn.sheet.data import Cell, Note, Sheet, Table
+from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
+
+
+@dataclass(frozen=True, repr=False)
+class LayerKind(Result):
+    """Layers of attention that are alike."""
+
+    layers: Key[Positive, "How many layers of the model are of this kind."]
+    kv_heads: Key[Positive, "The groups of heads that share keys and values."]
+    rotary_pairs: Key[Count, "How many pairs of rows of keys and queries are turned by their positions."]
+
+    def summary(self) -> str:
+        """What tells the kind apart."""
+        return (
+            f"layers: {self.layers}, sets of keys and values: {self.kv_heads},"
+            f" pairs of rows that turn: {self.rotary_pairs}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Published(Result, name="config"):
+    """The attention of a published transformer, and what the file has beyond it."""
+
+    model: Key[str, "The `model_type` of the file."]
+    family: Key[str, "The family as whose keys those of the file were read."]
+    dim: Key[Positive, "The width d of all layers."]
+    layers: Key[Positive, "The number of all layers."]
+    heads: Key[Positive, "The heads of a layer."]
+    rank: Key[Positive, "The rank a of keys and queries of a head."]
+    value_rank: Key[Positive, "The rank b of the values of a head."]
+    kinds: Key[
+        tuple[LayerKind, ...], "The kinds of layers of attention, most layers first.", Meta(min_length=1)
+    ]
+    left_out: Key[tuple[str, ...], "What the model has, and the layers here have not."]
+    kv_latent: Key[Positive | None, "The width of the latent of keys and values; null without one."] = None
+    q_latent: Key[Positive | None, "The width of the latent of queries; null without one."] = None
+    forced: Key[bool, "Whether the family was given, as it is not that of the `model_type`."] = False
+    causal: Key[bool, "Whether tokens see no later tokens."] = True
+    ignored: Key[tuple[str, ...], "The keys that were passed over because it was asked for."] = ()
+
+    @property
+    @key
+    def attention_layers(self) -> Positive:
+        """The number of layers of attention."""
+        return sum(kind.layers for kind in self.kinds)
+
+    @property
+    @key
+    def kv_heads(self) -> Positive:
+        """The groups of heads that share keys and values, in most layers."""
+        return self.kinds[0].kv_heads
+
+    @property
+    @key
+    def rotary(self) -> bool:
+        """Whether keys and queries are turned by their positions, in most layers."""
+        return self.kinds[0].rotary_pairs > 0
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
+    def layer(
+        self,
+        normalization: Literal["none", "softmax"] = "none",
+        rotary: bool | None = None,
+        kind: LayerKind | None = None,
+    ) -> Network:
+        """One layer: with the model's mask without softmax; with rotary positions by default if it has them.
+
+        There are two tokens, or three with the causal mask and positions, so that two distances are seen.
+        """
+        one = self.kinds[0] if kind is None else kind
+        pairs = one.rotary_pairs if rotary is None or rotary else 0
+        causal = self.causal and normalization == "none"
+        attention = Attention(
+            self.dim, self.rank, heads=self.heads, value_rank=self.value_rank,
+            mask="causal" if causal else "none", rotary=pairs or False, normalization=normalization,
+            kv_heads=one.kv_heads if one.kv_heads < self.heads else None,
+            kv_latent=self.kv_latent, q_latent=self.q_latent,
+        )  # fmt: skip
+        return Network((attention,), self.dim, 3 if causal and pairs else 2)
+
+    @property
+    def network(self) -> Network:
+        """One layer without softmax: what stands where an architecture does.
+
+        Raises:
+            InputError: if the layers of attention are of several kinds.
+        """
+        if len(self.kinds) > 1:
+            raise InputError(
+                f"{self.model} has layers of several kinds: {'; '.join(map(str, self.kinds))}; their dimensions are"
+                " found for each kind, and a model file can hold one"
+            )
+        return self.layer()
+
+    def summary(self) -> str:
+        """The sizes in a line."""
+        read_as = f", read as {self.family}" if self.forced else ""
+        of = f", of {self.layers} layers," if self.attention_layers < self.layers else ""
+        shared = sorted({kind.kv_heads for kind in self.kinds})
+        groups = f" in {' or '.join(map(str, shared))} group{'s' * (shared != [1])}"
+        groups = groups if shared != [self.heads] else ""
+        latents = ((self.kv_latent, "keys and values"), (self.q_latent, "queries"))
+        read = " and ".join(f"{width} for {what}" for width, what in latents if width)
+        return (
+            f"{self.model}{read_as}: {self.attention_layers} layers of attention{of} of width {self.dim},"
+            f" {self.heads} heads{groups} of rank {self.rank}{', latents of width ' * bool(read)}{read}"
+        )
+
+    def sheet(self) -> Sheet:
+        """The sizes, and what is left out."""
+        names = [one.name for one in fields(self) if one.name not in ("left_out", "kinds", "ignored")]
+        values = {name: getattr(self, name) for name in names}
+        rows = [(name, str(value)) for name, value in values.items() if value]
+        rows += [("kind of layers", str(kind)) for kind in self.kinds]
+        table = Table(f"Attention of {self.model}", ("key", "value"), tuple[tuple[Cell, ...], ...](rows))
+        return Sheet(str(self), (table, self.left_out_note()))
+
+    def left_out_note(self) -> Note:
+        """What is left out, a line each."""
+        lines = "\n".join(f"  {one}" for one in self.left_out)
+        return Note(f"Left out:\n{lines}", apart=False)
+
+
+def from_config(config: Any, *, family: str | None = None, ignore: str | Sequence[str] = ()) -> Published:
+    """The attention of a published transformer, from its ``config.json``.
+
+    Args:
+        config: the file, or the folder that holds it; or a dictionary, or an object with ``to_dict``.
+        family: as which family the keys are read, where ``model_type`` is not known.
+        ignore: a key, or keys, that are passed over although they may matter.
+
+    Raises:
+        InputError: if the file is no JSON object, its family or a key that may matter is not known, keys are
+            missing, or sizes do not fit.
+
+    See Also:
+        :func:`agattn.dimension` of what is found; ``agattn dimension --config`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.from_config("examples/grouped-config.json")
+    >>> print(found)
+    llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
+    """
+    table, where = _table(config)
+    try:
+        return _read(table, family, (ignore,) if isinstance(ignore, str) else tuple(ignore))
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+
+
+def _table(config: Any) -> tuple[Mapping[str, Any], str]:
+    """The keys, and the file before a colon."""
+    if not isinstance(config, (str, Path)):
+        found = config.to_dict() if hasattr(config, "to_dict") else config
+        if not isinstance(found, Mapping):
+            raise InputError(
+                f"the config is {shown(config)}; it must be the path of a config.json or of its folder, a"
+                " dictionary, or an object with to_dict"
+            )
+        return found, ""
+    path = Path(config)
+    file = path / "config.json" if path.is_dir() else path
+    text = read_text(file)
+    try:
+        table = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file} is not JSON: {error}") from None
+    if not isinstance(table, dict):
+        raise InputError(f"{file} is {shown(table)}; the config.json of a transformer is an object of keys")
+    return table, f"{file}: "
+
+
+def _read(table: Mapping[str, Any], name: str | None, ignore: tuple[str, ...]) -> Published:
+    if unknown := [one for one in ignore if one not in {*table, *_inside(table)}]:
+        raise InputError(f"--ignore names {unknown[0]!r}, which is no key of the configuration")
+    text = table.get("text_config")
+    if not isinstance(text, Mapping):
+        return _Configuration(_flat(table), name, ignore).published()
+    beside = {name: value for name, value in table.items() if name != "text_config"}
+    outer = _checked(beside, None, set(), ignore)
+    return _Configuration(_flat(text), name, ignore, table.get("model_type"), outer).published()
+
+
+def _inside(table: Mapping[str, Any]) -> Iterator[str]:
+    text = table.get("text_config")
+    yield from _flat(table)
+    if isinstance(text, Mapping):
+        yield from _flat(text)
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys, with those of ``attn_config`` and ``ffn_config`` behind a dot."""
+    found = dict[str, Any]()
+    for name, value in table.items():
+        if name in ("attn_config", "ffn_config") and (value is None or isinstance(value, Mapping)):
+            found |= {f"{name}.{inner}": one for inner, one in (value or {}).items()}
+        else:
+            found[name] = value
+    return found
+
+
+class Outside(NamedTuple):
+    """What is said of keys that are not read."""
+
+    named: list[str]
+    ignored: list[str]
+
+
+def _checked(
+    table: Mapping[str, Any], family: Family | None, read: set[str], ignore: Sequence[str]
+) -> Outside:
+    """Sort the keys that are not read: harmless, named, ignored; refuse those that may matter.
+
+    Raises:
+        InputError: if a key may matter and is not known, or the model is of a kind that is not read.
+    """
+    known, found, strange = common(), Outside([], []), list[str]()
+    of = f" of {family.name}" if family else " beside text_config"
+    for name, value in table.items():
+        if name in ignore:
+            if name in read:
+                raise InputError(f"--ignore names {name!r}, which is read{of}; leave --ignore={name} out")
+            found.ignored.append(name)
+        elif name in known.refused:
+            if value:
+                raise InputError(
+                    f"{name} is {shown(value)}: the model has {known.refused[name]}, which is not read"
+                )
+        elif name in known.named and name not in read:
+            if value and table.get(known.named_if.get(name, "")) is not False:
+                found.named.append(known.named[name].format(shown(value)))
+        elif name in read or known.is_harmless(name, family):
+            continue
+        elif known.is_suspicious(name):
+            near = nearest(name, read)
+            raise InputError(
+                f"{name} is {shown(value)}, a key that is not known{of} and may matter{near or '.'} If it"
+                f" does not, add --ignore={name}"
+            )
+        else:
+            strange.append(name)
+    if strange:
+        found.named.append(f"keys that are not known here: {', '.join(map(shown, strange))}")
+    return found
+
+
+def size(name: str, value: object) -> int:
+    """A size in a configuration.
+
+    Raises:
+        InputError: if it is no whole number of at least 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} is {shown(value)}; it must be a whole number of at least 1")
+    return value
+
+
+class _Configuration:
+    """The keys of a configuration, read as those of a family."""
+
+    def __init__(
+        self,
+        table: Mapping[str, Any],
+        name: str | None,
+        ignore: Sequence[str],
+        around: object = None,
+        outer: Outside | None = None,
+    ) -> None:
+        own = table.get("model_type", around)
+        self.table, self.family = table, find(own, name)
+        self.forced = own not in self.family.models
+        self.model = str(around or own or "no model_type")
+        self.outside = _checked(table, self.family, self.family.read, ignore)
+        if outer is not None:
+            self.outside.named.extend(one for one in outer.named if one not in self.outside.named)
+            self.outside.ignored.extend(outer.ignored)
+        self.meant = list[str]()  # what the file does not say
+
+    def given(self, role: str) -> tuple[str, Any]:
+        """The key of a role and its value: ``None`` for null; without a key what the family means then."""
+        names = self.family.keys.get(role, (role,))
+        there = [name for name in names if name in self.table]
+        values = [(name, self.table[name]) for name in there if self.table[name] is not None]
+        if any(value != values[0][1] for _, value in values):
+            said = " and ".join(f"{name} is {shown(value)}" for name, value in values)
+            raise InputError(f"{said}; they say the same thing")
+        if values or there:
+            return values[0] if values else (there[0], None)
+        default = self.family.default.get(role)
+        said = f"{names[0]}, which is not in the file and means {default} there"
+        if default is not None and role in self.family.keys and said not in self.meant:
+            self.meant.append(said)
+        return names[0], default
+
+    def size(self, role: str) -> int | None:
+        """The size in a role; ``None`` where neither the file nor the family says it."""
+        name, value = self.given(role)
+        return None if value is None else size(name, value)
+
+    def needed(self, role: str) -> int:
+        """The size in a role, which must be there."""
+        found = self.size(role)
+        assert found is not None  # :meth:`published` has looked
+        return found
+
+    def published(self) -> Published:
+        """What is read."""
+        family = self.family
+        needed = [
+            role
+            for role in ("width", "heads", "layers", "kv_latent", "rank", "value_rank")
+            if role in family.keys
+        ]
+        missing = [" or ".join(family.keys[role]) for role in needed if self.given(role)[1] is None]
+        if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
+            missing.append(f"{family.keys['q_latent'][0]} (null without a latent of queries)")
+        if missing:
+            raise InputError(f"{shown(self.model)} lacks {', '.join(missing)}, which {family.name} has")
+        width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
+        rank = self.size("rank") or self.head(width, heads)
+        value_rank = self.size("value_rank") or rank
+        every = [one for one in self.layers(layers, heads, rank) if one is not None]
+        if not every:
+            raise InputError(f"none of the {layers} layers is a layer of attention")
+        counted = Counter(every).most_common()
+        kinds = tuple(LayerKind(number, *kind) for kind, number in counted)
+        causal = family.causal.of(self.table) if isinstance(family.causal, Switch) else family.causal
+        found = Published(
+            self.model, family.name, width, layers, heads, rank, value_rank, kinds, (),
+            self.size("kv_latent"), self.size("q_latent"), self.forced, causal, tuple(self.outside.ignored),
+        )  # fmt: skip
+        return replace(found, left_out=tuple(self.left_out(found)))
+
+    def head(self, width: int, heads: int) -> int:
+        """The size of a head: that of the file, or the width divided by the heads."""
+        found = self.size("head")
+        if found is None and width % heads:
+            raise InputError(f"the width {width} is no multiple of the {heads} heads; give head_dim")
+        return width // heads if found is None else found
+
+    def layers(self, number: int, heads: int, rank: int) -> list[tuple[int, int] | None]:
+        """Of each layer the sets of keys and values, and the pairs that turn; ``None`` for other layers."""
+        types = self.types(number)
+        shared, turns = self.kv_heads(number, heads), self.turns(number, types)
+        pairs = {one: self.pairs(one, rank) for one in dict.fromkeys(types)}
+        found = list[tuple[int, int] | None]()
+        for one, groups, turned in zip(types, shared, turns, strict=True):
+            if one not in common().attention or groups is None:
+                found.append(None)
+                continue
+            found.append((groups, pairs[one] * turned))
+        return found
+
+    def listed(self, name: str, number: int) -> list[Any] | None:
+        """The entries of a list with one for each layer; ``None`` where there is none."""
+        value = self.table.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, (list, tuple)) or len(value) != number:
+            raise InputError(
+                f"{name} is {shown(value)}; it must be a list with an entry for each of {number} layers"
+            )
+        return list(value)
+
+    def types(self, number: int) -> list[str]:
+        """What each layer is, in the words of ``layer_types``."""
+        known = common()
+        listed = self.listed("layer_types", number)
+        for one in listed or ():
+            if one not in (*known.attention, *known.other_layers):
+                raise InputError(
+                    f"layer_types has {shown(one)}, which is not known; known are"
+                    f" {', '.join((*known.attention, *known.other_layers))}"
+                )
+        told: list[str] | None = None
+        says = [name for role in ("period", "cycle") for name in self.family.keys.get(role, ())]
+        if says and (listed is None or any(name in self.table for name in says)):
+            told = self._periodic(number) if "period" in self.family.keys else self._cyclic(number)
+        elif "full_period" in self.family.keys and listed is None:
+            period = self.needed("full_period")
+            told = ["full_attention" if (n + 1) % period == 0 else "sliding_attention" for n in range(number)]
+        if listed is not None and told is not None:
+            attention = [[one in known.attention for one in types] for types in (listed, told)]
+            if attention[0] != attention[1]:
+                raise InputError(f"layer_types and {says[0]} name other layers of attention")
+        return listed or told or ["full_attention"] * number
+
+    def _periodic(self, number: int) -> list[str]:
+        """One layer of attention in each period."""
+        name, period = self.given("period")
+        at, offset = self.given("offset")
+        if isinstance(offset, bool) or not isinstance(offset, int):
+            raise InputError(f"{at} is {shown(offset)}; it must be a whole number")
+        every = size(name, period)
+        return ["full_attention" if (n - offset) % every == 0 else "mamba" for n in range(number)]
+
+    def _cyclic(self, number: int) -> list[str]:
+        """The types of the first layers, again and again."""
+        name, cycle = self.given("cycle")
+        if not isinstance(cycle, (list, tuple)) or not cycle or not all(isinstance(x, str) for x in cycle):
+            raise InputError(
+                f"{name} is {shown(cycle)}; it must be a list such as ['recurrent', 'attention']"
+            )
+        return [cycle[n % len(cycle)] for n in range(number)]
+
+    def kv_heads(self, number: int, heads: int) -> list[int | None]:
+        """Of each layer the sets of keys and values; ``None`` for a layer without attention."""
+        family, table = self.family, self.table
+        for role in ("kv_by_layer", "blocks"):
+            for name in family.keys.get(role, ()):
+                if (listed := self.listed(name, number)) is not None:
+                    read = _block if role == "blocks" else _entry
+                    return [read(f"{name}[{n}]", one, heads) for n, one in enumerate(listed)]
+        if family.multi_query.of(table):
+            self._refuse_unclear_sharing()
+            found = self.size("groups") if "groups" in family.keys else 1
+            name = next(iter(family.keys.get("groups", ("",))))
+        else:
+            name, value = self.given("kv_heads")
+            found = heads if value is None else size(name, value)
+        if found is None:
+            raise InputError(
+                f"{shown(self.model)} lacks {name}, which says how many heads share keys and values"
+            )
+        if "kv_latent" in family.keys and found != heads:
+            raise InputError(
+                f"{name} is {found}; behind a latent each of the {heads} heads has keys of its own"
+            )
+        return [_divides(name, found, heads)] * number
+
+    def _refuse_unclear_sharing(self) -> None:
+        """Refuse sets of keys and values beside a switch that may make them count, and is not there."""
+        unless, (name, value) = self.family.multi_query.unless, self.given("kv_heads")
+        if unless and unless not in self.table and value is not None:
+            raise InputError(
+                f"{name} is {shown(value)}, and counts or not as {unless} says, which is missing"
+            )
+
+    def turns(self, number: int, types: Sequence[str]) -> list[bool]:
+        """Of each layer whether its keys and queries are turned by their positions."""
+        if self.positions != "rotary":
+            return [False] * number
+        if self.family.turning:
+            return [one in self.family.turning for one in types]
+        for name in self.family.keys.get("turns", ()):
+            if listed := self.listed(name, number) if self.table.get(name) else None:
+                if any(one not in (0, 1) for one in listed):
+                    raise InputError(f"{name} is {shown(listed)}; each entry must be 0 or 1")
+                return [one == 1 for one in listed]
+            period = self.needed("no_rope_period")
+            return [(n + 1) % period != 0 for n in range(number)]
+        return [True] * number
+
+    @property
+    def positions(self) -> str:
+        """How positions enter."""
+        if self.family.alibi.of(self.table):
+            return "ALiBi"
+        return self.family.positions
+
+    def pairs(self, kind: str, rank: int) -> int:
+        """How many pairs of rows of a head turn, in layers of this type."""
+        if self.positions != "rotary":
+            return 0
+        rows = rank if "turned" not in self.family.keys else self.size("turned") or rank
+        fraction = self.fraction(kind)
+        rows = int(rows * fraction)
+        if rows < 2 or rows % 2 or rows > rank:
+            raise InputError(
+                f"{rows} of the {rank} rows of keys turn; it must be an even number of at most {rank}"
+            )
+        return rows // 2
+
+    def fraction(self, kind: str) -> float:
+        """Which part of the rows of a head turns, in layers of this type."""
+        name, value = self.given("fraction")
+        for part in ("rope_scaling", "rope_parameters"):
+            inner = self._rope(part, kind).get("partial_rotary_factor")
+            if inner is not None and name in self.table and inner != value:
+                raise InputError(
+                    f"{name} is {shown(value)} and {part} has {shown(inner)}; they say the same thing"
+                )
+            if inner is not None:
+                name, value = f"partial_rotary_factor in {part}", inner
+        if value is None and name not in self.table:
+            return 1.0
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
+            raise InputError(f"{name} is {shown(value)}; it must be a number above 0 and at most 1")
+        return float(value)
+
+    def _rope(self, part: str, kind: str) -> Mapping[str, Any]:
+        """What ``rope_scaling`` or ``rope_parameters`` say of layers of a type."""
+        table = self.table.get(part)
+        if table is None:
+            return {}
+        if not isinstance(table, Mapping):
+            raise InputError(f"{part} is {shown(table)}; it must be an object of keys")
+        if table and all(isinstance(value, Mapping) or value is None for value in table.values()):
+            if kind not in table:
+                raise InputError(
+                    f"{part} has {', '.join(map(shown, table))}, and no entry for layers of the type {kind}"
+                )
+            table = table[kind] or {}
+        for name, value in table.items():
+            if name not in (*common().rope, "partial_rotary_factor"):
+                raise InputError(f"{part} has {shown(name)}, {shown(value)}, which is not known")
+        return table
+
+    def left_out(self, found: Published) -> Iterator[str]:
+        """What the model has beyond these layers, in words."""
+        family = self.family
+        norms = f"{family.norm} normalization layers" if family.norm == "RMS" else "normalization layers"
+        yield f"skip connections, {family.perceptron} perceptrons, {norms} and embeddings"
+        yield from self._of_positions(found)
+        if others := found.layers - found.attention_layers:
+            what = f" ({family.others})" if family.others else ""
+            yield f"{others} of {found.layers} layers, which are no attention{what}"
+        yield from self._biases(found)
+        if family.qk_norm.of(self.table):
+            yield (
+                "the normalization of queries and keys (QK-norm): the numbers are those of the layer without"
+                " this normalization"
+            )
+        if family.output_gate:
+            yield "a gate on the output: the numbers are those of the layer without this gate"
+        yield from family.always
+        yield from dict.fromkeys(self.outside.named)
+        if found.causal:
+            yield "the causal mask of the softmax: here a softmax is over all tokens"
+        yield from self.meant
+        if self.outside.ignored:
+            yield f"keys that were ignored: {', '.join(self.outside.ignored)}"
+
+    def _of_positions(self, found: Published) -> Iterator[str]:
+        """How positions enter, as far as they are left out."""
+        relative = self.table.get(self.family.relative) if self.family.relative else None
+        if relative not in (None, "absolute"):
+            yield f"positions that are added to the scores ({shown(relative)})"
+        elif self.positions == "learned":
+            yield "positions, which are added to the embeddings"
+        elif self.positions == "ALiBi":
+            yield "positions, which add a multiple of the distance to each score (ALiBi)"
+        if any(kind.rotary_pairs for kind in found.kinds):
+            yield "the angles of rotary positions: here they are rational and of infinite order"
+
+    def _biases(self, found: Published) -> Iterator[str]:
+        """The biases of a layer, and how many numbers they are."""
+        letters = [
+            letter for of, switch in self.family.biases.items() if switch.of(self.table) for letter in of
+        ]
+        if not letters:
+            return
+        names = {"q": "queries", "k": "keys", "v": "values", "o": "outputs"}
+        kind = found.kinds[0]
+        numbers = {
+            "q": found.heads * found.rank, "k": kind.kv_heads * found.rank,
+            "v": kind.kv_heads * found.value_rank, "o": found.dim,
+        }  # fmt: skip
+        *first, last = (names[letter] for letter in letters)
+        listed = f"{', '.join(first)} and {last}" if first else last
+        total = sum(numbers[letter] for letter in letters)
+        yield f"biases of {listed}: {total} parameters of a layer, which are not counted"
+
+
+def _entry(name: str, value: Any, heads: int) -> int:
+    return _divides(name, size(name, value), heads)
+
+
+def _block(name: str, block: Any, heads: int) -> int | None:
+    """The sets of keys and values of a block; ``None`` if it has no attention."""
+    of = block.get("attention") if isinstance(block, Mapping) else None
+    if not isinstance(of, Mapping):
+        raise InputError(f"{name} is {shown(block)}; it must be an object with the key attention")
+    known = ("n_heads_in_group", "no_op", "replace_with_linear")
+    for inner, value in of.items():
+        if inner not in known and value:
+            raise InputError(f"{name}.attention.{inner} is {shown(value)}, which is not known and may matter")
+    if of.get("no_op") or of.get("replace_with_linear"):
+        return None
+    together = size(f"{name}.attention.n_heads_in_group", of.get("n_heads_in_group"))
+    if heads % together:
+        raise InputError(
+            f"{name}.attention.n_heads_in_group is {together}; {heads} heads are no multiple of it"
+        )
+    return heads // together
+
+
+def _divides(name: str, groups: int, heads: int) -> int:
+    """The sets of keys and values, which must divide the heads."""
+    if heads % groups:
+        raise InputError(
+            f"there are {heads} heads and {name} is {groups}; the first must be a multiple of the second"
+        )
+    return groups

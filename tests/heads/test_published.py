@@ -1,0 +1,567 @@
+"""config.json of published transformers: read as families.toml says, named, or refused in one line."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from command_line import call, document
+
+import agattn as ag
+from agattn.errors import InputError
+from agattn.heads.families import common, families, find
+
+HERE = Path(__file__).parent
+CONFIGS = json.loads((HERE / "configs.json").read_text())
+EXPECTED = json.loads((HERE / "expected.json").read_text())
+GPT2 = {"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12}
+LLAMA = {
+    "model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32,
+    "num_key_value_heads": 8, "rope_theta": 500000.0,
+}  # fmt: skip
+DEEPSEEK = CONFIGS["deepseek-v2-lite"]
+
+
+def said(config):
+    """All that is said of a configuration, in one text."""
+    return "; ".join(ag.from_config(config).left_out)
+
+
+def numbers(config):
+    """The numbers that expected.json has."""
+    found = ag.dimension(ag.from_config(config))
+    layer = {
+        "softmax" + "_rotary" * one.rotary: one.dimension
+        for one in found.layer
+        if one.normalization == "softmax"
+    }
+    counts = {"layers": found.config.layers, "attention_layers": found.config.attention_layers}
+    return {"parameters": found.layer[0].parameters, **layer, **counts}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_published_configurations_have_the_numbers_that_are_known(name):
+    """Those of expected.json were computed by formulas, apart from this program."""
+    expected = {key: value for key, value in EXPECTED[name].items() if key != "named"}
+    assert numbers(CONFIGS[name]) == expected
+
+
+def test_what_the_numbers_leave_out_is_named():
+    for name, one in EXPECTED.items():
+        normalized = (
+            "the normalization of queries and keys (QK-norm): the numbers are those of the layer without"
+        )
+        assert (normalized in said(CONFIGS[name])) == ("QK-norm" in one.get("named", "")), name
+    assert "the window of 512 tokens" in said(CONFIGS["gemma3-1b-v4"])
+    assert "the model of images" in said(CONFIGS["gemma3-4b-nested"])
+    assert "a gate on the output" in said(CONFIGS["qwen3-next"])
+    assert "36 of 48 layers, which are no attention (gated delta rule)" in said(CONFIGS["qwen3-next"])
+    assert "a sink in every softmax" in said(CONFIGS["gpt-oss-20b"])
+    assert "positions, which add a multiple of the distance to each score (ALiBi)" in said(
+        CONFIGS["bloom-560m"]
+    )
+    assert "biases of queries, keys and values: 2048 parameters" in said(
+        CONFIGS["qwen25-1.5b"]
+    )  # 1536 + 2 · 256
+    assert "window" not in said(CONFIGS["qwen25-1.5b"])  # use_sliding_window is false
+    assert "causal" not in said(CONFIGS["bert-base"]) and "causal mask of the softmax" in said(GPT2)
+
+
+def test_the_others_are_read_or_refused_by_name():
+    assert numbers(CONFIGS["chatglm2"]) == numbers(CONFIGS["glm4-9b"]) | {
+        "layers": 28,
+        "attention_layers": 28,
+    }
+    for name in ("deepseek-v2-lite", "deepseek-v3"):
+        found = ag.dimension(ag.from_config(CONFIGS[name]))
+        assert [one.theorem for one in found.layer] == ["agattn.latent-dimension"] * 2
+    for name, model in (("t5-small", "t5"), ("whisper", "whisper")):
+        with pytest.raises(
+            InputError, match=f"^model_type is '{model}', which is no family that is known here"
+        ):
+            ag.from_config(CONFIGS[name])
+
+
+# Published configurations with all their keys. ------------------------------------------------------------
+
+#: d, heads, sets of keys and values, rows of a head, rows of them that turn, layers, layers of attention.
+PUBLISHED = {
+    "llama-3.1-8b": ((4096, 32, 8, 128, 128, 32, 32), {
+        "architectures": ["LlamaForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
+        "bos_token_id": 128000, "eos_token_id": 128001, "hidden_act": "silu", "hidden_size": 4096,
+        "initializer_range": 0.02, "intermediate_size": 14336, "max_position_embeddings": 131072,
+        "mlp_bias": False, "model_type": "llama", "num_attention_heads": 32, "num_hidden_layers": 32,
+        "num_key_value_heads": 8, "pretraining_tp": 1, "rms_norm_eps": 1e-05,
+        "rope_scaling": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                         "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+        "rope_theta": 500000.0, "tie_word_embeddings": False, "torch_dtype": "bfloat16",
+        "transformers_version": "4.43.0.dev0", "use_cache": True, "vocab_size": 128256}),
+    "gemma-2-9b": ((3584, 16, 8, 256, 256, 42, 42), {
+        "architectures": ["Gemma2ForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
+        "attn_logit_softcapping": 50.0, "bos_token_id": 2, "cache_implementation": "hybrid", "eos_token_id": 1,
+        "final_logit_softcapping": 30.0, "head_dim": 256, "hidden_act": "gelu_pytorch_tanh",
+        "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 3584, "initializer_range": 0.02,
+        "intermediate_size": 14336, "max_position_embeddings": 8192, "model_type": "gemma2",
+        "num_attention_heads": 16, "num_hidden_layers": 42, "num_key_value_heads": 8, "pad_token_id": 0,
+        "query_pre_attn_scalar": 256, "rms_norm_eps": 1e-06, "rope_theta": 10000.0, "sliding_window": 4096,
+        "sliding_window_size": 4096, "torch_dtype": "float32", "use_cache": True, "vocab_size": 256000}),
+    "gemma-3-4b-it": ((2560, 8, 4, 256, 256, 34, 34), {  # heads are those of the family
+        "architectures": ["Gemma3ForConditionalGeneration"], "boi_token_index": 255999, "eoi_token_index": 256000,
+        "eos_token_id": [1, 106], "image_token_index": 262144, "initializer_range": 0.02,
+        "mm_tokens_per_image": 256, "model_type": "gemma3", "torch_dtype": "bfloat16",
+        "text_config": {"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
+                        "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+                        "sliding_window": 1024},
+        "vision_config": {"hidden_size": 1152, "model_type": "siglip_vision_model", "num_attention_heads": 16}}),
+    "falcon-40b": ((8192, 128, 8, 64, 64, 60, 60), {
+        "alibi": False, "apply_residual_connection_post_layernorm": False, "architectures": ["FalconForCausalLM"],
+        "attention_dropout": 0.0, "auto_map": {}, "bias": False, "bos_token_id": 11, "eos_token_id": 11,
+        "hidden_dropout": 0.0, "hidden_size": 8192, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,
+        "model_type": "falcon", "multi_query": True, "new_decoder_architecture": True, "num_attention_heads": 128,
+        "num_hidden_layers": 60, "num_kv_heads": 8, "parallel_attn": True, "torch_dtype": "bfloat16",
+        "use_cache": True, "vocab_size": 65024}),
+    "falcon-rw-1b": ((2048, 32, 32, 64, 0, 24, 24), {
+        "alibi": True, "apply_residual_connection_post_layernorm": False, "bias": True, "hidden_size": 2048,
+        "model_type": "falcon", "multi_query": False, "new_decoder_architecture": False,
+        "num_attention_heads": 32, "num_hidden_layers": 24, "parallel_attn": False, "vocab_size": 50304}),
+    "gpt-j-6b": ((4096, 16, 16, 256, 64, 28, 28), {
+        "activation_function": "gelu_new", "architectures": ["GPTJForCausalLM"], "attn_pdrop": 0.0,
+        "bos_token_id": 50256, "embd_pdrop": 0.0, "eos_token_id": 50256, "gradient_checkpointing": False,
+        "initializer_range": 0.02, "layer_norm_epsilon": 1e-05, "model_type": "gptj", "n_embd": 4096,
+        "n_head": 16, "n_inner": None, "n_layer": 28, "n_positions": 2048, "resid_pdrop": 0.0, "rotary": True,
+        "rotary_dim": 64, "scale_attn_weights": True, "summary_activation": None, "summary_first_dropout": 0.1,
+        "summary_proj_to_labels": True, "summary_type": "cls_index", "summary_use_proj": True,
+        "task_specific_params": {"text-generation": {"do_sample": True}}, "tie_word_embeddings": False,
+        "tokenizer_class": "GPT2Tokenizer", "use_cache": True, "vocab_size": 50400}),
+    "jamba-v0.1": ((4096, 32, 8, 128, 0, 32, 4), {
+        "architectures": ["JambaForCausalLM"], "attention_dropout": 0.0, "attn_layer_offset": 4,
+        "attn_layer_period": 8, "expert_layer_offset": 1, "expert_layer_period": 2, "hidden_act": "silu",
+        "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 14336, "mamba_conv_bias": True,
+        "mamba_d_conv": 4, "mamba_d_state": 16, "mamba_dt_rank": 256, "mamba_expand": 2, "mamba_proj_bias": False,
+        "max_position_embeddings": 262144, "model_type": "jamba", "num_attention_heads": 32, "num_experts": 16,
+        "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-06,
+        "router_aux_loss_coef": 0.001, "sliding_window": None, "use_mamba_kernels": True, "vocab_size": 65536}),
+    "phi-3-mini": ((3072, 32, 32, 96, 96, 32, 32), {
+        "architectures": ["Phi3ForCausalLM"], "attention_bias": False, "attention_dropout": 0.0, "auto_map": {},
+        "embd_pdrop": 0.0, "hidden_act": "silu", "hidden_size": 3072, "intermediate_size": 8192,
+        "max_position_embeddings": 4096, "model_type": "phi3", "num_attention_heads": 32, "num_hidden_layers": 32,
+        "num_key_value_heads": 32, "original_max_position_embeddings": 4096, "resid_pdrop": 0.0,
+        "rms_norm_eps": 1e-05, "rope_scaling": None, "rope_theta": 10000.0, "sliding_window": 2047,
+        "tie_word_embeddings": False, "use_cache": True, "vocab_size": 32064}),
+    "stablelm-2-1.6b": ((2048, 32, 32, 64, 16, 24, 24), {
+        "architectures": ["StableLmForCausalLM"], "hidden_act": "silu", "hidden_size": 2048,
+        "initializer_range": 0.02, "intermediate_size": 5632, "layer_norm_eps": 1e-05,
+        "max_position_embeddings": 4096, "model_type": "stablelm", "norm_eps": 1e-05, "num_attention_heads": 32,
+        "num_hidden_layers": 24, "num_key_value_heads": 32, "partial_rotary_factor": 0.25, "rope_theta": 10000,
+        "rotary_scaling_factor": 1.0, "tie_word_embeddings": False, "use_cache": True, "use_qkv_bias": True,
+        "vocab_size": 100352}),
+    "chatglm3-6b": ((4096, 32, 2, 128, 64, 28, 28), {
+        "add_bias_linear": False, "add_qkv_bias": True, "apply_query_key_layer_scaling": True,
+        "apply_residual_connection_post_layernorm": False, "attention_dropout": 0.0,
+        "attention_softmax_in_fp32": True, "bias_dropout_fusion": True, "ffn_hidden_size": 13696,
+        "fp32_residual_connection": False, "hidden_dropout": 0.0, "hidden_size": 4096, "kv_channels": 128,
+        "layernorm_epsilon": 1e-05, "model_type": "chatglm", "multi_query_attention": True,
+        "multi_query_group_num": 2, "num_attention_heads": 32, "num_layers": 28, "original_rope": True,
+        "padded_vocab_size": 65024, "post_layer_norm": True, "quantization_bit": 0, "rmsnorm": True,
+        "seq_length": 8192, "use_cache": True, "tie_word_embeddings": False, "vocab_size": 65024}),
+    "mpt-7b": ((4096, 32, 32, 128, 0, 32, 32), {
+        "architectures": ["MPTForCausalLM"], "d_model": 4096, "emb_pdrop": 0, "embedding_fraction": 1.0,
+        "attn_config": {"alibi": True, "alibi_bias_max": 8, "attn_impl": "torch", "attn_pdrop": 0,
+                        "attn_type": "multihead_attention", "attn_uses_sequence_id": False, "clip_qkv": None,
+                        "prefix_lm": False, "qk_ln": False, "softmax_scale": None},
+        "expansion_ratio": 4, "init_device": "cpu", "learned_pos_emb": True, "logit_scale": None,
+        "max_seq_len": 2048, "model_type": "mpt", "n_heads": 32, "n_layers": 32, "no_bias": True,
+        "norm_type": "low_precision_layernorm", "resid_pdrop": 0, "use_cache": False, "verbose": 0,
+        "vocab_size": 50432}),
+    "qwen-7b": ((4096, 32, 32, 128, 128, 32, 32), {
+        "architectures": ["QWenLMHeadModel"], "attn_dropout_prob": 0.0, "bf16": False, "emb_dropout_prob": 0.0,
+        "hidden_size": 4096, "intermediate_size": 22016, "initializer_range": 0.02, "kv_channels": 128,
+        "layer_norm_epsilon": 1e-06, "max_position_embeddings": 8192, "model_type": "qwen", "no_bias": True,
+        "num_attention_heads": 32, "num_hidden_layers": 32, "rotary_emb_base": 10000, "rotary_pct": 1.0,
+        "scale_attn_weights": True, "seq_length": 8192, "softmax_in_fp32": False,
+        "use_cache_kernel": False, "use_cache_quantization": False, "use_dynamic_ntk": True,
+        "use_flash_attn": "auto", "use_logn_attn": True, "vocab_size": 151936}),
+    "command-r7b": ((4096, 32, 8, 128, 128, 32, 32), {
+        "architectures": ["Cohere2ForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
+        "head_dim": 128, "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336,
+        "layer_norm_eps": 1e-05, "layer_switch": 4, "logit_scale": 0.25, "model_type": "cohere2",
+        "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8,
+        "order_of_interleaved_layers": "local_attn_first", "position_embedding_type": "rope_gptj",
+        "rope_scaling": None, "rope_theta": 50000, "rotary_pct": 1.0, "sliding_window": 4096,
+        "sliding_window_pattern": 4, "use_embedding_sharing": True, "use_gated_activation": True,
+        "use_parallel_embedding": False, "vocab_size": 256000}),
+    "starcoderbase": ((6144, 48, 1, 128, 0, 40, 40), {
+        "activation_function": "gelu", "attention_softmax_in_fp32": True, "attn_pdrop": 0.1,
+        "inference_runner": 0, "layer_norm_epsilon": 1e-05, "max_batch_size": None, "max_sequence_length": None,
+        "model_type": "gpt_bigcode", "multi_query": True, "n_embd": 6144, "n_head": 48, "n_inner": 24576,
+        "n_layer": 40, "n_positions": 8192, "pad_key_length": True, "pre_allocate_kv_cache": False,
+        "scale_attention_softmax_in_fp32": True, "scale_attn_weights": True, "validate_runner_input": True,
+        "vocab_size": 49152}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_numbers_of_published_files_are_those_of_a_formula(name):
+    """Per layer: Q and O of each head, K and P of each group; less GL(a) or what of it is left, and GL(b)."""
+    (d, heads, groups, a, turned, layers, of_attention), config = PUBLISHED[name]
+    parameters = 2 * d * a * (heads + groups)
+    expected = {"parameters": parameters, "softmax": parameters - groups * 2 * a * a}
+    if turned:
+        expected["softmax_rotary"] = parameters - groups * (turned + (a - turned) ** 2 + a * a)
+    assert numbers(config) == expected | {"layers": layers, "attention_layers": of_attention}
+    assert "keys that are not known here" not in said(config)
+
+
+def test_layers_of_several_kinds():
+    """Nemotron's blocks: groups of 8 and 16 heads, a layer without attention, and one that is linear."""
+    blocks = [
+        {
+            "attention": {
+                "n_heads_in_group": 8,
+                "no_op": False,
+                "replace_with_linear": False,
+                "sparsify": None,
+            }
+        },
+        {"attention": {"n_heads_in_group": 16, "no_op": False, "replace_with_linear": False}},
+        {"attention": {"n_heads_in_group": None, "no_op": True}, "ffn": {"no_op": False}},
+        {"attention": {"n_heads_in_group": None, "replace_with_linear": True}},
+        {"attention": {"n_heads_in_group": 8}},
+    ]
+    config = {
+        "model_type": "nemotron-nas", "hidden_size": 8192, "num_attention_heads": 64, "num_hidden_layers": 5,
+        "num_key_value_heads": None, "block_configs": blocks, "rope_theta": 500000.0,
+    }  # fmt: skip
+    found = ag.from_config(config)
+    assert [(kind.layers, kind.kv_heads, kind.rotary_pairs) for kind in found.kinds] == [
+        (2, 8, 64),
+        (1, 4, 64),
+    ]
+    assert (found.attention_layers, found.layers) == (3, 5)
+    dimension = ag.dimension(found)
+    assert [(one.name, one.kind) for one in dimension.layer[:2]] == [("lightning", 0), ("lightning", 1)]
+    assert [stack.parameters for stack in dimension.stack] == [
+        2 * 2 * 8192 * 128 * 72 + 2 * 8192 * 128 * 68
+    ] * 4
+    with pytest.raises(
+        InputError, match=r"layers of several kinds: layers: 2, .*; their dimensions are found"
+    ):
+        ag.symmetries(found.network)
+    blocks[1]["attention"]["window_length"] = 1024
+    with pytest.raises(
+        InputError, match=r"block_configs\[1\]\.attention\.window_length is 1024, which is not known"
+    ):
+        ag.from_config(config)
+
+
+def test_positions_by_kind_of_layer():
+    """As transformers 5 writes them; no_rope_layers; layers that see windows turn alone (Command R7B)."""
+    nested = {
+        "full_attention": {"rope_type": "default", "rope_theta": 1e6, "partial_rotary_factor": 0.5},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+    }
+    types = ["sliding_attention", "sliding_attention", "full_attention"]
+    gemma = CONFIGS["gemma3-1b-v4"] | {
+        "num_hidden_layers": 3,
+        "layer_types": types,
+        "rope_parameters": nested,
+    }
+    assert [(one.layers, one.rotary_pairs) for one in ag.from_config(gemma).kinds] == [(2, 128), (1, 64)]
+    with pytest.raises(
+        InputError, match="rope_parameters has .*, and no entry for layers of the type full_att"
+    ):
+        ag.from_config(gemma | {"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})
+    flat = {"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.5}
+    assert ag.from_config(LLAMA | {"rope_parameters": flat}).kinds[0].rotary_pairs == 32
+    smol = {
+        "model_type": "smollm3", "hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 4,
+        "num_hidden_layers": 36, "no_rope_layers": [1, 1, 1, 0] * 9, "no_rope_layer_interval": 4,
+    }  # fmt: skip
+    for config in (smol, {key: smol[key] for key in smol if key != "no_rope_layers"}):
+        assert [(one.layers, one.rotary_pairs) for one in ag.from_config(config).kinds] == [(27, 64), (9, 0)]
+    command = PUBLISHED["command-r7b"][1]
+    assert [(one.layers, one.rotary_pairs) for one in ag.from_config(command).kinds] == [(24, 64), (8, 0)]
+
+
+def test_which_layers_are_attention():
+    found = ag.from_config(
+        LLAMA | {"num_hidden_layers": 3, "layer_types": ["full_attention", "mamba", "conv"]}
+    )
+    assert (found.attention_layers, found.layers) == (1, 3) and "2 of 3 layers" in said_of(found)
+    recurrent = LLAMA | {
+        "model_type": "recurrent_gemma",
+        "block_types": ["recurrent", "recurrent", "attention"],
+    }
+    assert ag.from_config(recurrent).attention_layers == 10  # of 32
+    both = CONFIGS["qwen3-next"] | {"layer_types": ["full_attention"] * 48}
+    with pytest.raises(
+        InputError, match="layer_types and full_attention_interval name other layers of attention"
+    ):
+        ag.from_config(both)
+    types = ["full_attention" if n % 4 == 3 else "linear_attention" for n in range(48)]
+    assert numbers(CONFIGS["qwen3-next"] | {"layer_types": types}) == numbers(CONFIGS["qwen3-next"])
+
+
+def said_of(found):
+    return "; ".join(found.left_out)
+
+
+# Every key is read, harmless, named, or refused. ----------------------------------------------------------
+
+
+def extent(config):
+    """What the layers of attention determine."""
+    found = ag.from_config(config)
+    return (
+        found.dim,
+        found.heads,
+        found.rank,
+        found.value_rank,
+        found.kinds,
+        found.kv_latent,
+        found.q_latent,
+        found.causal,
+    )
+
+
+@pytest.mark.parametrize("name", [*EXPECTED, "chatglm2", "deepseek-v2-lite", "deepseek-v3", *PUBLISHED])
+def test_a_key_under_another_name_never_gives_another_number(name):
+    """It is refused, or named, and the numbers are the same."""
+    config = CONFIGS.get(name) or PUBLISHED[name][1]
+    before, seen = extent(config), 0
+    inside = config.get("text_config", config)
+    for key in list(inside):
+        for other in (f"{key}_x", f"my_{key}"):
+            changed = {name: value for name, value in inside.items() if name != key} | {other: inside[key]}
+            whole = changed if inside is config else config | {"text_config": changed}
+            try:
+                after = extent(whole)
+            except InputError:
+                seen += 1
+                continue
+            strange = f"keys that are not known here: '{other}'" in said(whole)
+            assert after == before and (strange or common().is_harmless(other)), (key, other)
+    assert seen
+
+
+@pytest.mark.parametrize("name", families())
+def test_each_family_is_read(name):
+    """From its sizes alone; without one of those that are needed it is refused, and the key is named."""
+    family = families()[name]
+    values = {
+        "width": 64,
+        "heads": 8,
+        "layers": 8,
+        "kv_latent": 16,
+        "q_latent": 16,
+        "rank": 8,
+        "value_rank": 8,
+    }
+    config = {family.keys[role][0]: value for role, value in values.items() if role in family.keys}
+    if "cycle" in family.keys:
+        config[family.keys["cycle"][0]] = ["recurrent", "attention"]
+    config |= {"head_dim": 8} if "head_dim" in family.keys.get("head", ()) else {}
+    config |= {"num_key_value_heads": 8} if "num_key_value_heads" in family.keys.get("kv_heads", ()) else {}
+    if "turned" in family.keys:
+        config[family.keys["turned"][0]] = 4
+    found = ag.from_config(config | {"model_type": family.models[0]})
+    assert (found.family, found.dim, found.heads, found.rank) == (name, 64, 8, 8)
+    assert found.rotary == (family.positions == "rotary" and not family.alibi.default)
+    for role in ("width", "kv_latent", "q_latent", "rank", "value_rank"):
+        if role in family.keys:
+            key = family.keys[role][0]
+            with pytest.raises(InputError, match=f"lacks .*{key}"):
+                ag.from_config(
+                    {name: one for name, one in config.items() if name != key}
+                    | {"model_type": family.models[0]}
+                )
+
+
+def test_the_table_of_families_is_in_order():
+    models = [model for family in families().values() for model in family.models]
+    assert len(models) == len(set(models))
+    for family in families().values():
+        assert family.positions in ("rotary", "learned", "ALiBi", "none") and family.norm in ("RMS", "layer")
+        assert family.perceptron in ("gated", "plain") and family.layout in ("", *common().layouts)
+        assert not {*family.read} & {*common().refused}
+        assert set("".join(family.biases)) <= set("qkvo")
+    assert find("xlm-roberta").name == "bert" and find(None, "falcon-40b").multi_query.default is False
+
+
+@pytest.mark.parametrize(
+    ("changed", "kinds"),
+    [
+        ({"multi_query": False, "num_kv_heads": None}, (71, 32)),
+        ({"multi_query": None}, (1, 32)),
+        ({"num_kv_heads": 71}, (1, 32)),  # as transformers writes it beside multi_query
+        ({"new_decoder_architecture": True, "num_kv_heads": 71}, (71, 32)),
+        ({"alibi": True}, (1, 0)),
+    ],
+)
+def test_keys_that_falcon_has(changed, kinds):
+    """Family × key → what it changes."""
+    [kind] = ag.from_config(CONFIGS["falcon-7b"] | changed).kinds
+    assert (kind.kv_heads, kind.rotary_pairs) == kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "expected"),
+    [
+        ("llama3-8b", {"num_key_value_heads": None}, {"kv_heads": 32}),
+        ("mistral-7b", {"num_key_value_heads": None}, {"kv_heads": 32}),
+        ("llama3-8b", {"head_dim": 64}, {"rank": 64, "value_rank": 64}),
+        ("llama3-8b", {"head_dim": None}, {"rank": 128}),
+        ("starcoder", {"multi_query": False}, {"kv_heads": 48}),
+        ("phi-2", {"partial_rotary_factor": 1.0}, {"rotary_pairs": 40}),
+        ("gpt-neox-20b", {"rotary_pct": 0.5}, {"rotary_pairs": 24}),
+        ("decilm-7b", {"num_key_value_heads_per_layer": [4] * 31 + [8]}, {"kv_heads": 4, "kinds": 2}),
+        ("bert-base", {"is_decoder": True}, {"causal": True}),
+        ("chatglm2", {"multi_query_attention": False}, {"kv_heads": 32}),
+        ("deepseek-v2-lite", {"q_lora_rank": 1536}, {"q_latent": 1536}),
+        ("qwen3-next", {"full_attention_interval": 3}, {"attention_layers": 16}),
+    ],
+)
+def test_what_a_key_changes(name, changed, expected):
+    found = ag.from_config(CONFIGS[name] | changed)
+    values = {"rotary_pairs": found.kinds[0].rotary_pairs, "kinds": len(found.kinds)}
+    assert {key: values.get(key, getattr(found, key, None)) for key in expected} == expected
+
+
+def test_what_the_file_does_not_say_is_said():
+    config = {key: value for key, value in CONFIGS["mistral-7b"].items() if key != "num_key_value_heads"}
+    assert (
+        "num_key_value_heads, which is not in the file and means 8 there" in ag.from_config(config).left_out
+    )
+
+
+def test_an_unknown_model_is_read_as_a_family_that_is_given():
+    with pytest.raises(InputError, match=r"'llama2', .*did you mean 'llama'\?.* add family=llama"):
+        ag.from_config(LLAMA | {"model_type": "llama2"})
+    found = ag.from_config(LLAMA | {"model_type": "own"}, family="llama")
+    assert (found.model, found.family, found.forced) == ("own", "llama", True)
+    assert str(found).startswith("own, read as llama: 32 layers")
+    assert not ag.from_config(LLAMA, family="llama").forced
+    with pytest.raises(
+        InputError, match="family is 'lama', which is no family that is known here; did you mean 'llama'"
+    ):
+        ag.from_config(LLAMA, family="lama")
+
+
+def test_a_key_that_may_matter_is_refused_or_ignored():
+    strange = LLAMA | {"multi_query": True, "hidden_multiplier": 2}
+    with pytest.raises(
+        InputError, match=r"^multi_query is True, a key that is not known of llama and may matter\. If it"
+    ):
+        ag.from_config(strange)
+    found = ag.from_config(strange, ignore="multi_query")
+    assert found.ignored == ("multi_query",) and found.kv_heads == 8
+    assert "keys that were ignored: multi_query" in found.left_out
+    assert "keys that are not known here: 'hidden_multiplier'" in found.left_out
+    with pytest.raises(InputError, match=r"ignore names 'num_key_value_heads', which is read of llama"):
+        ag.from_config(strange, ignore=["multi_query", "num_key_value_heads"])
+    with pytest.raises(InputError, match="ignore names 'kv', which is no key"):
+        ag.from_config(LLAMA, ignore="kv")
+
+
+# Where configurations come from. --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a table into a file and read it."""
+
+    def made(table):
+        path = tmp_path / "config.json"
+        path.write_text(table if isinstance(table, str) else json.dumps(table))
+        return ag.from_config(path)
+
+    return made
+
+
+def test_files_folders_dictionaries_and_objects(read, tmp_path):
+    class Config:
+        def to_dict(self):
+            return LLAMA
+
+    assert read(LLAMA) == ag.from_config(tmp_path) == ag.from_config(str(tmp_path)) == ag.from_config(LLAMA)
+    assert ag.from_config(Config()) == ag.from_config(LLAMA)
+    for wrong in (3, None, [LLAMA]):
+        with pytest.raises(
+            InputError, match=r"it must be the path of a config\.json or of its folder, a dictionary"
+        ):
+            ag.from_config(wrong)
+
+
+def test_the_shell(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"model_type": "own", "kv_x": 1}))
+    refused = call("dimension", "--config", tmp_path, "--family", "llama")
+    assert refused.status == 2 and refused.err.count("\n") == 1 and "add --ignore=kv_x" in refused.err
+    found = document("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x")
+    assert found["config"]["ignored"] == ["kv_x"] and found["config"]["forced"]
+    stray = call("dimension", "-d", "3", "-o", "2", "--family", "llama")
+    assert stray.status == 2 and "--family is for --config; leave --family out" in stray.err
+    shown = call("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x").out
+    assert shown.startswith("own, read as llama: ") and "keys that were ignored: kv_x" in shown
+
+
+def test_layers_stand_for_what_is_read():
+    found = ag.from_config(GPT2)
+    assert found.network == ag.Network(
+        [ag.Attention(768, 64, heads=12, value_rank=64, mask="causal")], 768, 2
+    )
+    grouped = ag.Attention(4096, 128, heads=32, kv_heads=8, value_rank=128, mask="causal", rotary=True)
+    assert ag.from_config(LLAMA).network == ag.Network([grouped], 4096, 3)
+    partly = ag.from_config(CONFIGS["phi-2"]).layer("softmax").layers[0]
+    assert (partly.rank, partly.rotary, partly.pairs) == (80, 16, 16)
+    assert ag.from_config(CONFIGS["bert-base"]).network.layers[0].mask == "none"
+    latent = ag.from_config(DEEPSEEK)
+    assert latent.network.shapes["C_1"] == (512, 2048) and "D_1" not in latent.network.shapes
+    assert "64 rotary keys, which all heads share, and their queries" in latent.left_out
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"model_type": "mamba", "hidden_size": 5}, "model_type is 'mamba', which is no family that is known here"),
+        ({}, "there is no model_type; add the family, such as family=llama"),
+        ({"model_type": "gpt2"}, "'gpt2' lacks n_embd or hidden_size, n_head or num_attention_heads, n_layer or"),
+        ({key: DEEPSEEK[key] for key in DEEPSEEK if key != "v_head_dim"}, "'deepseek_v2' lacks v_head_dim"),
+        (LLAMA | {"num_key_value_heads": 5}, "there are 32 heads and num_key_value_heads is 5; the first must be"),
+        (LLAMA | {"hidden_size": 4097}, "the width 4097 is no multiple of the 32 heads; give head_dim"),
+        (LLAMA | {"hidden_size": "4096"}, "hidden_size is '4096'; it must be a whole number"),
+        (LLAMA | {"num_hidden_layers": True}, "num_hidden_layers is True; it must be"),
+        (LLAMA | {"layer_types": ["full_attention"]}, "layer_types is .*; it must be a list with an entry for each of"),
+        (LLAMA | {"layer_types": ["strange"] * 32}, "layer_types has 'strange', which is not known; known are"),
+        (LLAMA | {"layer_types": ["mamba"] * 32}, "none of the 32 layers is a layer of attention"),
+        (LLAMA | {"rope_scaling": {"rope_heads": 3}}, "rope_scaling has 'rope_heads', 3, which is not known"),
+        (LLAMA | {"rope_scaling": 3}, "rope_scaling is 3; it must be an object of keys"),
+        (LLAMA | {"is_encoder_decoder": True}, "is_encoder_decoder is True: the model has an encoder and a decoder"),
+        (LLAMA | {"pruned_heads": {"0": [1]}}, "pruned_heads is .*: the model has heads that were removed"),
+        (GPT2 | {"hidden_size": 64}, "n_embd is 768 and hidden_size is 64; they say the same thing"),
+        (CONFIGS["phi-2"] | {"partial_rotary_factor": 1.5}, "partial_rotary_factor is 1.5; it must be a number above 0"),
+        (CONFIGS["phi-2"] | {"partial_rotary_factor": None}, "partial_rotary_factor is None; it must be a number"),
+        (CONFIGS["phi-2"] | {"partial_rotary_factor": 0.01}, "0 of the 80 rows of keys turn; it must be an even"),
+        (CONFIGS["phi-2"] | {"rope_scaling": {"partial_rotary_factor": 0.5}}, "is 0.4 and rope_scaling has 0.5; they"),
+        (CONFIGS["falcon-7b"] | {"multi_query": "yes"}, "multi_query is 'yes'; it must be true or false"),
+        (DEEPSEEK | {"num_key_value_heads": 4}, "num_key_value_heads is 4; behind a latent each of the 16 heads has"),
+        (CONFIGS["decilm-7b"] | {"num_key_value_heads_per_layer": [4]}, "it must be a list with an entry for each of 32"),
+        (CONFIGS["decilm-7b"] | {"num_key_value_heads_per_layer": [5] * 32}, r"num_key_value_heads_per_layer\[0\] is 5"),
+        (CONFIGS["gemma3-4b-nested"] | {"num_heads": 3}, "num_heads is 3, a key that is not known beside text_config"),
+        ("[1]", "an object of keys"),
+        ("{", "is not JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_a_line(read, table, words):
+    with pytest.raises(InputError, match=words) as refused:
+        read(table)
+    assert "\n" not in str(refused.value) and "config.json" in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read .*: No such file"):
+        ag.from_config(tmp_path / "config.json")
+
+
+def test_fractions_of_heads_are_whole_rows():
+    """0.4 · 80 is 32 although 0.4 is no binary fraction."""
+    assert Fraction(4, 10) * 80 == 2 * ag.from_config(CONFIGS["phi-2"]).kinds[0].rotary_pairs
