@@ -266,6 +266,8 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "written": (callable, "a function of one estimate"),
     "claims": (_is_texts, "an id such as 'theorem-3.4', or a list of ids"),
     "match": (_is_texts, "part of the names of tensors, or a list of such parts"),
+    "family": (_is_text, "the name of a family, such as 'llama'"),
+    "ignore": (_is_texts, "a key of a configuration, or a list of keys"),
     "radius": (_is_radius, "a number, or a number in text such as '1/3'"),
     "data": (_is_pair, "a pair (X, Y)"),
     **dict.fromkeys(("target", "coefficients"), (is_list, "a list of N numbers")),

@@ -152,7 +152,10 @@ def test_a_certificate_is_saved_and_checked(tmp_path):
 def test_exact_weights_are_classified_exactly():
     near = [[1, 0], [0, "1/1000000000000"]]
     [exact] = ag.classify({"A": near, "V": [[1, 2]]})
-    [rounded] = ag.classify({"A": np.array([[1, 0], [0, 1e-12]]), "V": [[1.0, 2.0]]})
+    given = {"A": np.array([[1, 0], [0, 1e-12]]), "V": [[1.0, 2.0]]}
+    [rounded] = ag.classify(given)  # float64 tells 1e-12 from 0, and float32 does not
+    assert (rounded.r_a, rounded.evidence, rounded.singular) == (2, ag.Evidence.NUMERICAL, False)
+    [rounded] = ag.classify({name: np.asarray(M, np.float32) for name, M in given.items()})
     assert (exact.r_a, exact.evidence, exact.singular) == (2, ag.Evidence.PROVED, False)
     assert (rounded.r_a, rounded.evidence, rounded.singular) == (1, ag.Evidence.NUMERICAL, True)
     two = ag.classify({"A": [near, near], "V": [[[1, 2]], [[0, 0]]]})

@@ -13,8 +13,9 @@ rank 2 (margin 1e+06)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
@@ -29,6 +30,57 @@ Array = npt.NDArray[Any]
 
 TOLERANCE = 1e-9
 """Relative size below which a singular value counts as zero in floating point, unless said otherwise."""
+
+
+class Float(NamedTuple):
+    """A type of stored numbers: the nearest one to x is at most ``roundoff``·|x| + ``least`` away."""
+
+    roundoff: float
+    least: float = 0.0
+
+
+#: The types in which numbers are stored, the finest first.
+FLOATS = {
+    "exact": Float(0.0),
+    "float64": Float(2.0**-53),
+    "float32": Float(2.0**-24),
+    "float16": Float(2.0**-11, 2.0**-25),
+    "bfloat16": Float(2.0**-8),
+}
+
+
+def coarsest(types: Iterable[str]) -> str:
+    """The type whose numbers are farthest from each other.
+
+    >>> coarsest(["float64", "float16", "float32"])
+    'float16'
+    """
+    return max(types, key=lambda name: FLOATS[name].roundoff)
+
+
+def stored_type(values: Any) -> str:
+    """The type of numbers as they are given: ``exact`` for integers and rationals, else that of the array.
+
+    >>> stored_type([[1, "1/2"]]), stored_type([[0.5]]), stored_type(np.ones(2, np.float32))
+    ('exact', 'float64', 'float32')
+    """
+    name = str(getattr(values, "dtype", "")).rpartition(".")[2]  # torch.float32 is one, too
+    if name in FLOATS:
+        return name
+    array = unread(values, "the array")
+    if array.dtype.kind == "f":
+        return "float64"
+    return "float64" if any(isinstance(x, (float, np.floating)) for x in array.ravel().tolist()) else "exact"
+
+
+def rounding(array: Array, dtype: str) -> float:
+    """How far an array, in the Frobenius norm and relative to it, can be from one that was rounded to it.
+
+    >>> rounding(np.ones((2, 2)), "float32") == 2.0**-24
+    True
+    """
+    size, kind = float(np.linalg.norm(array)), FLOATS[dtype]
+    return kind.roundoff + (kind.least * np.sqrt(array.size) / size if size and kind.least else 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +115,7 @@ def scalars(values: Any, name: str) -> Array:
     agattn.errors.InputError: y has the entry nan; all entries must be finite real numbers
     """
     array = unread(values, name)
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
         return _finite(array.astype(np.float64), name)
     if array.dtype.kind not in "biuO":
         raise InputError(f"{name} has entries of type {array.dtype}; all entries must be real numbers")

@@ -394,8 +394,9 @@ class Attention(Layer):
                 keys, queries = Acted(K, -2, True, (group,)), Acted(Q, -2, False, (group,))
                 result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
             elif still:
-                keys, queries = self._rows_of(group, 2 * self.pairs, self.rank)
-                both = replace(keys, axis=-2, dual=True), replace(queries, axis=-2)
+                rest = slice(2 * self.pairs, self.rank)
+                heads = (slice(None),) if self.is_grouped else ()
+                both = Acted(K, -2, True, (group, rest)), Acted(Q, -2, False, (group, *heads, rest))
                 result.append(Symmetry("GL(a)", still, both))
             if self.value_rank is not None:
                 factors = Acted("O", -1, True, (group,)), Acted(values, -2, False, (group,))

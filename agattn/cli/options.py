@@ -471,8 +471,14 @@ def checkpoint(command: Command, counted: bool = True) -> Command:
     @wraps(command)
     def wrapped(kv_heads: int | None, parts: tuple[str, ...], **given: Any) -> Any:
         heads = given.pop("heads") if counted else None
-        return command(counts={"heads": heads, "shared": kv_heads, "parts": parts}, **given)
+        own = {name: given.pop(name, None) for name in _CONFIG} if counted else {}
+        return command(
+            counts={"heads": heads, "shared": kv_heads, "parts": parts, **configured(own)}, **given
+        )
 
+    if counted:
+        for name, (flag, shown, _, help_text) in _CONFIG.items():
+            wrapped = click.option(flag, name, metavar=shown, help=help_text)(wrapped)
     text = "Heads per layer.  [default: from config.json]"
     return (
         click.option("--heads", type=click.IntRange(min=1), metavar="N", help=text)(wrapped)
@@ -489,10 +495,13 @@ def one_head(command: Command, counted: bool = True) -> Command:
     return checkpoint(command, counted)
 
 
-def tolerance_option(default: float) -> Callable[[Command], Command]:
-    """Add ``--tolerance``, relative, with this default."""
+def tolerance_option(default: float | None = None) -> Callable[[Command], Command]:
+    """Add ``--tolerance``, relative, with this default, or that of the type in which weights are stored."""
     kind = click.FloatRange(0, 1, min_open=True, max_open=True)
     text = "What counts as zero in floating point, relative to the largest."
+    if default is None:
+        text += "  [default: a few roundings of the stored type]"
+        return click.option("--tolerance", type=kind, metavar="X", help=text)
     return option("--tolerance", type=kind, metavar="X", default=default, help=text)
 
 

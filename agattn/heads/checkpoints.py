@@ -1,15 +1,11 @@
-"""The heads of a checkpoint, one at a time, in the layouts of common models.
+"""The heads of a checkpoint, one at a time.
+
+How tensors are named and packed is said in ``families.toml``. Beside these layouts there are
 
 - **plain**: arrays ``K``, ``Q``, ``V`` of one head (a × d, a × d, d' × d) or of several (h × a × d, ...),
   or ``A`` and ``V``;
-- **bert**: ``...encoder.layer.I.attention.self.{query,key,value}.weight``, rows grouped by head;
-- **gpt2**: ``...h.I.attn.c_attn.weight``, a Conv1D: d × 3d, that is transposed, with queries, keys and
-  values side by side;
-- **llama**: ``...layers.I.self_attn.{q,k,v}_proj.weight``, where several query heads may share one head of
-  keys and values, or ``qkv_proj.weight`` with the three stacked;
-- **neox**: ``...layers.I.attention.query_key_value.weight``: queries, keys and values of head 0, then those
-  of head 1, and so on;
-- **torch**: ``...I....in_proj_weight`` of :class:`torch.nn.MultiheadAttention`, with the three stacked.
+- **torch**: ``...I....in_proj_weight`` of :class:`torch.nn.MultiheadAttention`, with queries, keys and values
+  one below the other.
 
 Layers and heads count from 0. The numbers of heads are not in the tensors: they come from ``config.json``
 beside the file, or are given. Biases, positions (also rotary ones), scales, softmax and normalizations are no
@@ -18,42 +14,44 @@ part of the geometry and are left out: what is read is the bilinear part KᵀQ, 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from agattn.algebra.scalars import Array, as_floats, matrix, scalars
+from agattn.algebra.scalars import Array, as_floats, coarsest, matrix, scalars
 from agattn.errors import InputError
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights, weights
+from agattn.heads.families import Family, Layout, common, find
+from agattn.heads.published import Published, from_config
 from agattn.heads.weight_files import WeightFile
 
-#: The names of weights, with the number of the layer and the part of it.
-_LAYOUTS = {
-    "bert": re.compile(r"(?:.*\.)?encoder\.layer\.(\d+)\.attention\.self\.(query|key|value)\.weight"),
-    "gpt2": re.compile(r"(?:.*\.)?h\.(\d+)\.attn\.(c_attn)\.weight"),
-    "llama": re.compile(r"(?:.*\.)?layers\.(\d+)\.self_attn\.(q|k|v|qkv)_proj\.weight"),
-    "neox": re.compile(r"(?:.*\.)?layers\.(\d+)\.attention\.(query_key_value)\.weight"),
-    "torch": re.compile(r"(?:(?:.*[._])?(\d+)\.)?(?:[A-Za-z]\w*\.)*(in_proj)_weight"),
-}
+TORCH = Layout(fused=r"in_proj_weight", packing="stacked")
+_TORCH_NAME = re.compile(r"(?:(?:.*[._])?(\d+)\.)?(?:[A-Za-z]\w*\.)*in_proj_weight")
 _LONGEST_NAME = 500  # the patterns take the square of its length
-_FUSED = ("c_attn", "qkv", "query_key_value", "in_proj")
+#: The ends of names beside quantized weights, and the formats.
+_QUANTIZED = {
+    "SCB": "bitsandbytes int8", "absmax": "bitsandbytes 4 bit", "quant_map": "bitsandbytes 4 bit",
+    "qweight": "GPTQ or AWQ", "qzeros": "GPTQ or AWQ", "weight_packed": "compressed-tensors",
+    "weight_scale": "scaled FP8 or int8", "weight_scale_inv": "scaled FP8", "scales": "scaled integers",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One head: its place, from 0, and float64 matrices K, Q (a × d) and V (d' × d)."""
+    """One head: its place, from 0, float64 matrices K, Q (a × d) and V (d' × d), and the type they had."""
 
     layer: int
     head: int
     K: Array
     Q: Array
     V: Array
+    dtype: str = "float64"
 
 
 class Checkpoint:
@@ -64,19 +62,40 @@ class Checkpoint:
         heads: in each layer, where ``config.json`` does not say.
         shared: heads of keys and values, where ``config.json`` does not say.
         parts: only tensors whose names contain all of these are looked at.
+        family: as which family ``config.json`` is read and the tensors are packed.
+        ignore: keys of ``config.json`` that are passed over.
 
     Raises:
-        InputError: if no layout fits, a tensor is missing, or the number of heads is unknown.
+        InputError: if no layout fits, a tensor is missing or quantized, or the number of heads is unknown.
     """
 
     def __init__(
-        self, file: WeightFile, heads: int | None = None, shared: int | None = None, parts: Sequence[str] = ()
+        self,
+        file: WeightFile,
+        heads: int | None = None,
+        shared: int | None = None,
+        parts: Sequence[str] = (),
+        family: str | None = None,
+        ignore: Sequence[str] = (),
     ) -> None:
         self.file = file
-        self.layout, self._names = _recognise(file, parts)
-        if self.layout != "plain":
-            self._heads, self._shared, self._size = _head_counts(file, heads, shared)
-            self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
+        found = _found(file, parts)
+        if not found and _is_plain(file, parts):
+            self.layout = "plain"
+            return
+        _refuse_quantized(file, parts)
+        if not found:
+            raise InputError(_nothing(file, parts))
+        self.config = _config(file, family, ignore) if heads is None else None
+        known = family or (self.config.family if self.config else None)
+        of = None if known is None else find(None, known)
+        self._heads = heads or (self.config.heads if self.config else 0)
+        self._given = shared if shared is not None or self.config else self._heads
+        if self._given and self._heads % self._given:
+            raise InputError(f"{self._heads} heads cannot share {self._given} heads of keys and values")
+        self._gate = of.output_gate if of else False
+        self.layout, self._names = self._chosen(found, of)
+        self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 
     def __len__(self) -> int:
         """The number of heads in all layers."""
@@ -92,12 +111,11 @@ class Checkpoint:
         for layer, head in product(self._sizes, range(self._heads)):
             yield self._head(layer, head)
 
-    @property
-    def groups(self) -> tuple[range, ...]:
-        """The heads of each layer that share keys and values, from 0; none where no heads do."""
-        if self.layout == "plain" or self._shared == self._heads:
+    def groups(self, layer: int) -> tuple[range, ...]:
+        """The heads of a layer that share keys and values, from 0; none where no heads do."""
+        if self.layout == "plain" or self._shared(layer) == self._heads:
             return ()
-        size = self._heads // self._shared
+        size = self._heads // self._shared(layer)
         return tuple(range(first, first + size) for first in range(0, self._heads, size))
 
     def head(self, layer: int | None, head: int | None) -> Head:
@@ -114,27 +132,78 @@ class Checkpoint:
             raise InputError(f"{self.file.paths[0]} has no layer {layer}, head {head}; it has {here}")
         return self._head(layer, head)
 
+    def _shared(self, layer: int) -> int:
+        """The heads of keys and values of a layer."""
+        if self._given is not None:
+            return self._given
+        assert self.config is not None
+        shared = self.config.shared[layer] if layer < len(self.config.shared) else None
+        if shared is None:
+            raise InputError(
+                f"there are tensors of layer {layer}, and config.json has no attention there; give --heads"
+            )
+        return shared
+
+    def _chosen(
+        self, found: dict[str, dict[int, dict[str, str]]], family: Family | None
+    ) -> tuple[str, dict[int, dict[str, str]]]:
+        """The layout among those whose names there are, and the names."""
+        path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in found.items()}
+        if len({tuple(names.values()) for names in examples.values()}) > 1:
+            raise InputError(
+                f"{path} holds layers of several layouts ({', '.join(found)}); give --match with a"
+                " part of the names to read"
+            )
+        if family is not None and family.layout not in found:
+            own = common().layouts[family.layout].names.values() if family.layout else ["none that are read"]
+            there = next(iter(next(iter(examples.values())).values()))
+            raise InputError(
+                f"{path} holds {there}; the matrices of a model of the family {family.name} are"
+                f" {', '.join(own).replace('{}', 'N')}; give --family or --heads"
+            )
+        name = next(iter(found)) if family is None else family.layout
+        if name in ("gpt2", "nanogpt"):
+            name = self._turned(found[name])
+        return name, found[name]
+
+    def _turned(self, names: dict[int, dict[str, str]]) -> str:
+        """Whether ``c_attn`` is a Conv1D, d × 3d, as in GPT-2, or a Linear, 3d × d, as in nanoGPT."""
+        first = names[min(names)]["fused"]
+        shape, q, kv = self.file.shape(first), self._heads, self._shared(min(names))
+        width = self.config.dim if self.config else None
+        if len(shape) == 2:
+            for name, (d, rows) in (("gpt2", shape), ("nanogpt", shape[::-1])):
+                if rows * q == d * (q + 2 * kv) and width in (None, d):
+                    return name
+        wide = f" and the width {width}" if width else ""
+        raise InputError(
+            f"{first} is {' × '.join(map(str, shape))}; with {q} heads and {kv} of keys{wide} it is neither a"
+            " Conv1D, as in GPT-2, nor a Linear, as in nanoGPT; give --heads and --kv-heads"
+        )
+
     def _checked_size(self, layer: int) -> int:
         """The rows of one head, where the tensors of a layer have the shapes that they must have."""
-        names, q, kv = self._names[layer], self._heads, self._shared
-        if self.layout in ("neox", "torch") and q != kv:
+        names, q, kv = self._names[layer], self._heads, self._shared(layer)
+        if self.layout == "torch" and q != kv:
             raise InputError(
                 f"{kv} heads of keys and values for {q} heads; {names['fused']} has as many of both"
             )
-        heads = {"fused": q + 2 * kv} if "fused" in names else {"q": q, "k": kv, "v": kv}
+        heads = {"fused": q + 2 * kv} if "fused" in names else {"q": q * (1 + self._gate), "k": kv, "v": kv}
         if missing := set(heads) - set(names):
             present = next(iter(names.values()))
             raise InputError(
                 f"layer {layer} has {present}, but no tensor of its {', '.join(sorted(missing))}"
             )
-        size = d = 0
+        size, d = (self.config.rank, self.config.dim) if self.config else (0, 0)
         for letter, number in heads.items():
             shape = self.file.shape(names[letter])
+            if self.file.dtype(names[letter]) == "exact":
+                raise InputError(f"{names[letter]} holds integers; quantized weights are not read")
             if len(shape) != 2:
                 raise InputError(f"{names[letter]} has the shape {shape}; it must be a matrix")
-            turn = -1 if self.layout == "gpt2" else 1
+            turn = -1 if _layout(self.layout).transposed else 1
             rows, columns = shape[::turn]
-            size, d = size or self._size or rows // number, d or columns
+            size, d = size or rows // number, d or columns
             expected = (number * size, d)[::turn]
             if shape != expected or not size:
                 raise InputError(
@@ -144,20 +213,26 @@ class Checkpoint:
         return size
 
     def _head(self, layer: int, head: int) -> Head:
-        names, size = self._names[layer], self._sizes[layer]
-        group = head // (self._heads // self._shared)
-        places = {"q": (head, 0), "k": (group, self._heads), "v": (group, self._heads + self._shared)}
-        found = {}
-        for letter, (place, before) in places.items():
+        names, size, layout = self._names[layer], self._sizes[layer], _layout(self.layout)
+        shared = self._shared(layer)
+        together = self._heads // shared
+        group, place = divmod(head, together)
+        places = {"q": head, "k": group, "v": group}
+        if layout.packing == "stacked":
+            places = {"q": head, "k": self._heads + group, "v": self._heads + shared + group}
+        elif layout.packing == "by group":
+            first = group * (together + 2)
+            places = {"q": first + place, "k": first + together, "v": first + together + 1}
+        found, types = {}, list[str]()
+        for letter, at in places.items():
             name = names.get("fused", names.get(letter, ""))
-            start = (place + before * ("fused" in names)) * size
-            if self.layout == "neox":  # head by head
-                start = (3 * head + "qkv".index(letter)) * size
+            start = at * size * (1 + (self._gate and letter == "q"))
             rows = slice(start, start + size)
-            gpt2 = self.layout == "gpt2"
-            part = self.file.part(name, slice(None), rows).T if gpt2 else self.file.part(name, rows)
+            part = self.file.part(name, *((slice(None), rows) if layout.transposed else (rows,)))
+            part = part.T if layout.transposed else part
+            types.append(self.file.dtype(name))
             found[letter] = as_floats(matrix(part, f"{name}, head {head}"))
-        return Head(layer, head, found["k"], found["q"], found["v"])
+        return Head(layer, head, found["k"], found["q"], found["v"], coarsest(types))
 
 
 def read_weights(
@@ -169,14 +244,14 @@ def read_weights(
         file: arrays V and A, or K, Q and V, as :func:`agattn.geometry.identifiability.equivalence.layers_of`
             reads them; or a checkpoint.
         layer, head: which head, from 0; needed for a checkpoint.
-        counts: ``heads``, ``shared``, ``parts`` of a :class:`Checkpoint`.
+        counts: ``heads``, ``shared``, ``parts``, ``family``, ``ignore`` of a :class:`Checkpoint`.
 
     Raises:
         InputError: if there is no such head, or no weights.
     """
     if not any(re.fullmatch(r"V(_[1-9]\d*)?", name) for name in file):
         found = Checkpoint(file, **counts).head(layer, head)
-        return ((weights(K=found.K, Q=found.Q, V=found.V),),)
+        return ((replace(weights(K=found.K, Q=found.Q, V=found.V), dtype=found.dtype),),)
     network = layers_of(file)
     if layer is None and head is None:
         return network
@@ -194,59 +269,71 @@ def read_weights(
     raise InputError(f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; it has {there}")
 
 
-def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, dict[str, str]]]:
-    """The layout, and for each layer the names of the tensors "q", "k", "v", or of one tensor "fused"."""
-    found: dict[str, dict[int, dict[str, str]]] = {layout: {} for layout in _LAYOUTS}
-    for name in (name for name in file if len(name) < _LONGEST_NAME):
-        for layout, pattern in _LAYOUTS.items():
-            if (match := pattern.fullmatch(name)) and all(part in name for part in parts):
-                part = "fused" if match[2] in _FUSED else match[2][0]
-                other = found[layout].setdefault(int(match[1] or 0), {}).setdefault(part, name)
+@cache
+def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """The names of tensors by layout: the part, and a pattern with the number of the layer."""
+    found = {}
+    for layout, one in common().layouts.items():
+        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in one.names.items()}
+        found[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
+    return found | {"torch": [("fused", _TORCH_NAME)]}
+
+
+def _layout(name: str) -> Layout:
+    return TORCH if name == "torch" else common().layouts[name]
+
+
+def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[str, str]]]:
+    """By layout, and by layer, the names of the tensors "q", "k", "v", or of one tensor "fused"."""
+    found: dict[str, dict[int, dict[str, str]]] = {}
+    for name in (name for name in file if len(name) < _LONGEST_NAME and all(part in name for part in parts)):
+        for layout, patterns in _patterns().items():
+            for part, pattern in patterns:
+                if (match := pattern.fullmatch(name)) is None:
+                    continue
+                layer = int(match[1] or 0)
+                other = found.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
                 if other != name:
                     raise InputError(
-                        f"layer {match[1] or 0} is both in {other} and in {name}; give --match with a part of"
+                        f"layer {layer} is both in {other} and in {name}; give --match with a part of"
                         " the names to read"
                     )
-    layouts = [layout for layout, layers in found.items() if layers]
-    if len(layouts) == 1:
-        return layouts[0], found[layouts[0]]
-    if layouts:
-        raise InputError(
-            f"{file.paths[0]} holds layers of several layouts ({', '.join(layouts)}); give --match with a"
-            " part of the names to read"
-        )
-    if not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
-        return "plain", {}
+    return found
+
+
+def _is_plain(file: WeightFile, parts: Sequence[str]) -> bool:
+    return not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file))
+
+
+def _refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
+    """Refuse weights that are integers with scales beside them."""
+    for name in file:
+        ending = name.rpartition(".")[2]
+        if ending in _QUANTIZED and all(part in name for part in parts):
+            raise InputError(
+                f"{file.paths[0]} holds {name}: its weights are quantized ({_QUANTIZED[ending]}), which is"
+                " not read; save the model in float32, float16 or bfloat16"
+            )
+
+
+def _nothing(file: WeightFile, parts: Sequence[str]) -> str:
     some = ", ".join(list(file)[:4]) or "no arrays"
     named = f" with {', '.join(parts)} in their names" if parts else ""
-    raise InputError(
+    return (
         f"{file.paths[0]} has no attention weights{named} in a layout that agattn reads (BERT, GPT-2, "
         f"Llama, GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); the file holds {some}"
     )
 
 
-def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> tuple[int, int, int | None]:
-    """The heads of queries in a layer, those of keys and values, and the head dimension where it is told."""
-    config: dict[str, Any] = {}
+def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Published:
+    """The ``config.json`` beside the file."""
     path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
-    if heads is None and path.is_file():
-        try:
-            document = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{path} is not JSON: {error}; give --heads") from None
-        config = document if isinstance(document, dict) else {}
-    number = heads if heads is not None else config.get("num_attention_heads", config.get("n_head"))
-    groups = shared if shared is not None else config.get("num_key_value_heads", number)
-    if number is None:
+    if not path.is_file():
         raise InputError(f"the number of heads is in no config.json beside {file.paths[0]}; give --heads")
-    size = config.get("head_dim")
-    for name, value in (("heads", number), ("heads of keys and values", groups), ("head_dim", size or 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"the number of {name} is {value!r}; it must be a whole number of at least 1")
-    assert isinstance(number, int) and isinstance(groups, int)
-    if number % groups:
-        raise InputError(f"{number} heads cannot share {groups} heads of keys and values")
-    return number, groups, size
+    try:
+        return from_config(path, family=family, ignore=tuple(ignore))
+    except InputError as error:
+        raise InputError(f"{error}; or give --heads") from None
 
 
 def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> None:

@@ -30,6 +30,8 @@ def of_files(
     curve: bool = False,
     heads: int | None = None,
     kv_heads: int | None = None,
+    family: str | None = None,
+    ignore: Sequence[str] = (),
     progress: Progress = silent,
 ) -> WeightsCoefficient | HeadsCoefficients:
     """λ at the weights of one layer, or at those of every head of a checkpoint.
@@ -41,6 +43,7 @@ def of_files(
         tolerance: of the decisions for floats, above 0 and below 1.
         curve: take λ at every tolerance, too, t ≥ 2.
         heads, kv_heads: how many a layer of a checkpoint has, where no ``config.json`` says it.
+        family, ignore: how a ``config.json`` is read, as for :func:`agattn.from_config`.
         progress: called with the head that is next.
 
     Raises:
@@ -59,7 +62,7 @@ def of_files(
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    for n, head, of_head in _heads(Checkpoint(file, heads, kv_heads)):
+    for n, head, of_head in _heads(Checkpoint(file, heads, kv_heads, (), family, ignore)):
         progress(f"layer {n}, head {head}")
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         rows.append(AtHead(**vars(at), layer=n, head=head))

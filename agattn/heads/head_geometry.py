@@ -34,6 +34,12 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.identifiability.equivalence import layers_of
+from agattn.geometry.identifiability.fibers import (
+    SAFE,
+    relative_to_largest,
+    tolerance_of,
+    tolerance_of_product,
+)
 from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
@@ -44,6 +50,7 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
+from agattn.heads.families import common
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
@@ -63,6 +70,11 @@ class HeadGeometry(Result):
     r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
     r: Key[Count, "The rank of [V; Aᵀ], to the tolerance, each block scaled to spectral norm 1."]
     margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
+    dtype: Key[str, "The type in which the head is stored, such as `float32`; `exact` for exact weights."]
+    tolerance_a: Key[
+        float | None, "Singular values of A below this times the largest count as zero; null if exact."
+    ]
+    tolerance_v: Key[float | None, "The same of V."]
     singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
     boundary: Key[bool, "Whether φ is on the boundary of M relative to the real Zariski closure of M."]
     critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
@@ -151,9 +163,11 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
     layout: Key[
         str,
         "The naming and order of the arrays.",
-        Written(Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], str),
+        Written(Literal["plain", "torch", *common().layouts], str),
     ] = "plain"
-    tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."] = TOLERANCE
+    tolerance: Key[
+        float, "Singular values below this, relative to the largest, count as zero: the largest of all heads."
+    ] = 0.0
     mixed: Key[
         tuple[SharedHeads, ...],
         "Heads that share keys and values: without softmax any invertible combination of their queries, with "
@@ -202,9 +216,29 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
                 Table(caption, names, rows),
                 Note(f"{self.summary()}."),
                 *self._mixing(),
-                Note(LEGEND.format(self.tolerance)),
+                *self._precision(),
+                Note(LEGEND),
             ),
         )
+
+    def _precision(self) -> Iterator[Note]:
+        """The stored type, the tolerance and the nearest margin, and which heads are not safe."""
+        types = sorted({head.dtype for head in self} - {"exact"})
+        if not types:
+            return
+        margins = [
+            (head.margin, place)
+            for head, place in zip(self, self.places, strict=True)
+            if head.margin is not None
+        ]
+        near = [place for margin, place in margins if margin < SAFE]
+        least = min((margin for margin, _ in margins), default=np.inf)
+        text = f"Stored as {', '.join(types)}; tolerance {self.tolerance:.2g}; nearest margin {least:.2g}."
+        if near:
+            first = "; ".join(f"layer {layer}, head {head}" for layer, head in near[:3])
+            more = f" and {len(near) - 3} more" if len(near) > 3 else ""
+            text += f" Hang on less than a factor of {SAFE:g} in the tolerance: {first}{more}."
+        yield Note(text)
 
     def _mixing(self) -> Iterator[Note]:
         """Which heads can be mixed, and of which groups fewer heads are enough."""
@@ -240,7 +274,7 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
 
 
 LEGEND = (
-    "Layers and heads count from 0. Ranks: to the tolerance {:g}, unless proved; sing.: a singular point of"
+    "Layers and heads count from 0. Ranks: to the tolerance, unless proved; sing.: a singular point of"
     " the closure of M; bound.: on the boundary of M; distance: relative, of the function to the singular"
     " points; sr: stable rank ‖·‖_F² / ‖·‖². Biases, positions, scales and softmax are no part of this"
     " geometry, which is that of A = KᵀQ and V."
@@ -248,7 +282,9 @@ LEGEND = (
 
 
 def classify_checkpoint(
-    checkpoint: Checkpoint, tolerance: float = TOLERANCE, progress: Callable[[str], None] = lambda _: None
+    checkpoint: Checkpoint,
+    tolerance: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> HeadTable:
     """The heads of a checkpoint; where plain arrays are exact, so are the ranks.
 
@@ -259,49 +295,64 @@ def classify_checkpoint(
         return classify_weights(layers_of(checkpoint.file), tolerance)
     found: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
-    group_of = {head: group for group in checkpoint.groups for head in group}
     queries: list[Array] = []  # of the group that is read
     for head in checkpoint:
         progress(f"head {len(found) + 1} of {len(checkpoint)}")
         try:
-            found.append(((head.layer, head.head), head_geometry(head.K, head.Q, head.V, tolerance)))
+            geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
+            found.append(((head.layer, head.head), geometry))
         except InputError as error:
             raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
-        if (group := group_of.get(head.head)) is not None:
+        group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
+        if group is not None:
             queries.append(head.Q.ravel())
             if len(queries) == len(group):
-                sigma = np.linalg.svd(scaled(np.array(queries))[0], compute_uv=False)
-                rank = decide_from_singular_values(sigma, tolerance).rank
+                together = scaled(np.array(queries))[0]
+                sigma = np.linalg.svd(together, compute_uv=False)
+                known = relative_to_largest(sigma, tolerance_of(together, head.dtype))
+                rank = decide_from_singular_values(sigma, known if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
     places, heads = tuple(place for place, _ in found), tuple(geometry for _, geometry in found)
-    return HeadTable(heads, places, checkpoint.layout, tolerance, tuple(mixed))
+    return HeadTable(heads, places, checkpoint.layout, _largest(heads), tuple(mixed))
 
 
-def classify_weights(network: Network, tolerance: float = TOLERANCE) -> HeadTable:
+def _largest(heads: Sequence[HeadGeometry]) -> float:
+    """The largest tolerance."""
+    return max((one or 0.0 for head in heads for one in (head.tolerance_a, head.tolerance_v)), default=0.0)
+
+
+def classify_weights(network: Network, tolerance: float | None = None) -> HeadTable:
     """The heads of layers given by their weights; where these are exact, so are the ranks."""
     places, found = [], []
     for layer, heads in enumerate(network):
         for head, w in enumerate(heads):
-            K, Q = (
-                (w.K, w.Q) if w.K is not None and w.Q is not None else canonical_factors(w.A, w.a, tolerance)
-            )
-            geometry = head_geometry(as_floats(K), as_floats(Q), as_floats(w.V), tolerance)
+            if w.K is not None and w.Q is not None:
+                K, Q = w.K, w.Q
+            else:
+                K, Q = canonical_factors(w.A, w.a, tolerance or TOLERANCE)
+            geometry = head_geometry(as_floats(K), as_floats(Q), as_floats(w.V), tolerance, w.dtype)
             if w.is_exact:
                 at = stratum_of(w.A.tolist(), w.V.tolist())
                 degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
                 geometry = replace(
-                    geometry, r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None,
+                    geometry, r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
+                    tolerance_a=None, tolerance_v=None,
                     singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
                     boundary=degenerate, critical=degenerate,
                 )  # fmt: skip
             places.append((layer, head))
             found.append(geometry)
-    return HeadTable(tuple(found), tuple(places), tolerance=tolerance)
+    return HeadTable(tuple(found), tuple(places), tolerance=_largest(found))
 
 
-def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) -> HeadGeometry:
-    """Place a head given by float64 matrices K, Q (a × d) and V (d' × d).
+def head_geometry(
+    K: Array, Q: Array, V: Array, tolerance: float | None = None, dtype: str = "float64"
+) -> HeadGeometry:
+    """Place a head given by float64 matrices K, Q (a × d) and V (d' × d), which were stored as ``dtype``.
+
+    Singular values below ``tolerance`` times the largest are 0; by default below what the type can tell from
+    it.
 
     Raises:
         InputError: if the shapes do not fit, or an entry is not finite.
@@ -314,17 +365,22 @@ def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) ->
         raise InputError("the head has entries that are not finite numbers")
     (a, d), d_out = K.shape, len(V)
     # Everything below is relative.
-    A, V = reduce_width(*(scaled(M)[0] for M in (K, Q, V)))
+    K, Q, V = (scaled(M)[0] for M in (K, Q, V))
+    of_v = tolerance_of(V, dtype)
+    A, V = reduce_width(K, Q, V)
+    of_a = tolerance_of_product(K, Q, float(np.linalg.norm(A)), dtype)
     layer = SingleLayer(d, d_out, a)
     U_a, sigma, W_a = np.linalg.svd(A, full_matrices=False)
     U_v, rho, W_v = np.linalg.svd(V, full_matrices=False)
-    decisions = [decide_from_singular_values(s, tolerance) for s in (rho, sigma)]
+    known = relative_to_largest(rho, of_v), relative_to_largest(sigma, of_a)
+    of_v, of_a = known if tolerance is None else (tolerance, tolerance)
+    decisions = [decide_from_singular_values(s, own) for s, own in ((rho, of_v), (sigma, of_a))]
     if sigma[0] and rho[0]:
         blocks = np.concatenate([V / rho[0], A.T / sigma[0]])
         joint = np.linalg.svd(blocks, compute_uv=False)
-        decisions.append(decide_from_singular_values(joint, tolerance))
+        decisions.append(decide_from_singular_values(joint, max(of_v, of_a)))
     ranks = [decision.rank for decision in decisions]
-    stratum = Stratum(*ranks) if len(ranks) == 3 else ZERO
+    stratum = Stratum(*ranks) if len(ranks) == 3 and all(ranks) else ZERO
     degenerate = d >= 2 and (stratum.is_zero or stratum == Stratum(1, 1, 1))
     distances: tuple[float | None, ...] = (None, None, None, None, None)
     if not stratum.is_zero:
@@ -335,7 +391,7 @@ def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) ->
         distances = (*_singular_locus(layer, A, V, both), *both, swap)
     return HeadGeometry(
         d, d_out, a, stratum.r_v, stratum.r_a, stratum.r,
-        min(float(decision.margin or np.inf) for decision in decisions),
+        min(float(decision.margin or np.inf) for decision in decisions), dtype, of_a, of_v,
         singular_by_ranks(layer, stratum), degenerate, degenerate,
         _stable(sigma), _stable(rho), _tail(sigma, 1), _tail(rho, 1), *distances,
     )  # fmt: skip

@@ -66,6 +66,9 @@ class Published(Result, name="config"):
     forced: Key[bool, "Whether the family was given, as it is not that of the `model_type`."] = False
     causal: Key[bool, "Whether tokens see no later tokens."] = True
     ignored: Key[tuple[str, ...], "The keys that were passed over because it was asked for."] = ()
+    shared: tuple[
+        int | None, ...
+    ] = ()  #: of each layer the sets of keys and values; None if it is no attention
 
     @property
     @key
@@ -120,8 +123,8 @@ class Published(Result, name="config"):
         """
         if len(self.kinds) > 1:
             raise InputError(
-                f"{self.model} has layers of several kinds: {'; '.join(map(str, self.kinds))}; their dimensions are"
-                " found for each kind, and a model file can hold one"
+                f"{self.model} has layers of several kinds: {'; '.join(map(str, self.kinds))};"
+                " their dimensions are found for each kind, and a model file can hold one"
             )
         return self.layer()
 
@@ -352,15 +355,16 @@ class _Configuration:
         width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
         rank = self.size("rank") or self.head(width, heads)
         value_rank = self.size("value_rank") or rank
-        every = [one for one in self.layers(layers, heads, rank) if one is not None]
-        if not every:
+        every = self.layers(layers, heads, rank)
+        counted = Counter(one for one in every if one is not None).most_common()
+        if not counted:
             raise InputError(f"none of the {layers} layers is a layer of attention")
-        counted = Counter(every).most_common()
         kinds = tuple(LayerKind(number, *kind) for kind, number in counted)
         causal = family.causal.of(self.table) if isinstance(family.causal, Switch) else family.causal
         found = Published(
             self.model, family.name, width, layers, heads, rank, value_rank, kinds, (),
             self.size("kv_latent"), self.size("q_latent"), self.forced, causal, tuple(self.outside.ignored),
+            tuple(None if one is None else one[0] for one in every),
         )  # fmt: skip
         return replace(found, left_out=tuple(self.left_out(found)))
 

@@ -37,7 +37,9 @@ def classify(
     heads: int | None = None,
     kv_heads: int | None = None,
     match: str | Sequence[str] = (),
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
+    family: str | None = None,
+    ignore: str | Sequence[str] = (),
     progress: Progress = silent,
 ) -> HeadTable:
     """Where heads lie on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
@@ -47,7 +49,11 @@ def classify(
         heads: heads in each layer of a checkpoint without ``config.json``.
         kv_heads: heads of keys and values, if they are shared.
         match: parts of the names of the tensors that are meant, where a file has several models.
-        tolerance: relative, below which singular values count as zero; exact weights have exact ranks.
+        tolerance: relative, below which singular values count as zero; by default below what the type of the
+            weights, such as float32, can tell from zero. Exact weights have exact ranks.
+        family: as which family ``config.json`` is read and tensors are packed, where ``model_type`` is not
+            known.
+        ignore: keys of ``config.json`` that are passed over although they may matter.
         progress: called with the head of a checkpoint that is next.
 
     Raises:
@@ -71,7 +77,8 @@ def classify(
         from agattn.heads.weight_files import WeightFile
 
         parts = (match,) if isinstance(match, str) else tuple(match)
-        checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts)
+        passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)
         if checkpoint.layout == "plain":
             refuse_counts(checkpoint.file, heads, kv_heads)
         return head_geometry.classify_checkpoint(checkpoint, tolerance, progress)

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.matrix_io import DAMAGE, archive_of, array_of, header_of
-from agattn.algebra.scalars import Array
+from agattn.algebra.scalars import FLOATS, Array, stored_type
 from agattn.errors import InputError, about_file, check_file
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
+_TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 LARGEST_INDEX = 64 * 2**20
 MOST_LISTS = 10**6
 _OBJECTS = "holds Python objects, which are never loaded; save numbers only"
@@ -39,6 +40,7 @@ class WeightFile(Mapping[str, Any]):
     def __init__(self, paths: Sequence[str | Path]) -> None:
         self._where: dict[str, tuple[Path, str]] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
+        self._types: dict[str, str] = {}
         self.paths = [Path(path) for path in paths]
         for path in self.paths:
             with _named(path):
@@ -58,11 +60,12 @@ class WeightFile(Mapping[str, Any]):
         elif ending == ".npy":
             name = path.stem.replace("-", "_").replace(".", "_").split("_")[-1].upper()
             with path.open("rb") as stream:
-                self._put(name, path, header_of(stream)[0])
+                self._put(name, path, *header_of(stream))
         elif ending == ".safetensors":
             with _open_safetensors(path) as file:
                 for name in file.keys():  # noqa: SIM118  (a safetensors file is no mapping)
-                    self._put(name, path, tuple(file.get_slice(name).get_shape()))
+                    view = file.get_slice(name)
+                    self._put(name, path, tuple(view.get_shape()), view.get_dtype())
         elif ending == ".json":
             for name, value in _json_object(path).items():
                 self._put(name, path, np.shape(value) if isinstance(value, list) else ())
@@ -75,10 +78,11 @@ class WeightFile(Mapping[str, Any]):
                 f"{pickled * (ending in ('.pt', '.pth', '.bin', '.ckpt', '.pkl'))}"
             )
 
-    def _put(self, name: str, path: Path, shape: tuple[int, ...]) -> None:
+    def _put(self, name: str, path: Path, shape: tuple[int, ...], dtype: Any = None) -> None:
         if name in self._where:
             raise InputError(f"holds {name}, which {self._where[name][0]} holds as well")
         self._where[name], self._shapes[name] = (path, name), shape
+        self._types[name] = _TYPES.get(str(dtype), str(dtype)) if dtype is not None else ""
 
     def _add_index(self, path: Path) -> None:
         """The shards of a large checkpoint, as ``model.safetensors.index.json`` lists them."""
@@ -97,7 +101,7 @@ class WeightFile(Mapping[str, Any]):
         with archive_of(path) as archive:
             for member in archive.namelist():
                 with archive.open(member) as stream:
-                    self._put(member.removesuffix(".npy"), path, header_of(stream)[0])
+                    self._put(member.removesuffix(".npy"), path, *header_of(stream))
 
     def __getitem__(self, name: str) -> Any:
         """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
@@ -132,6 +136,20 @@ class WeightFile(Mapping[str, Any]):
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of an array, without reading it."""
         return self._shapes[name]
+
+    def dtype(self, name: str) -> str:
+        """The type in which an array is stored, such as ``float32``; ``exact`` for integers and rationals."""
+        stored = self._types[name]
+        if not stored:  # numbers in text
+            return stored_type(self[name])
+        if stored in FLOATS:
+            return stored
+        if stored.startswith("F8"):
+            raise InputError(
+                f"{self._where[name][0]} stores {name} in FP8 ({stored}), which is not supported; save the"
+                " model in float32, float16 or bfloat16"
+            )
+        return "float64" if "float" in stored else "exact"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._where)

@@ -124,7 +124,9 @@ def test_equivalent_heads_of_checkpoints(tmp_path):
     for folder, contents in (("one", tensors), ("two", moved)):
         (tmp_path / folder).mkdir()
         save_file(contents, tmp_path / folder / "model.safetensors")
-        (tmp_path / folder / "config.json").write_text('{"n_head": 2}')
+        (tmp_path / folder / "config.json").write_text(
+            '{"model_type": "gpt2", "n_head": 2, "n_embd": 8, "n_layer": 2}'
+        )
     both = ["equivalent", tmp_path / "one", tmp_path / "two"]
     found = document(*both, "--layer", "1", "--head", "1")
     (((relation,),),) = (found["symmetry"]["layers"],)

@@ -11,7 +11,7 @@ from agattn.heads.weight_files import WeightFile
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
-D, SIZE, HEADS, GROUPS, LAYERS = 12, 3, 4, 2, 2
+D, SIZE, HEADS, GROUPS, LAYERS = 16, 4, 4, 2, 2
 
 
 def heads(shared=HEADS):
@@ -25,6 +25,17 @@ def rows(M):
     return np.ascontiguousarray(M.reshape(-1, D))
 
 
+def repeated(*arrays):
+    """The keys and values of a group, for each of its heads."""
+    return tuple(np.repeat(M, HEADS // M.shape[1], axis=1) for M in arrays)
+
+
+def configure(folder, **config):
+    """Write a config.json."""
+    sizes = {"hidden_size": D, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS}
+    (folder / "config.json").write_text(json.dumps(sizes | config))
+
+
 def bert(folder):
     K, Q, V = heads()
     tensors = {"bert.embeddings.word_embeddings.weight": np.zeros((5, D), np.float32)}
@@ -32,7 +43,7 @@ def bert(folder):
         for name, M in (("query", Q), ("key", K), ("value", V)):
             tensors[f"bert.encoder.layer.{i}.attention.self.{name}.weight"] = rows(M[i])
             tensors[f"bert.encoder.layer.{i}.attention.self.{name}.bias"] = np.zeros(D, np.float32)
-    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    configure(folder, model_type="bert")
     return tensors, (K, Q, V)
 
 
@@ -42,7 +53,70 @@ def gpt2(folder):
     for i in range(LAYERS):
         fused = np.concatenate([rows(M[i]) for M in (Q, K, V)])
         tensors[f"h.{i}.attn.c_attn.weight"] = np.ascontiguousarray(fused.T)
-    (folder / "config.json").write_text(json.dumps({"n_head": HEADS}))
+    configure(folder, model_type="gpt2")
+    return tensors, (K, Q, V)
+
+
+def nanogpt(folder):
+    """c_attn as a Linear."""
+    tensors, expected = gpt2(folder)
+    return {f"transformer.{name}": np.ascontiguousarray(M.T) for name, M in tensors.items()}, expected
+
+
+def by_group(K, Q, V):
+    """The queries of a group, its key and its value, then those of the next group."""
+    groups = np.split(Q, len(K))
+    return np.concatenate([np.concatenate([rows(q), k, v]) for q, k, v in zip(groups, K, V, strict=True)])
+
+
+def bigcode(folder, shared=1):
+    K, Q, V = heads(shared)
+    configure(folder, model_type="gpt_bigcode", multi_query=shared == 1)
+    tensors = {f"transformer.h.{i}.attn.c_attn.weight": by_group(K[i], Q[i], V[i]) for i in range(LAYERS)}
+    return tensors, repeated(K, Q, V)
+
+
+def bigcode_own(folder):
+    return bigcode(folder, HEADS)
+
+
+def falcon(folder, shared=1):
+    K, Q, V = heads(shared)
+    configure(folder, model_type="falcon", new_decoder_architecture=shared > 1, num_kv_heads=shared)
+    name = "transformer.h.{}.self_attention.query_key_value.weight"
+    return {name.format(i): by_group(K[i], Q[i], V[i]) for i in range(LAYERS)}, repeated(K, Q, V)
+
+
+def falcon_groups(folder):
+    return falcon(folder, GROUPS)
+
+
+def llama_gated(folder):
+    """Qwen3-Next: the queries of a head, then its gate; layers that are no attention have no such tensors."""
+    tensors, expected = llama(folder)
+    for i in range(LAYERS):
+        name = f"model.layers.{i}.self_attn.q_proj.weight"
+        queries = tensors[name].reshape(HEADS, SIZE, D)
+        tensors[name] = np.concatenate([queries, np.ones_like(queries)], axis=1).reshape(-1, D)
+    types = ["full_attention"] * LAYERS
+    sizes = {"num_key_value_heads": GROUPS, "head_dim": SIZE, "partial_rotary_factor": 0.5}
+    configure(folder, model_type="qwen3_next", layer_types=types, **sizes)
+    return tensors, expected
+
+
+def llama_nested(folder):
+    """A text_config, null for heads of keys and values, and names as in OPT."""
+    K, Q, V = heads()
+    name = "language_model.decoder.layers.{}.self_attn.{}_proj.weight"
+    tensors = {
+        name.format(i, letter): rows(M[i])
+        for i in range(LAYERS)
+        for letter, M in zip("qkv", (Q, K, V), strict=True)
+    }
+    configure(folder, model_type="llama", num_key_value_heads=None)
+    text = json.loads((folder / "config.json").read_text())
+    outer = {"model_type": "llava", "text_config": text, "vision_config": {"hidden_size": 3}}
+    (folder / "config.json").write_text(json.dumps(outer))
     return tensors, (K, Q, V)
 
 
@@ -52,23 +126,23 @@ def llama(folder):
     for i in range(LAYERS):
         for name, M in (("q", Q), ("k", K), ("v", V)):
             tensors[f"model.layers.{i}.self_attn.{name}_proj.weight"] = rows(M[i])
-    config = {"num_attention_heads": HEADS, "num_key_value_heads": GROUPS, "head_dim": SIZE}
-    (folder / "config.json").write_text(json.dumps(config))
-    return tensors, tuple(np.repeat(M, HEADS // M.shape[1], axis=1) for M in (K, Q, V))
+    configure(folder, model_type="llama", num_key_value_heads=GROUPS, head_dim=SIZE)
+    return tensors, repeated(K, Q, V)
 
 
-def llama_fused(folder):
+def phi3(folder):
     tensors, expected = llama(folder)
     fused = {}
     for i in range(LAYERS):
         parts = [tensors[f"model.layers.{i}.self_attn.{name}_proj.weight"] for name in "qkv"]
         fused[f"model.layers.{i}.self_attn.qkv_proj.weight"] = np.concatenate(parts)
+    configure(folder, model_type="phi3", num_key_value_heads=GROUPS)
     return fused, expected
 
 
 def neox(folder):
     K, Q, V = heads()
-    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    configure(folder, model_type="gpt_neox", rotary_pct=0.5)
     tensors = {}
     for i in range(LAYERS):
         each = [part for h in range(HEADS) for part in (Q[i, h], K[i, h], V[i, h])]
@@ -79,13 +153,18 @@ def neox(folder):
 
 def torch(folder):
     K, Q, V = heads()
-    (folder / "config.json").write_text(json.dumps({"n_head": HEADS}))
     fused = [np.concatenate([rows(M[i]) for M in (Q, K, V)]) for i in range(LAYERS)]
     return {f"encoder.layers.{i}.self_attn.in_proj_weight": M for i, M in enumerate(fused)}, (K, Q, V)
 
 
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])
-@pytest.mark.parametrize("layout", [bert, gpt2, llama, llama_fused, neox, torch])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        bert, gpt2, nanogpt, bigcode, bigcode_own, falcon, falcon_groups, llama, llama_gated, llama_nested,
+        phi3, neox, torch,
+    ],
+)  # fmt: skip
 def test_every_layout(layout, ending, tmp_path):
     tensors, (K, Q, V) = layout(tmp_path)
     path = tmp_path / f"model.{ending}"
@@ -94,9 +173,10 @@ def test_every_layout(layout, ending, tmp_path):
     else:
         safetensors.save_file(tensors, path)
     assert list(WeightFile([tmp_path])) == list(WeightFile([path]))
-    checkpoint = Checkpoint(WeightFile([tmp_path]))
+    checkpoint = Checkpoint(WeightFile([tmp_path]), HEADS if layout is torch else None)
     found = list(checkpoint)
-    assert checkpoint.layout == layout.__name__.split("_")[0]
+    assert checkpoint.layout == {"bigcode": "gpt-bigcode"}.get(name := layout.__name__.split("_")[0], name)
+    assert {head.dtype for head in found} == {"float32"}
     assert len(found) == len(checkpoint) == LAYERS * HEADS
     for head in found:
         for letter, M in (("K", K), ("Q", Q), ("V", V)):
@@ -203,14 +283,14 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     assert special["distance"] < 1e-7 and special["stable_rank_a"] == pytest.approx(1)
     others = [h for h in found["heads"] if h is not special]
     assert not any(h["singular"] or h["boundary"] for h in others)
-    assert all((h["r_v"], h["r_a"], h["r"]) == (3, 3, 6) and 0 < h["distance"] < 1 for h in others)
+    assert all((h["r_v"], h["r_a"], h["r"]) == (4, 4, 8) and 0 < h["distance"] < 1 for h in others)
     assert document("classify", path) == found
     shown = call("classify", path).out
     told = "1 of them singular points; the nearest to the singular locus is layer 1, head 0"
     assert f"\n{LAYERS * HEADS} heads, {told}" in shown
     assert "Biases, positions, scales and softmax are no part of this geometry" in shown
     (row,) = [line.split() for line in shown.splitlines() if line.split()[:3] == ["1", "0", "(1,1,1)"]]
-    assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(3,3,6)") == LAYERS * HEADS - 1
+    assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(4,4,8)") == LAYERS * HEADS - 1
     assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
     lines = [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert lines == [{"schema": "agattn/classify/1", **head} for head in found["heads"]]
@@ -228,9 +308,9 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
         (lambda t: t.pop("model.layers.1.self_attn.k_proj.weight"), "no tensor of its k"),
         (
             lambda t: t.update({"model.layers.0.self_attn.v_proj.weight": np.zeros((5, D), np.float32)}),
-            "should be 6 × 12",
+            "should be 8 × 16",
         ),
-        (lambda t: t.update({"h.0.attn.c_attn.weight": np.zeros((D, 36), np.float32)}), "several layouts"),
+        (lambda t: t.update({"h.0.attn.c_attn.weight": np.zeros((D, 48), np.float32)}), "several layouts"),
         (lambda t: t.clear() or t.update({"x": np.zeros(1, np.float32)}), "no attention weights"),
     ],
 )  # fmt: skip
@@ -246,13 +326,116 @@ def test_heads_must_be_known(tmp_path):
     tensors, _ = bert(tmp_path)
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     file = WeightFile([tmp_path / "model.safetensors"])
-    for config, message in [("{", "not JSON"), ("{}", "give --heads"), ('{"n_head": -1}', "whole number")]:
+    wrong = json.dumps(json.loads((tmp_path / "config.json").read_text()) | {"num_attention_heads": -1})
+    for config, message in [
+        ("{", "not JSON"),
+        ("{}", "no model_type.*or give --heads"),
+        (wrong, "whole number"),
+    ]:
         (tmp_path / "config.json").write_text(config)
         with pytest.raises(InputError, match=message):
             Checkpoint(file)
     with pytest.raises(InputError, match="cannot share"):
         Checkpoint(file, HEADS, 3)
-    assert len(Checkpoint(file, heads=6)) == 6 * LAYERS
+    assert len(Checkpoint(file, heads=8)) == 8 * LAYERS
+
+
+def test_c_attn_is_told_apart_by_its_shape(tmp_path):
+    """A Linear of nanoGPT was read as a Conv1D: here d = 12, a = 6, and K of head 0 has rank 1."""
+    rng = np.random.default_rng(0)
+    Q, V, K = (rng.standard_normal((2, 6, 12)).astype(np.float32) for _ in range(3))
+    K[0] = np.outer(rng.standard_normal(6), rng.standard_normal(12))
+    linear = np.concatenate([M.reshape(12, 12) for M in (Q, K, V)])
+    for name, M in (("linear", linear), ("conv1d", np.ascontiguousarray(linear.T))):
+        safetensors.save_file({"transformer.h.0.attn.c_attn.weight": M}, tmp_path / f"{name}.safetensors")
+        found = document("classify", tmp_path / f"{name}.safetensors", "--heads", "2")
+        assert found["layout"] == {"linear": "nanogpt", "conv1d": "gpt2"}[name]
+        sizes = [(one["d"], one["a"], one["r_a"]) for one in found["heads"]]
+        assert sizes == [(12, 6, 1), (12, 6, 6)], name
+    square = {"h.0.attn.c_attn.weight": np.zeros((36, 24), np.float32)}
+    safetensors.save_file(square, tmp_path / "square.safetensors")
+    refused = call("classify", tmp_path / "square.safetensors", "--heads", "2")
+    assert (
+        refused.status == 2
+        and "c_attn.weight is 36 × 24; with 2 heads and 2 of keys it is neither" in refused.err
+    )
+    configure(tmp_path, model_type="gpt2", num_hidden_layers=1, num_attention_heads=2)
+    with pytest.raises(
+        InputError, match="with 2 heads and 2 of keys and the width 16 it is neither a Conv1D"
+    ):
+        Checkpoint(WeightFile([tmp_path / "linear.safetensors"]))
+
+
+@pytest.mark.parametrize(
+    ("companion", "format_"),
+    [
+        ("SCB", "bitsandbytes int8"), ("weight.absmax", "bitsandbytes 4 bit"), ("scales", "scaled integers"),
+        ("weight_scale", "scaled FP8 or int8"), ("weight_scale_inv", "scaled FP8"),
+    ],
+)  # fmt: skip
+def test_quantized_weights_are_refused_with_their_format(companion, format_, tmp_path):
+    tensors, _ = llama(tmp_path)
+    whole = {name: (100 * M).astype(np.int8) for name, M in tensors.items()}
+    scales = {f"{name.removesuffix('weight')}{companion}": np.ones(8, np.float32) for name in tensors}
+    safetensors.save_file(whole | scales, tmp_path / "model.safetensors")
+    refused = call("classify", tmp_path)
+    assert refused.status == 2 and f"its weights are quantized ({format_}), which is not read" in refused.err
+    safetensors.save_file(whole, tmp_path / "model.safetensors")
+    assert "holds integers; quantized weights are not read" in call("classify", tmp_path).err
+
+
+def test_packed_weights_have_no_matrices(tmp_path):
+    configure(tmp_path, model_type="llama")
+    names = [f"model.layers.0.self_attn.{x}_proj.qweight" for x in "qkv"]
+    safetensors.save_file({name: np.ones((2, 4), np.int32) for name in names}, tmp_path / "model.safetensors")
+    assert "its weights are quantized (GPTQ or AWQ)" in call("classify", tmp_path).err
+
+
+def test_fp8_is_named(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    tensors, _ = llama(tmp_path)
+    small = {name: M.astype(ml_dtypes.float8_e4m3fn) for name, M in tensors.items()}
+    safetensors.save_file(small, tmp_path / "model.safetensors")
+    refused = call("classify", tmp_path)
+    assert (
+        refused.status == 2 and "in FP8 (F8_E4M3), which is not supported; save the model in" in refused.err
+    )
+
+
+def test_a_family_can_be_given(tmp_path):
+    tensors, _ = bigcode_own(tmp_path)
+    path = tmp_path / "model.safetensors"
+    safetensors.save_file(tensors, path)
+    (tmp_path / "config.json").rename(tmp_path / "other.json")
+    stacked, grouped = (
+        document("classify", path, "--heads", "4", *words) for words in ((), ("--family", "gpt_bigcode"))
+    )
+    assert (stacked["layout"], grouped["layout"]) == ("nanogpt", "gpt-bigcode")
+    assert stacked["heads"] != grouped["heads"]
+    mismatch = call("classify", path, "--heads", "4", "--family", "llama")
+    assert (
+        mismatch.status == 2
+        and "the matrices of a model of the family llama are layers.N.self_attn." in mismatch.err
+    )
+    configure(tmp_path, model_type="own", multi_query=False, kv_strange=1)
+    for words in ((), ("--family", "gpt_bigcode")):
+        refused = call("classify", path, *words)
+        assert refused.status == 2 and "or give --heads" in refused.err
+    passed = document("classify", path, "--family", "gpt_bigcode", "--ignore", "kv_strange")
+    assert passed["heads"] == grouped["heads"]
+
+
+def test_layers_without_attention_in_the_configuration(tmp_path):
+    tensors, _ = llama_gated(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(
+        json.dumps(config | {"layer_types": ["linear_attention", "full_attention"]})
+    )
+    with pytest.raises(
+        InputError, match=r"there are tensors of layer 0, and config\.json has no attention there"
+    ):
+        Checkpoint(WeightFile([tmp_path]))
 
 
 def test_heads_that_share_keys_and_values_can_be_mixed(tmp_path):

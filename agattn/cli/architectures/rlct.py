@@ -12,6 +12,7 @@ import click
 from agattn.cli.options import (
     INPUT,
     JSON_FILE,
+    configured,
     file_option,
     json_flag,
     layer_network_or_checkpoint,
@@ -123,10 +124,11 @@ def _at_weights(files: tuple[Path, ...], softmax: bool, tolerance: float, curve:
     from agattn.calls import positive_integer
     from agattn.heads.coefficients import of_files
 
-    t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
+    given = click.get_current_context().params
+    t = positive_integer("t", whole_number(given.get("t") or "2"))
     heads, kv_heads = counts
     with progress("rlct") as tell:
         return of_files(
             files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
-            progress=tell,
+            **configured(given), progress=tell,
         )  # fmt: skip

@@ -28,18 +28,18 @@ from agattn.cli.output import as_text, print_json, progress, write_file
 @options.file_option(
     "--plot", "Draw stable ranks by layer (.png, .svg, .pdf, .html).", **options.FIGURE
 )  # fmt: skip
-@options.tolerance_option(1e-6)
+@options.tolerance_option()
 @options.json_flag
 def command(
     files: tuple[Path, ...], counts: dict[str, Any], destination: Path | None, plot: Path | None,
-    tolerance: float, as_json: bool,
+    tolerance: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
     FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
-    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX and torch's MultiheadAttention, or plain
-    arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that of A = KᵀQ and V: biases,
-    positions, scales and softmax play no part.
+    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of torch's
+    MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that
+    of A = KᵀQ and V: biases, positions, scales and softmax play no part.
     """
     from agattn.heads.verbs import classify
     from agattn.sheet.terminal import show
@@ -47,7 +47,7 @@ def command(
     with progress("classify") as update:
         table = classify(
             list(files), heads=counts["heads"], kv_heads=counts["shared"], match=counts["parts"],
-            tolerance=tolerance, progress=update,
+            tolerance=tolerance, family=counts["family"], ignore=counts["ignore"], progress=update,
         )  # fmt: skip
     document = table.as_json()
     rows = document["heads"]

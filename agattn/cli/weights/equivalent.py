@@ -18,17 +18,18 @@ from agattn.cli.output import print_json, progress
 @click.argument("first", metavar="W1", type=options.INPUT)
 @click.argument("second", metavar="W2", type=options.INPUT)
 @options.one_head
-@options.tolerance_option(1e-9)
+@options.tolerance_option()
 @options.json_flag
 def command(
-    first: Path, second: Path, layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float,
-    as_json: bool,
+    first: Path, second: Path, layer: int | None, head: int | None, counts: dict[str, Any],
+    tolerance: float | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
     layers K_1, Q_1, V_1, K_2 and so on. Of checkpoints --layer and --head say which head is compared.
-    Integers, and rationals such as "1/3" in JSON, are exact, and the answer is then proved.
+    Integers, and rationals such as "1/3" in JSON, are exact, and the answer is then proved. Floats are as
+    good as the type in which they are stored: nothing is decided within a factor of 10 of the tolerance.
 
     Exit status: 0 the same function; 1 different functions; 3 undecided.
     """

@@ -11,6 +11,7 @@ import click
 
 from agattn.cli.options import (
     INPUT,
+    configured,
     file_option,
     json_flag,
     leave_out,
@@ -60,12 +61,13 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 )
 @file_option("--other", "Other weights: decide whether they have the same function.", read=True)
 @partial(one_head, counted=False)
-@tolerance_option(1e-9)
+@tolerance_option()
 @seed
 @json_flag
 def command(
     files: tuple[Path, ...], architecture: Architecture | None, a: int | None, other: Path | None,
-    layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float, seed: int, as_json: bool,
+    layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float | None, seed: int,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Describe the fiber through the weights in FILE: all weights that compute the same function (t ≥ 2).
 
@@ -94,8 +96,10 @@ def command(
     )
     from agattn.calls import positive_integer
 
-    if (heads := click.get_current_context().params["heads"]) is not None:
+    given = click.get_current_context().params
+    if (heads := given["heads"]) is not None:
         counts["heads"] = positive_integer("heads", whole_number(heads))
+    counts |= configured(given)
     from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.verbs import fiber

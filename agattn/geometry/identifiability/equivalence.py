@@ -28,19 +28,22 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from agattn.algebra.scalars import TOLERANCE, Array, as_floats, is_exact, scalars, scaled
+from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars, scaled, stored_type
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import (
+    SAFE,
     SWAPPED,
     HeadEquivalence,
     Weights,
     fiber,
+    nearness,
     scale_between,
     weights,
 )
@@ -123,7 +126,6 @@ class Equivalence(Result, name="equivalent"):
         bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
             them.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
-        tolerance: below which relative differences counted as zero in floating point.
     """
 
     equal: Key[bool | None, "Whether both are the same function; null if undecided.", Named("equivalent")]
@@ -140,7 +142,16 @@ class Equivalence(Result, name="equivalent"):
     ] = None
     place: tuple[int, int] | None = None
     difference: Key[Any, "The largest difference of the outputs at this input.", SCALAR] = None
-    tolerance: float = TOLERANCE
+    dtype: Key[
+        str, "The type in which the weights are stored, the coarser one; `exact` for exact weights."
+    ] = "exact"
+    tolerance: Key[float | None, "Below this a relative distance may be rounding; null if exact."] = None
+    margin: Key[
+        float | None,
+        "The factor by which the relative distance is away from the tolerance; below 10 nothing is decided;"
+        " null if exact or infinite.",
+        FINITE,
+    ] = None
 
     @property
     @key
@@ -189,7 +200,9 @@ class Equivalence(Result, name="equivalent"):
         """How far the functions are from each other, and the tolerance; empty for exact weights."""
         if self.relative is None:
             return ""
-        return f"relative distance: {self.relative:.3g}; tolerance: {self.tolerance:g}"
+        near = "" if self.margin is None else f"; margin: {self.margin:.2g}"
+        stored = f"stored as {self.dtype}; tolerance: {self.tolerance:.3g}"
+        return f"relative distance: {self.relative:.3g}; {stored}{near}"
 
     def sheet(self) -> Sheet:
         """The answer, and of several heads the symmetry head by head."""
@@ -200,7 +213,7 @@ class Equivalence(Result, name="equivalent"):
         if self.residual is not None:
             rows.append(("relative distance", f"{self.residual:.3g}"))
         if self.relative is not None:
-            rows.append(("tolerance", f"{self.tolerance:g}"))
+            rows += [("stored as", self.dtype), ("tolerance", f"{self.tolerance:.3g}")]
         rows.append((Wide("why"), self.reason))
         if self.X is not None:
             rows.append(("X", array_cell(self.X)))
@@ -253,8 +266,10 @@ def layers_of(given: Any) -> Network:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):
             raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
+        letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
         return layers_of([
-            {letter: given[f"{letter}_{n}"] for letter in "AKQV" if f"{letter}_{n}" in given} for n in numbers
+            _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
+            for n, of in letters.items()
         ])  # fmt: skip
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise InputError(
@@ -295,8 +310,13 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
     return w
 
 
-def _heads(given: Any) -> tuple[Weights, ...]:
-    """The heads of one layer, from arrays by name, or as they are."""
+def _type(given: Mapping[str, Any], name: str) -> str:
+    """The type in which an array is stored; files know it."""
+    return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
+
+
+def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
+    """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
         return tuple(given)
     if not isinstance(given, Mapping):
@@ -309,19 +329,21 @@ def _heads(given: Any) -> tuple[Weights, ...]:
         names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
         raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
     arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
+    dtype = dtype or coarsest(_type(given, x) for x in letters)
     axes = {array.ndim for array in arrays.values()}
     if axes != {3}:
         if 3 in axes:
             raise InputError(
                 f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
             )
-        return (weights(**arrays),)
+        return (replace(weights(**arrays), dtype=dtype),)
     if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
         raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
-    return tuple(weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
+    heads = (weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
+    return tuple(replace(head, dtype=dtype) for head in heads)
 
 
-def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence:
+def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalence:
     """Whether two sets of weights are the same function for every t ≥ 2, and by which symmetry.
 
     Args:
@@ -329,7 +351,9 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence
             with one matrix for each head; or for several layers a list of those, or names such as K_1, Q_1,
             V_1, K_2.
         w2: the same, with the same d_0 and d_l.
-        tolerance: relative, below which differences count as zero in floating point.
+        tolerance: relative, below which differences of floats may be rounding; by default that of their
+            type, such as float32. Where a tenth or ten times of it would give another answer, nothing is
+            decided.
 
     Raises:
         InputError: if the weights do not fit, or have other inputs or outputs.
@@ -359,35 +383,93 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float = TOLERANCE) -> Equivalence
             f"the first weights have d = {ends[0][0]} and d' = {ends[0][1]}, and the second have "
             f"d = {ends[1][0]} and d' = {ends[1][1]}; only layers of the same d and d' can be compared"
         )
+    tolerance = _tolerance(one, two) if tolerance is None else tolerance
     if all(len(network) == len(network[0]) == 1 for network in (one, two)):
         found = _one_head(one[0][0], two[0][0], tolerance)
     else:
         found = _heads_and_layers(one, two, tolerance)
-    return replace(found, tolerance=tolerance)
+    if found.relative is None:
+        return found
+    dtype = coarsest(w.dtype for heads in (*one, *two) for w in heads)
+    return replace(found, tolerance=tolerance, dtype=dtype)
+
+
+def _tolerance(one: Network, two: Network) -> float:
+    """How far two functions may be from each other, relatively, if both were rounded as their types say.
+
+    A layer takes relative errors of its input three times.
+    """
+    total = 0.0
+    for layer in zip_longest(one, two, fillvalue=()):
+        largest = 0.0
+        for heads in layer:
+            found = [w.tolerances for w in heads if not w.is_zero]
+            largest += max((max(of_a, of_v) for of_a, of_v in found), default=0.0)
+        total = 3 * total + largest
+    return total
 
 
 def _floating(w: Weights) -> Weights:
     A, V, K, Q = (None if M is None else as_floats(M) for M in (w.A, w.V, w.K, w.Q))
     assert A is not None
     assert V is not None
-    return Weights(A, V, w.a, K, Q)
+    return Weights(A, V, w.a, K, Q, w.dtype if w.dtype != "exact" else "float64")
 
 
 def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     """One head in one layer: the second weights are on the fiber of the first, or not."""
-    exact = first.is_exact
-    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    relative = None
-    if not exact and not first.is_zero:
+    if first.is_exact:
+        related = _relation(first, second, tolerance)
+        if related is not None:
+            return Equivalence(True, Evidence.PROVED, None, str(related), ((related,),))
+        apart = _separating_input(first, second)
+        assert apart is not None  # the functions differ
+        return _different(Evidence.PROVED, None, *apart)
+    if first.is_zero or second.is_zero:
+        relative = 0.0 if first.is_zero and second.is_zero else np.inf
+    else:
         relative = relative_change(first.A, first.V, second.A, second.V)
-    related = _relation(first, second, tolerance)
-    if related is not None:
-        return Equivalence(True, evidence, relative, str(related), ((related,),))
+    near, related = _nearest_relation(first, second, tolerance)
+    farther = max(near, relative)
+    if farther <= tolerance / SAFE and related is not None:
+        margin = tolerance / farther if farther else np.inf
+        return Equivalence(
+            True, Evidence.NUMERICAL, relative, str(related), ((related,),), margin=float(margin)
+        )
     apart = _separating_input(first, second)
-    if apart is None or (relative is not None and relative <= tolerance):
-        reason = f"the functions differ by less than {tolerance:g}, and the weights are not related within it"
-        return Equivalence(None, evidence, relative, reason)
-    return _different(evidence, relative, *apart)
+    if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
+        found = _different(Evidence.NUMERICAL, relative, *apart)
+        return replace(found, margin=float(farther / tolerance))
+    if relative <= tolerance < near / SAFE:
+        reason = (
+            f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
+        )
+        return Equivalence(None, Evidence.NUMERICAL, relative, reason)
+    return _undecided(relative, farther, tolerance)
+
+
+def _undecided(relative: float, distance: float, tolerance: float) -> Equivalence:
+    """Nothing is said where a factor of 10 in the tolerance would change the answer."""
+    margin = max(distance / tolerance, tolerance / distance) if distance and tolerance else np.inf
+    reason = (
+        f"the relative distance {distance:.3g} is within a factor of {SAFE:g} of the tolerance"
+        f" {tolerance:.3g}: it may be rounding, or not"
+    )
+    return Equivalence(None, Evidence.NUMERICAL, relative, reason, margin=float(margin))
+
+
+def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tuple[float, HeadRelation | None]:
+    """How near floating weights are to the fiber of others, relatively; and the relation at that point."""
+    if first.is_zero or second.is_zero:
+        related = _relation(first, second, tolerance)
+        return (0.0 if related else np.inf), related
+    through = fiber(first)
+    nearest = min(((*nearness(one, second)[::-1], one) for one in through.points), key=lambda found: found[0])
+    distance, s, component = nearest
+    if not s:
+        return np.inf, None
+    C = _gauge(first, second, s, tolerance) if component.name == "rescaling" else None
+    return distance, HeadRelation(0, 0, component.name, s, C)
 
 
 def _different(
@@ -426,8 +508,9 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
         return Equivalence(True, Evidence.PROVED, None, reason)
     relative, apart = _compare_outputs(one, two)
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    if apart is not None and (exact or (relative > tolerance and not relations)):
-        return _different(evidence, None if exact else relative, *apart)
+    if apart is not None and (exact or (relative >= SAFE * tolerance and not relations)):
+        found = _different(evidence, None if exact else relative, *apart)
+        return found if exact else replace(found, margin=relative / tolerance)
     if exact:
         if same is False:
             raise InputError(
@@ -435,11 +518,14 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
             )
         reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
         return Equivalence(True, Evidence.MODULAR, None, reason)
-    if not relative <= tolerance:
-        reason = f"related within {tolerance:g}, but outputs differ by {relative:.3g} of their size"
+    if relations and not relative <= tolerance:
+        reason = f"related within {tolerance:.3g}, but outputs differ by {relative:.3g} of their size"
         return Equivalence(None, evidence, relative, reason, relations, bases)
+    if relative > tolerance / SAFE:
+        return _undecided(relative, relative, tolerance)
     reason = reason if relations else "equal outputs at random inputs; no symmetry was found"
-    return Equivalence(True, evidence, relative, reason, relations, bases)
+    margin = tolerance / relative if relative else np.inf
+    return Equivalence(True, evidence, relative, reason, relations, bases, margin=float(margin))
 
 
 def _symmetry(
@@ -480,7 +566,7 @@ def _symmetry(
 def _in_basis(w: Weights, back: Array) -> Weights:
     """The head for tokens C·x, given C⁻¹."""
     K, Q = (None if M is None else M @ back for M in (w.K, w.Q))
-    return Weights(back.T @ w.A @ back, w.V @ back, w.a, K, Q)
+    return Weights(back.T @ w.A @ back, w.V @ back, w.a, K, Q, w.dtype)
 
 
 def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> HeadRelation | None:

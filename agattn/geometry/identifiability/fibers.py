@@ -22,6 +22,7 @@ True True
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -29,16 +30,20 @@ from typing import Any, Literal
 import numpy as np
 
 from agattn.algebra.scalars import (
+    FLOATS,
     TOLERANCE,
     Array,
     RankDecision,
     as_floats,
+    coarsest,
     decide_from_singular_values,
     decide_rank,
     is_exact,
     matrix,
+    rounding,
     scalars,
     scaled,
+    stored_type,
     unread_matrix,
 )
 from agattn.architectures import SingleLayer
@@ -72,13 +77,18 @@ SWAPPED = ("swapped", 1, "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of one layer: A d × d of rank ≤ a, V d' × d; K, Q a × d, where they are known (A = KᵀQ)."""
+    """Weights of one layer: A d × d of rank ≤ a, V d' × d; K, Q a × d, where they are known (A = KᵀQ).
+
+    Attributes:
+        dtype: the type in which floats were stored, such as ``float32``; it says how far they can be trusted.
+    """
 
     A: Array
     V: Array
     a: int
     K: Array | None = None
     Q: Array | None = None
+    dtype: str = "float64"
 
     @property
     def is_exact(self) -> bool:
@@ -90,9 +100,47 @@ class Weights:
         """Whether the function is 0, exactly."""
         return not self.A.any() or not self.V.any()
 
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        """By how much A and V, relative to their Frobenius norms, may differ from what was rounded to them.
+
+        They are :data:`UNITS` times the roundoff of the stored type, with what arithmetic in float64 adds,
+        for A = KᵀQ relative to ‖K‖‖Q‖. They are 0 for exact weights, and infinite where A or V is 0.
+        """
+        of_v = tolerance_of(self.V, self.dtype)
+        if self.K is None or self.Q is None or self.is_exact:
+            return tolerance_of(self.A, self.dtype), of_v
+        K, Q = scaled(as_floats(self.K))[0], scaled(as_floats(self.Q))[0]
+        return tolerance_of_product(K, Q, float(np.linalg.norm(K.T @ Q)), self.dtype), of_v
+
     def __call__(self, X: Any) -> Array:
         """φ(X), d' × t, for X of shape d × t."""
         return phi(self.A, self.V, X)
+
+
+def tolerance_of(M: Array, dtype: str) -> float:
+    """By how much a matrix, relative to its norm, may differ from what was rounded to it."""
+    if is_exact(M):
+        return 0.0
+    arithmetic = 8 * max(M.shape) * FLOATS["float64"].roundoff
+    return UNITS * (rounding(M, dtype) + arithmetic) if M.any() else np.inf
+
+
+def tolerance_of_product(K: Array, Q: Array, size: float, dtype: str) -> float:
+    """The same for KᵀQ, which has the Frobenius norm ``size``."""
+    if not size:
+        return np.inf
+    # ‖ĖᵀQ‖ ≤ ‖Ė‖‖Q‖₂ in the Frobenius norm, for the rounding Ė of K, and so for Q.
+    arithmetic = 8 * sum(K.shape) * FLOATS["float64"].roundoff
+    of_k = (rounding(K, dtype) + arithmetic) * np.linalg.norm(K) * np.linalg.norm(Q, 2)
+    of_q = (rounding(Q, dtype) + arithmetic) * np.linalg.norm(Q) * np.linalg.norm(K, 2)
+    return float(UNITS * (of_k + of_q) / size)
+
+
+#: How many times the rounding of stored numbers counts as zero.
+UNITS = 4.0
+#: A decision in floats that another tolerance, within this factor, would turn is not safe.
+SAFE = 10.0
 
 
 def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
@@ -135,6 +183,7 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
         raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
     a = None if a is None else positive_integer("a", a)
     named = {"A": A, "V": V, "K": K, "Q": Q}
+    dtype = coarsest(stored_type(M) for M in named.values() if M is not None)
     A, V, K, Q = (None if M is None else scalars(M, name) for name, M in named.items())
     given = [M for M in (A, V, K, Q) if M is not None]
     if not is_exact(*given):
@@ -144,12 +193,57 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
             A = K.T @ Q
         if not is_exact(A) and not np.isfinite(A).all():
             raise InputError("KᵀQ is too large for floating point; scale K and Q")
-        return Weights(A, V, len(K), K, Q)
+        return Weights(A, V, len(K), K, Q, dtype)
     assert A is not None
-    rank = d if a is None else a
-    if rank < d and decide_rank(A).rank > rank:
-        raise InputError(f"A has rank {decide_rank(A).rank}, above a = {rank}")
-    return Weights(A, V, rank)
+    rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
+    if rank < d and (found := rank_of_attention(w).rank) > rank:
+        raise InputError(f"A has rank {found}, above a = {rank}")
+    return replace(w, a=rank)
+
+
+def rank_of_attention(w: Weights, tolerance: float | None = None) -> RankDecision:
+    """The rank of A: singular values below the tolerance, relative to the largest, are 0.
+
+    Without a tolerance it is that of the stored type.
+    """
+    return _rank(_turned(w), w.tolerances[0], tolerance)
+
+
+def _turned(w: Weights) -> Array:
+    """Aᵀ, or for floats an isometry times Aᵀ with as few rows as Q: their singular values are the same."""
+    if w.K is None or w.Q is None or w.is_exact:
+        return w.A.T
+    result: Array = np.linalg.qr(w.Q.T, mode="r") @ w.K
+    return result
+
+
+def rank_of_values(w: Weights, tolerance: float | None = None) -> RankDecision:
+    """The same for V."""
+    return _rank(w.V, w.tolerances[1], tolerance)
+
+
+def _rank(M: Array, known: float, tolerance: float | None) -> RankDecision:
+    if is_exact(M):
+        return decide_rank(M)
+    sigma = np.linalg.svd(scaled(M)[0], compute_uv=False)
+    return decide_from_singular_values(
+        sigma, relative_to_largest(sigma, known) if tolerance is None else tolerance
+    )
+
+
+def unsafe(near: Iterable[tuple[float, str]]) -> str:
+    """What hangs on less than a factor of 10 in the tolerance, in words; empty where nothing does.
+
+    >>> unsafe([(3.21, "rk A"), (100.0, "rk V")])
+    'rk A hangs on a factor of 3.2 in the tolerance'
+    """
+    least = min(((margin, what) for margin, what in near if margin < SAFE), default=None)
+    return "" if least is None else f"{least[1]} hangs on a factor of {least[0]:.2g} in the tolerance"
+
+
+def relative_to_largest(sigma: Array, tolerance: float) -> float:
+    """A tolerance that is relative to the Frobenius norm, relative to the largest singular value."""
+    return tolerance * float(np.linalg.norm(sigma)) / float(sigma[0]) if sigma[0] else tolerance
 
 
 def _by(M: Array) -> str:
@@ -335,6 +429,19 @@ class Fiber(Result, name="fiber"):
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @property
+    @key
+    def dtype(self) -> str:
+        """The type in which weights are stored: `exact`, `float64`, `float32`, `float16` or `bfloat16`."""
+        return "exact" if self.evidence is Evidence.PROVED else self.weights.dtype
+
+    @property
+    def unsafe(self) -> str:
+        """Which ranks another tolerance, within a factor of 10, would change, in words; empty if none."""
+        names = {"r_v": "rk V", "r_a": "rk A", "r": "rk [V; Aᵀ]"}
+        near = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
+        return unsafe(near)
+
+    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """`proved` where what was given is exact, else `numerical`."""
@@ -384,7 +491,9 @@ class Fiber(Result, name="fiber"):
         margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in self.ranks.values()]
         ranks = zip(("V", "A", "[V; Aᵀ]"), self.ranks.values(), margins, strict=True)
         decided = ", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks)
-        return [*lines, f"dimension {self.dimension} in (A, V){with_keys}", decided]
+        stored = [] if self.dtype == "exact" else [f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"]
+        warned = [self.unsafe] if self.unsafe else []
+        return [*lines, f"dimension {self.dimension} in (A, V){with_keys}", decided, *stored, *warned]
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.
@@ -473,22 +582,24 @@ class Fiber(Result, name="fiber"):
         return next(on, None)
 
 
-def fiber(w: Weights, tolerance: float = TOLERANCE) -> Fiber:
+def fiber(w: Weights, tolerance: float | None = None) -> Fiber:
     """The fiber through weights, t ≥ 2.
 
     Ranks of exact weights are exact. In floating point singular values below ``tolerance`` times the largest
-    are zero, and the fiber says by what margin; weights are zero only if all their entries are.
+    are zero, by default below what the stored type can tell from 0, and the fiber says by what margin;
+    weights are zero only if all their entries are.
     """
-    rank_v, rank_a = decide_rank(w.V, tolerance), decide_rank(w.A, tolerance)
-    rank_joint = joint_rank(w.A, w.V, tolerance)
+    rank_v, rank_a = rank_of_values(w, tolerance), rank_of_attention(w, tolerance)
+    coarser = tolerance if tolerance is not None else max(rank_v.tolerance or 0.0, rank_a.tolerance or 0.0)
+    rank_joint = joint_rank(_turned(w).T, w.V, coarser)
 
     def answer(case: Case, *components: Component) -> Fiber:
         ranks: Ranks = {"r_v": rank_v, "r_a": rank_a, "r": rank_joint}
-        return Fiber(case, components, "HMK, Theorem 3.2", ranks, tolerance)
+        return Fiber(case, components, "HMK, Theorem 3.2", ranks, coarser)
 
     if w.is_zero:
         d, alpha = len(w.A), min(w.a, len(w.A))
-        other = Weights(w.A * 0, w.V if w.A.any() else w.V * 0, w.a)
+        other = Weights(w.A * 0, w.V if w.A.any() else w.V * 0, w.a, dtype=w.dtype)
         at_a, at_v = (other, w) if w.A.any() else (w, other)
         rank = f"rk A ≤ {w.a}" if w.a < d else "A any d × d matrix"
         zero_a = Component("A = 0", d * len(w.V), "(0, V), V any d' × d matrix", at_a)
@@ -500,7 +611,7 @@ def fiber(w: Weights, tolerance: float = TOLERANCE) -> Fiber:
     if rank_joint.rank == 1:
         return answer("double line", line)
     (k, q), (h, v) = rank_one(w.A), rank_one(w.V)
-    swapped = Weights(np.multiply.outer(v, q), np.multiply.outer(h, k), w.a)
+    swapped = Weights(np.multiply.outer(v, q), np.multiply.outer(h, k), w.a, dtype=w.dtype)
     return answer("two lines", line, Component(*SWAPPED, swapped))
 
 
@@ -532,11 +643,20 @@ def scale_between(component: Component, other: Weights, tolerance: float) -> Any
         s: Any = A2[place] / A[place]
         same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
         return s if same else None
-    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
-    ratio: Any = (A * A2).sum() / (A**2).sum()
-    s = float(ratio)
+    s, distance = nearness(component, other)
+    return s if distance <= tolerance else None
+
+
+def nearness(component: Component, other: Weights) -> tuple[float, float]:
+    """The s for which (sA, V/s) of a component is nearest to other weights, and how near, relatively.
+
+    The distance is that of A or of V, the larger one, each relative to its own Frobenius norm.
+    """
+    pairs = [scaled(as_floats(M)) for M in (component.A, component.V, other.A, other.V)]
+    (A, one), (V, two), (A2, three), (V2, four) = pairs
+    s = float((A * A2).sum() / (A**2).sum())
     if s == 0:
-        return None
-    close = np.linalg.norm(A2 - s * A) <= tolerance * np.linalg.norm(A2)
-    close &= np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) <= tolerance * np.linalg.norm(V)
-    return float(np.ldexp(s, three - one)) if close else None
+        return 0.0, np.inf
+    of_a = np.linalg.norm(A2 - s * A) / np.linalg.norm(A2)
+    of_v = np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) / np.linalg.norm(V)
+    return float(np.ldexp(s, three - one)), float(max(of_a, of_v))

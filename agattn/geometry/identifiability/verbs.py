@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.equivalence import weights_of_layer
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fiber(
-    architecture: Architecture, weights: Any, *, tolerance: float = TOLERANCE, seed: int = 0
+    architecture: Architecture, weights: Any, *, tolerance: float | None = None, seed: int = 0
 ) -> Fiber | NetworkFiber:
     """The weights with the function of given weights: all of them for one layer, else those that are known.
 
@@ -27,7 +26,8 @@ def fiber(
         weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
             network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
             an array for each parameter. They are taken as the exact numbers that are written.
-        tolerance: for one layer with floats: singular values below this, relative to the largest, count as 0.
+        tolerance: for one layer with floats: singular values below this, relative to the largest, count as 0;
+            by default below what their type, such as float32, can tell from 0.
         seed: of all random choices; for one layer there are none. It never changes what is proved, only what
             is found.
 
@@ -54,14 +54,16 @@ def fiber(
 
 
 @singledispatch
-def _fiber(architecture: Architecture, given: Any, tolerance: float, seed: int) -> Fiber | NetworkFiber:
+def _fiber(
+    architecture: Architecture, given: Any, tolerance: float | None, seed: int
+) -> Fiber | NetworkFiber:
     from agattn.geometry.identifiability.network_fibers import network_fiber
 
     return network_fiber(architecture, given, seed)
 
 
 @_fiber.register
-def _of_layer(layer: SingleLayer, given: Any, tolerance: float, seed: int) -> Fiber:
+def _of_layer(layer: SingleLayer, given: Any, tolerance: float | None, seed: int) -> Fiber:
     if not layer.has_orbits:
         raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are known for t ≥ 2")
     return fiber_of_head(weights_of_layer(layer, given), tolerance)

@@ -186,11 +186,14 @@ def test_every_kind_of_array_is_read():
 def test_what_floating_point_does_not_tell_is_undecided():
     # The function moves by 1/√2 of what V moves, as A is near e_1 e_1ᵀ.
     A = np.diag([1.0, 0.01])
-    near, moved = {"A": A, "V": [[1.0, 0.0]]}, {"A": A, "V": [[1.0, 1.2e-9]]}
-    found = equivalent(near, moved)
-    assert found.equal is None
-    assert found.residual < 1e-9
-    assert "undecided (numerical)" in str(found)
+    for moved, tolerance, equal in ((1.2e-9, 1e-9, None), (1.2e-9, 1e-7, True), (1.2e-9, 1e-11, False)):
+        found = equivalent({"A": A, "V": [[1.0, 0.0]]}, {"A": A, "V": [[1.0, moved]]}, tolerance=tolerance)
+        assert found.equal is equal and found.residual == pytest.approx(moved / np.sqrt(2), rel=1e-3)
+        assert (found.margin > 10) == (equal is not None) and found.dtype == "float64"
+    found = equivalent({"A": A, "V": [[1.0, 0.0]]}, {"A": A, "V": [[1.0, 1.2e-9]]}, tolerance=1e-9)
+    assert "undecided (numerical): the relative distance 1.2e-09 is within a factor of 10 of the" in str(
+        found
+    )
     K, V = np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]])
     assert equivalent({"K": K, "Q": K, "V": V}, {"K": -K, "Q": -K, "V": V}).equal
 
