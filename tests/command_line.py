@@ -75,16 +75,16 @@ def eventually(condition, seconds=60):
 
 
 def start(*words, code=None, environment=(), **options):
-    """Start ``agattn WORDS``, or Python ``code``, as a process that an interrupt ends.
+    """Start ``agattn WORDS``, or Python ``code``, as a process that an interrupt, or a hangup, ends.
 
-    In the background and under nohup a process ignores interrupts, and its children inherit that.
+    In the background and under nohup a process ignores these, and its children inherit that.
     """
     command = [sys.executable, *(("-m", "agattn", *map(str, words)) if code is None else ("-c", code))]
     defaults = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
     return subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environment)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, signal.SIGHUP)],
         **{**defaults, **options},
     )
 

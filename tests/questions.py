@@ -45,6 +45,7 @@ OPEN = {
 QUESTIONS = [
     ("implicit-ideal", LAYER, {"prime": True}),
     ("implicit-ideal", SMALL, {}),
+    ("implicit-ideal", SingleLayer(3, 1, 1), {}),
     ("hilbert-function", LAYER, {}),
     ("hilbert-function", SMALL, {"max_degree": 6}),
     ("singular-locus", LAYER, {}),
@@ -63,6 +64,7 @@ QUESTIONS = [
     ("tangent-cone", LAYER, {}),
     ("rank-one-locus", LAYER, {}),
     ("rank-one-locus", TWO, {}),
+    ("rank-one-locus", SingleLayer(3, 1), {}),
     ("named-equations", LAYER, {}),
     ("named-equations", SMALL, {}),
     ("membership", LAYER, TARGET),
@@ -70,6 +72,7 @@ QUESTIONS = [
     ("slice", LAYER, {}),
     ("slice", LAYER, OTHER),
     ("virtual-fiber", NETWORK, {}),
+    ("virtual-fiber", DeepNetwork((2, 2, 1), (2, 1), t=3), {}),
     ("deep-fiber", DEEP, {}),
     ("deep-base-locus", DEEP, {}),
     ("deep-limit", DEEP, {}),

@@ -11,8 +11,9 @@ the same dimension and degree.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import comb
 from typing import Any
 
@@ -21,6 +22,8 @@ import flint
 from agattn.algebra.echelon import echelon, integer_kernel, rational, rational_matrix
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Exponents, Polynomial
+
+Terms = dict[Exponents, Any]
 
 
 @dataclass(frozen=True)
@@ -121,39 +124,35 @@ def _numerator(monomials: Sequence[Exponents]) -> flint.fmpz_poly:
     return _numerator(total) + flint.fmpz_poly([0] * e + [1]) * _numerator(quotient)
 
 
-def minimal_generators(basis: Sequence[Polynomial]) -> tuple[Polynomial, ...]:
+def minimal_generators(
+    basis: Sequence[Polynomial], degrees: Sequence[int] | None = None
+) -> tuple[Polynomial, ...]:
     """Minimal generators of an ideal among polynomials that generate it, none of them 0, by their degree.
 
-    The degree may be one for which each variable has some positive degree; where the polynomials are
-    homogeneous for none, all of them are returned. In each degree linear algebra finds which are new, and
-    within it in each weight for which all are homogeneous.
+    In each degree linear algebra finds which are new. Where the polynomials are homogeneous for no degrees
+    of the variables, only linear combinations of others are left out.
+
+    Args:
+        basis: the polynomials.
+        degrees: of the variables, positive, for which all polynomials are homogeneous; none for polynomials
+            that are taken as homogeneous for none. Degrees are found if they are not given.
 
     >>> from agattn.algebra.polynomial import PolynomialRing
     >>> x, y, z = PolynomialRing(["x", "y", "z"]).gens
-    >>> minimal_generators([x * y, x**2 - y * z, y**2 * z]), minimal_generators([x - 1, x**2 - 1])
-    ((x^2 - y*z, x*y), (x - 1, x^2 - 1))
+    >>> minimal_generators([x * y, x**2 - y * z, y**2 * z]), minimal_generators([x - 1, x**2 - 1, 2 - 2 * x])
+    ((x*y, x^2 - y*z), (x - 1, x^2 - 1))
     """
-    if not basis or not (degrees := positive_grading(basis)):
-        return tuple(basis)
-    weights = [list(degrees), *_weights(basis)]
-
-    def weight(exponents: Sequence[int]) -> tuple[int, ...]:
-        return tuple(sum(map(int.__mul__, row, exponents)) for row in weights)
-
-    groups: defaultdict[tuple[int, ...], list[Polynomial]] = defaultdict(list)
+    if not basis:
+        return ()
+    if degrees is None:
+        degrees = positive_grading(basis)
+    groups: defaultdict[int, list[Polynomial]] = defaultdict(list)
     for polynomial in basis:
-        groups[weight(polynomial.leading_exponents)].append(polynomial)
-    multipliers: dict[int, dict[tuple[int, ...], list[Exponents]]] = {}
-    kept: list[tuple[tuple[int, ...], Polynomial]] = []
-    for place, polynomials in sorted(groups.items()):
-        multiples = []
-        for lower, generator in kept:
-            rest = tuple(map(int.__sub__, place, lower))
-            if rest[0] not in multipliers:
-                multipliers[rest[0]] = _by_weight(degrees, rest[0], weight)
-            multiples += [(generator, monomial) for monomial in multipliers[rest[0]].get(rest, ())]
-        kept += [(place, polynomials[n]) for n in _independent(multiples, polynomials)]
-    return tuple(polynomial for _, polynomial in kept)
+        groups[_weight([degrees], polynomial.leading_exponents)[0]].append(polynomial)
+    kept: list[Polynomial] = []
+    for _, new in sorted(groups.items()):
+        kept += [new[n] for n in _independent(kept, new, degrees)]
+    return tuple(kept)
 
 
 def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
@@ -168,7 +167,7 @@ def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
 
 
 def _by_weight(
-    degrees: Sequence[int], degree: int, weight: Callable[[Sequence[int]], tuple[int, ...]]
+    degrees: Sequence[int], degree: int, weights: Sequence[Sequence[int]]
 ) -> dict[tuple[int, ...], list[Exponents]]:
     """The monomials of a degree, by their weight."""
     monomials: list[Exponents] = [()]
@@ -183,22 +182,52 @@ def _by_weight(
         ]
     found: defaultdict[tuple[int, ...], list[Exponents]] = defaultdict(list)
     for exponents in monomials:
-        found[weight(exponents)].append(exponents)
+        found[_weight(weights, exponents)].append(exponents)
     return dict(found)
 
 
-def _independent(multiples: Sequence[tuple[Polynomial, Exponents]], new: Sequence[Polynomial]) -> list[int]:
-    """The new polynomials that are no combinations of earlier polynomials and of the multiples."""
-    columns = [
-        {tuple(map(int.__add__, exponents, monomial)): c for exponents, c in polynomial.terms.items()}
-        for polynomial, monomial in multiples
-    ]
-    columns += [dict(polynomial.terms) for polynomial in new]
-    index = {exponents: i for i, exponents in enumerate(sorted({e for column in columns for e in column}))}
+def _weight(weights: Iterable[Sequence[int]], exponents: Sequence[int]) -> tuple[int, ...]:
+    """The weights of a monomial."""
+    return tuple(sum(map(int.__mul__, row, exponents)) for row in weights)
+
+
+def _independent(kept: Sequence[Polynomial], new: Sequence[Polynomial], degrees: Sequence[int]) -> list[int]:
+    """The new polynomials that are no combinations of earlier ones and of multiples of those kept.
+
+    Each is a sum of parts that have one weight, for all weights for which those kept are homogeneous. What
+    the parts of one weight are modulo multiples, small matrices tell.
+    """
+    weights = [list(degrees), *_weights(kept or new)]
+    parts: defaultdict[tuple[int, ...], defaultdict[int, Terms]] = defaultdict(lambda: defaultdict(dict))
+    for n, polynomial in enumerate(new):
+        for exponents, coefficient in polynomial.terms.items():
+            parts[_weight(weights, exponents)][n][exponents] = coefficient
     p = new[0].ring.characteristic
-    size = len(index), len(columns)
-    matrix: Any = flint.nmod_mat(*size, p) if p else flint.fmpq_mat(*size)
+    lower = [(_weight(weights, generator.leading_exponents), generator.terms) for generator in kept]
+    monomials: dict[int, dict[tuple[int, ...], list[Exponents]]] = {}
+    classes: list[Terms] = [{} for _ in new]  # modulo multiples, in coordinates
+    for place, of_place in parts.items():
+        multiples: list[Terms] = []
+        for start, terms in lower:
+            rest = tuple(map(int.__sub__, place, start))
+            if rest[0] not in monomials:
+                monomials[rest[0]] = _by_weight(degrees, rest[0], weights)
+            multiples += [
+                {tuple(map(int.__add__, exponents, monomial)): c for exponents, c in terms.items()}
+                for monomial in monomials[rest[0]].get(rest, ())
+            ]
+        reduced, pivots = echelon(_matrix([*multiples, *of_place.values()], p))
+        for row in range(sum(pivot < len(multiples) for pivot in pivots), len(pivots)):
+            for column, n in enumerate(of_place, len(multiples)):
+                classes[n][(*place, row)] = reduced[row, column]
+    return echelon(_matrix(classes, p))[1]
+
+
+def _matrix(columns: Sequence[Terms], p: int) -> Any:
+    """A matrix over ℚ, or modulo a prime, with a row for each key of its columns."""
+    rows = {exponents: i for i, exponents in enumerate(dict.fromkeys(chain(*columns)))}
+    matrix: Any = flint.nmod_mat(len(rows), len(columns), p) if p else flint.fmpq_mat(len(rows), len(columns))
     for j, column in enumerate(columns):
         for exponents, coefficient in column.items():
-            matrix[index[exponents], j] = coefficient if p else rational(coefficient)
-    return [j - len(multiples) for j in echelon(matrix)[1] if j >= len(multiples)]
+            matrix[rows[exponents], j] = coefficient if p else rational(coefficient)
+    return matrix

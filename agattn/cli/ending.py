@@ -12,9 +12,9 @@ import click
 
 from agattn.cli import interrupts
 
-#: How the name of the folder begins in which standard input lies while a command reads it.
-STDIN_FOLDER = "agattn-stdin-"
-_STDIN = re.compile(rf"\S*{STDIN_FOLDER}\w+/stdin\.\w+")
+#: The name, without its ending, of the file in which standard input lies while a command reads it.
+STDIN = "agattn-stdin"
+_STDIN = re.compile(rf"\S*/{STDIN}\.\w+")
 
 
 def forget_output() -> None:

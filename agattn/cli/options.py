@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.ending import STDIN_FOLDER
+from agattn.cli.ending import STDIN
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, refuse_empty
 from agattn.errors import InputError, check_file
 from agattn.evidence import ENGINES as ENGINE_NAMES
@@ -419,10 +419,9 @@ class InputFile(click.Path):
             ending = ".safetensors"
         elif data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{"):
             ending = ".json"
-        import tempfile
+        from agattn.engines.process import work_folder
 
-        folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix=STDIN_FOLDER))
-        path = Path(folder, f"stdin{ending}")
+        path = ctx.with_resource(work_folder()) / f"{STDIN}{ending}"
         path.write_bytes(data)
         return path
 

@@ -37,7 +37,7 @@ from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
-from agattn.reports.drawing import image, save
+from agattn.reports.drawing import as_file
 from agattn.reports.figure2 import draw_figure_2, page_2, reading
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.verification.certificate import dump, make_certificate
@@ -232,9 +232,9 @@ def _of_layer(
         strata = strata_table(layer)
         values |= {"strata": strata.sheet().tables[0], "outside": strata.outside, "hasse": ()}
         if pictures:
-            from agattn.reports.hasse import draw_hasse_diagram
+            from agattn.reports.hasse import hasse_diagram
 
-            drawn = image("strata.svg", lambda path: draw_hasse_diagram(layer, path))
+            picture = hasse_diagram(layer, ".svg")
             below = "; ".join(
                 f"{r.stratum} above {', '.join(map(str, r.below))}" for r in strata.rows if r.below
             )
@@ -243,7 +243,7 @@ def _of_layer(
                 "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of M; "
                 "dotted outline: in the real Zariski closure, not in M."
             )
-            values["hasse"] = Picture("strata.svg", drawn, words, caption)
+            values["hasse"] = Picture("strata.svg", picture, words, caption)
     progress("equations")
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
@@ -285,7 +285,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str
     except AgattnError as error:
         return str(error)
     caption = f"{figure.words} Computed by {figure.source}; {figure.evidence}."
-    picture = Picture("figure1.png", image("figure1.png", figure.save), figure.words, caption)
+    picture = Picture("figure1.png", as_file(figure.drawing(), ".png"), figure.words, caption)
     return (
         picture,
         _interactive("figure1.html", figure.page, "turned"),
@@ -322,9 +322,9 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
         return {"product": "", "tree": ()}
     values: Values = {"product": (product := f"φ(X) = L {reading(network.layers)}"), "tree": ()}
     if pictures:
-        drawn = image("tree.svg", lambda path: save(draw_figure_2(network.layers), path))
+        tree = as_file(draw_figure_2(network.layers), ".svg")
         caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
-        picture = Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption)
+        picture = Picture("tree.svg", tree, f"Ternary tree of the product {product}.", caption)
         values["tree"] = (picture, _interactive("tree.html", lambda: page_2(network.layers), "read"))
     return values
 

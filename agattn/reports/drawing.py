@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +83,8 @@ class FigureResult(Result, ABC):
         return Sheet(first, (Note("\n".join(others), apart=False),) if others else ())
 
 
-def save(figure: Figure | str, path: Path) -> None:
-    """Write a figure, or a page that :func:`page` made; the suffix of the path chooses the format.
+def save(figure: Figure | bytes | str, path: Path) -> None:
+    """Write a figure, drawn or not yet, or a page that :func:`page` made; the suffix chooses the format.
 
     Raises:
         InputError: if the suffix is not one of :data:`SUFFIXES`, the folder does not exist, or the file
@@ -99,25 +98,19 @@ def save(figure: Figure | str, path: Path) -> None:
         raise InputError(f"{path} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
-    if isinstance(figure, str):
-        write(path, figure)
-        return
+    write(path, figure if isinstance(figure, (bytes, str)) else as_file(figure, suffix))
+
+
+def as_file(figure: Figure, suffix: str) -> bytes:
+    """A figure as the content of a file with one of :data:`SUFFIXES`."""
     import matplotlib
 
     # Without these, files would carry the date and random identifiers.
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
-            figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def image(name: str, draw: Callable[[Path], None]) -> bytes:
-    """What a function draws into a file of some name."""
-    with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-        draw(Path(folder, name))
-        return Path(folder, name).read_bytes()
+    content = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
+        figure.savefig(content, format=suffix[1:], metadata=metadata, dpi=200, bbox_inches="tight")
+    return content.getvalue()
 
 
 def empty(width: float, height: float) -> tuple[Figure, Any]:

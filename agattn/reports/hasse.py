@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import networkx as nx
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, closure_order, image_dimension, stratum_outside
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.reports.drawing import empty, save
+from agattn.reports.drawing import as_file, empty
 
 _COLOURS = {True: "#f6c6b6", False: "#dcebf7", None: "#eeeeee"}
 
@@ -18,15 +16,14 @@ _COLOURS = {True: "#f6c6b6", False: "#dcebf7", None: "#eeeeee"}
 _OUTSIDE = "Q definite"
 
 
-def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
-    """Draw the Hasse diagram of the strata, and of the real stratum outside M, into an image file.
+def hasse_diagram(layer: SingleLayer, suffix: str) -> bytes:
+    """The Hasse diagram of the strata, and of the real stratum outside M, as an image of some format.
 
     Higher means larger dimension. Filled red: singular in M̄; blue: smooth. A thick outline: on the boundary
     of M. The dotted box is the stratum of M̄(ℝ) outside M. The same layer gives the same bytes.
 
     Raises:
-        InputError: if t = 1, if matplotlib is missing, or if the file cannot be written in the format that
-            its name asks for.
+        InputError: if t = 1, or if matplotlib is missing.
     """
     order, outside = closure_order(layer), stratum_outside(layer)
     size = {s: image_dimension(layer, s) for s in order}
@@ -68,4 +65,4 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
         figure.suptitle(
             f"{layer}\nred: singular, blue: smooth, thick: boundary, dotted: outside M", fontsize=10, y=0.985
         )
-        save(figure, path)
+        return as_file(figure, suffix)

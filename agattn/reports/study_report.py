@@ -27,7 +27,7 @@ from agattn.experiments.studies.jobs import TOGETHER, Line, canonical
 from agattn.experiments.studies.lines import Entry, counted, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
-from agattn.reports.drawing import image, save
+from agattn.reports.drawing import as_file
 from agattn.reports.study_figures import EVIDENCES, MARKS, draw_dimensions, draw_verdicts
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 
@@ -255,7 +255,7 @@ def _cell(entry: Entry, name: str) -> Cell:
 
 def _picture(file: str, draw: Callable[[], Any], alternative: str, caption: str) -> Block:
     try:
-        return Picture(file, image(file, lambda path: save(draw(), path)), alternative, caption)
+        return Picture(file, as_file(draw(), ".svg"), alternative, caption)
     except InputError as error:
         return Text(f"Not drawn: {error}.")
 

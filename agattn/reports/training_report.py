@@ -10,7 +10,7 @@ from agattn.experiments.training import analysis
 from agattn.experiments.training.analysis import Line
 from agattn.experiments.training.experiment import read_experiments
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Section, Text
-from agattn.reports.drawing import image, save
+from agattn.reports.drawing import as_file
 from agattn.reports.training_figures import CURVES, ENDINGS, curves, draw_losses, with_curves
 from agattn.reports.training_findings import Observation, findings
 from agattn.reports.training_tables import findings_table
@@ -68,7 +68,7 @@ def _folded(table: Table | None) -> tuple[Block, ...]:
 
 
 def _picture(name: str, draw: Callable[[], Figure], caption: str) -> Picture:
-    return Picture(name, image(name, lambda path: save(draw(), path)), caption, caption)
+    return Picture(name, as_file(draw(), ".svg"), caption, caption)
 
 
 def _losses(lines: Sequence[Line]) -> Picture:

@@ -17,17 +17,17 @@ agattn.errors.TranscriptError: the value in degree 1 is 7; it must be 6
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, inf, prod
-from typing import TYPE_CHECKING, Any
+from operator import mul
+from typing import Any
 
-from agattn.algebra.polynomial import Polynomial, jacobian_at
+from agattn.algebra.echelon import PRIME
+from agattn.algebra.graded_ideals import minimal_generators
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, jacobian_at
 from agattn.errors import TranscriptError
 from agattn.systems.problem import Answer
-
-if TYPE_CHECKING:
-    from agattn.geometry.ideal.ideal import DegreePiece
 
 # Modulo a small prime a random point can be a special one.
 LARGE_PRIME = 10_000
@@ -129,12 +129,34 @@ def check_variety(answer: Answer, gradients: int, size: int, cone: bool = True) 
     demand(high, f"the degree is {degree}; with this dimension it must be above {in_span}")
 
 
-def check_generators(answer: Answer, known: Iterable[DegreePiece]) -> None:
-    """The number of minimal generators of each degree against the native one."""
-    counts = Counter(f.degree() for f in answer.polynomials["generators"])
-    for piece in known:
-        n, number = piece.degree, piece.minimal_generators
+def check_generators(
+    generators: Sequence[Polynomial], known: Mapping[int, int] | None = None, degrees: Sequence[int] = ()
+) -> None:
+    """Refuse minimal generators of an ideal of which some follow from the others.
+
+    The rank of those of a degree modulo multiples of lower ones decides; over ℚ modulo a large prime.
+
+    Args:
+        generators: as an engine lists them. Where they are not homogeneous, a set of generators need not be
+            minimal, and only linear combinations of others are refused.
+        known: of some degrees the number of minimal generators, which is known natively.
+        degrees: of the variables; all are 1 if none are given.
+    """
+    counts = Counter(f.degree() for f in generators)
+    for n, number in (known or {}).items():
         between(number, f"the number of generators of degree {n}", counts[n], number)
+    if not generators:
+        return
+    demand(all(generators), "one of the generators is 0")
+    ring = generators[0].ring
+    degrees = degrees or (1,) * len(ring)
+    if any(len({sum(map(mul, degrees, e)) for e in f.terms}) > 1 for f in generators):
+        degrees = ()
+    if not ring.characteristic:
+        ring = PolynomialRing(ring.variables, PRIME)
+    needed = minimal_generators([ring.from_terms(f.primitive().terms) for f in generators], degrees)
+    more = len(generators) - len(needed)
+    demand(not more, f"of the {len(generators)} generators {more} follow{'s' * (more == 1)} from the others")
 
 
 def check_values(answer: Answer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
@@ -20,7 +20,7 @@ from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
 from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata
-from agattn.geometry.critical_points.counts import CriticalSet
+from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
@@ -89,7 +89,7 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     random = np.random.default_rng(given["seed"])
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
     return {
-        "metric": chosen.metric, "block": block, "linear": linear,
+        "metric": chosen.metric, "drawn": chosen.drawn, "block": block, "linear": linear,
         "hyperplanes": tuple(map(tuple, hyperplanes.tolist())),
     }  # fmt: skip
 
@@ -130,8 +130,7 @@ def _numbers_of_critical_points(
     Where one parameter is left they are counted natively, over the field of the problem. No loss of data has
     more isolated ones than that of general data: they persist, with multiplicity, when data change.
     """
-    layer, data = answer.problem.layer, answer.problem.data
-    given = loss_of_block(layer, data["block"], data["linear"][0], data["metric"])
+    layer, given = answer.problem.layer, _loss_of(answer.problem)
     of_data = given.metric in ("data", "generic", "gaussian")
     most = numbers_by_theorem(layer, "generic") if of_data else {}
     found = {}
@@ -139,6 +138,13 @@ def _numbers_of_critical_points(
         bound = most[stratum][0] if stratum in most else None
         found[stratum] = _eliminated(given, stratum if n else None, answer.problem.characteristic), bound
     return found
+
+
+def _loss_of(problem: Problem) -> Loss:
+    """The loss of a problem, up to a factor and a constant."""
+    data = problem.data
+    given = loss_of_block(problem.layer, data["block"], data["linear"][0], data["metric"])
+    return replace(given, drawn=data["drawn"])
 
 
 def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:
@@ -152,7 +158,9 @@ def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> in
         return None
 
 
-def _check_number(stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None) -> None:
+def _check_number(
+    problem: Problem, stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None
+) -> None:
     """The number of critical points on a stratum against what is known of it."""
     name = f"the number of critical points on {stratum}"
     if known is not None:
@@ -160,6 +168,13 @@ def _check_number(stratum: Stratum, dimension: int, number: int, known: int | No
         between(known, name, number, known)
     if most is not None and dimension <= 0:
         between(0, name, number, most)
+    if problem.is_exact:
+        on = None if stratum == open_stratum(problem.layer) else stratum
+        found = CriticalSet(dimension, number)
+        proved = proved_of_general(_loss_of(problem), on, found)
+        demand(
+            not proved, f"on {stratum} the critical points are {found}; for general losses {proved} proved"
+        )
 
 
 def _check_critical_points(answer: Answer) -> None:
@@ -178,7 +193,8 @@ def _check_critical_points(answer: Answer) -> None:
         even = degree % part.preimages == 0
         demand(even, f"on {part.stratum} an odd number of weights is over points with two")
         if not lower:
-            _check_number(part.stratum, dimension, degree // part.preimages, *known[part.stratum])
+            number = degree // part.preimages
+            _check_number(answer.problem, part.stratum, dimension, number, *known[part.stratum])
 
 
 def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
@@ -304,7 +320,8 @@ def _check_critical_equations(answer: Answer) -> None:
     between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
     demand(degree >= 0 and (degree > 0) == (dimension >= 0), "dimension and degree do not fit")
     stratum = open_stratum(answer.problem.layer)
-    _check_number(stratum, dimension, degree, *_numbers_of_critical_points(answer, [stratum])[stratum])
+    known = _numbers_of_critical_points(answer, [stratum])[stratum]
+    _check_number(answer.problem, stratum, dimension, degree, *known)
 
 
 def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:

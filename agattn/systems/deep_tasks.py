@@ -27,7 +27,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
-from agattn.systems.consistency import NoChecks, between, components_of, demand
+from agattn.systems.consistency import NoChecks, between, check_generators, components_of, demand
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
 from agattn.systems.problem import Answer, Fact, Facts, Printed, Problem, matrix
 from agattn.systems.task import ENGINE, Task
@@ -334,6 +334,7 @@ def _check_zeros(answer: Answer) -> None:
             if dims[i] == zeros.dimension:  # both are irreducible, and one lies in the other
                 _check_generates(components[i], zeros, f"component@{i}")
     for i, dim in dims.items():
+        check_generators(components[i])
         between(0, f"the dimension of component@{i}", dim, high[i])
 
 

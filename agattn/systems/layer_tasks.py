@@ -33,7 +33,7 @@ from agattn.geometry.variety.coordinates import (
 )
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.determinantal import tangent_space_equations
-from agattn.geometry.variety.rank_one_locus import closure_degree
+from agattn.geometry.variety.rank_one_locus import closure_degree, numbers_of_generators
 from agattn.systems.consistency import (
     NoChecks,
     between,
@@ -46,14 +46,13 @@ from agattn.systems.consistency import (
 )
 from agattn.systems.explicit import graph
 from agattn.systems.native_facts import (
-    DEGREES,
     at_point,
     bounds_of_dimension,
     degree_of_closure,
     facts_of_dimension,
     facts_of_values,
     hilbert_bounds,
-    known_degrees,
+    known_generators,
 )
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import (
@@ -166,7 +165,7 @@ def _check_ideal(answer: Answer) -> None:
     layer = answer.problem.layer
     check_homogeneous(answer.polynomials["generators"])
     check_variety(answer, rank_of_gradients(answer, _random_points(layer), layer), layer.ambient_dimension)
-    check_generators(answer, known_degrees(layer, DEGREES) if answer.problem.is_exact else ())
+    check_generators(answer.polynomials["generators"], known_generators(answer.problem))
 
 
 def _graph(problem: Problem) -> Iterator[ExplicitSystem]:
@@ -482,6 +481,7 @@ def _check_base_locus(answer: Answer) -> None:
         if any(f.compose(images) for f in phi):
             raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
         demand(len(linear) == len(generators), f"{name} is smaller than a linear space on which φ vanishes")
+        check_generators(generators)
         spaces.append((name, images, linear))
     for name, images, _ in spaces:
         inside = [
@@ -792,8 +792,10 @@ def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
 
 def _check_rank_one_locus(answer: Answer) -> None:
     layer = answer.problem.layer
-    check_homogeneous(answer.polynomials["generators"])
+    forms = answer.polynomials["generators"]
+    check_homogeneous(forms)
     check_variety(answer, rank_of_gradients(answer, _rank_one_points(layer), layer), layer.ambient_dimension)
+    check_generators(forms, numbers_of_generators(layer))
 
 
 RANK_ONE_LOCUS = Task(
@@ -840,9 +842,9 @@ def _families_are_all(problem: Problem) -> bool:
 
 
 def _facts_of_named_equations(problem: Problem) -> Facts:
-    known = known_degrees(problem.layer, 4)
-    if len(known) == 4 and _families_are_all(problem):
-        number = sum(piece.minimal_generators for piece in known)
+    known = known_generators(problem)
+    if known and _families_are_all(problem):
+        number = sum(known.values())
         yield "number", Fact(number, number, "the number of equations")
 
 
@@ -851,8 +853,8 @@ def _check_named_equations(answer: Answer) -> None:
     check_homogeneous(named)
     between(len(named), "the number of equations", answer.integers["number"], len(named))
     rank_of_gradients(answer, _random_points(layer), layer)
-    if _families_are_all(answer.problem):
-        check_generators(answer, known_degrees(layer, 4))
+    all_of_them = _families_are_all(answer.problem)
+    check_generators(named, known_generators(answer.problem) if all_of_them else None)
 
 
 NAMED_EQUATIONS = Task(

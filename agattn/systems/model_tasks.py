@@ -218,8 +218,10 @@ def _check_ideal(answer: Answer) -> None:
     between(0, "the rank of the gradients", gradients, size - low)
     if "dimension" in answer.integers:
         check_variety(answer, gradients, size, data["cone"])
+    known: tuple[DegreePiece, ...] = ()
     if data["cone"] and problem.is_exact:
-        check_generators(answer, known_degrees_of_model(problem, data.get("max_degree", DEGREES)))
+        known = known_degrees_of_model(problem, data.get("max_degree", DEGREES))
+    check_generators(forms, {piece.degree: piece.minimal_generators for piece in known}, degrees)
 
 
 def _graph_of_map(problem: Problem) -> Iterator[ExplicitSystem]:

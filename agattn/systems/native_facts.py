@@ -71,6 +71,12 @@ def known_degrees(layer: SingleLayer, last: int) -> tuple[DegreePiece, ...]:
         return ()
 
 
+def known_generators(problem: Problem) -> dict[int, int]:
+    """Of the lowest degrees the number of minimal generators of the ideal of M̄; over ℚ alone."""
+    pieces = known_degrees(problem.layer, DEGREES) if problem.is_exact else ()
+    return {piece.degree: piece.minimal_generators for piece in pieces}
+
+
 def hilbert_bounds(layer: SingleLayer, last: int) -> dict[int, tuple[int, int]]:
     """Bounds of the Hilbert function of M̄ over ℚ in degrees 0, ..., last; those from above hold modulo p too.
 

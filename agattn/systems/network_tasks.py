@@ -135,24 +135,34 @@ def too_many_monomials(network: DeepNetwork) -> str:
 
 
 def _check_components(answer: Answer) -> None:
-    """The components of a fiber over virtual weights, one of which runs through the point that is known."""
+    """The components of a fiber over virtual weights, one of which runs through the point that is known.
+
+    If φ is not 0 there, the rescalings with the same function, λ Π μ_i^{3^{l−i}} = 1, are irreducible, of
+    dimension l. So their closure is a component where the fiber has no larger dimension, near the point or
+    anywhere; and no other component consists of rescalings.
+    """
     for i in range(1, answer.integers["components"] + 1):
         between(0, f"the value of rescaling@{i}", answer.integers[f"rescaling@{i}"], 1)
     dims = components_of(answer, "the fiber contains a point")
-    if not answer.problem.is_exact:
-        return
-    data = answer.problem.data
+    data, p = answer.problem.data, answer.problem.characteristic
+    t = cast(DeepNetwork, answer.problem.architecture).t
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
-    from agattn.geometry.identifiability.virtual_weights import local_fiber
+    from agattn.geometry.identifiability.virtual_weights import local_fiber, token_mixings
 
-    low, high = local = local_fiber(M, L, cast(DeepNetwork, answer.problem.architecture).t)
+    low, high = local_fiber(M, L, t, p=p)
     demand(
         any(low <= n <= high for n in dims),
         f"no component has the dimension of the fiber near the point, {low} to {high}",
     )
+    X = np.random.default_rng(0).integers(-9, 10, (L.shape[1], t)).astype(object)
+    value = L @ X @ token_mixings(M, X)[-1]
+    if not (value % p if p else value).any():
+        return
     rescalings = [n for i, n in enumerate(dims, 1) if answer.integers[f"rescaling@{i}"]]
-    # Near the point the fiber consists of rescalings, so that their closure is a component.
-    demand(not local.is_exact or low in rescalings, f"no component consists of rescalings of dimension {low}")
+    consist = f"consist of rescalings, which are one set of dimension {low}"
+    demand(rescalings in ([], [low]), f"components of dimension {', '.join(map(str, rescalings))} {consist}")
+    open_ = high > low and max(dims) > low
+    demand(open_ or bool(rescalings), f"no component consists of rescalings of dimension {low}")
 
 
 COMPONENTS = Task(

@@ -13,7 +13,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.sections.slices import Slice, resultant_of, standard_slice, surface
-from agattn.systems.consistency import between, check_degree, check_homogeneous, demand
+from agattn.systems.consistency import between, check_degree, check_generators, check_homogeneous, demand
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     LINEAR,
@@ -49,6 +49,7 @@ def _check_tangent_cones(answer: Answer) -> None:
         dim, multiplicity, span = answer.at(point.label, "dimension", "multiplicity", "span")
         cone = answer.polynomials[f"cone@{point.label}"]
         check_homogeneous(cone)
+        check_generators(cone)
         check_degree(dim, multiplicity, cone, size)
         linear = size - sum(f.degree() == 1 for f in cone)
         between(linear, f"the dimension of the span at {point.label}", span, linear)

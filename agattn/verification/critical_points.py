@@ -25,9 +25,9 @@ from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
-    CriticalSet,
     counts_by_elimination,
     counts_by_theorem,
+    proved_of_general,
 )
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION
@@ -168,15 +168,16 @@ def installed(engine: str) -> Installation:
 
 
 def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
-    """The numbers counted for a loss, compared with a theorem, or with elimination for this loss.
+    """The numbers counted for a loss, compared with theorems, or with elimination for this loss.
 
     Raises:
-        DisagreementError: if a number is not the one that is proved for this loss, or for general ones.
+        DisagreementError: if a number is not as it is proved to be for this loss, or for general ones.
     """
+    hint = f". The engine is wrong, or the loss of seed {question.seed} is special: try another seed"
     eliminated = question.by_elimination.found if question.by_elimination else {}
     general = _theorems(question)
     proofs = {}
-    for stratum, said in counted.found.items():
+    for n, (stratum, said) in enumerate(counted.found.items()):
         known = eliminated.get(stratum)
         expected = general.found.get(stratum) if general else None
         if said == expected and general:
@@ -184,11 +185,15 @@ def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
         elif said == known:
             proofs[stratum] = ELIMINATION  # the loss is a special one
         elif known is not None:
-            raise DisagreementError(_difference(counted, stratum, known, "for this loss, by elimination"))
+            proved = f"{known} are proved for this loss, by elimination"
+            raise DisagreementError(_difference(counted, stratum, proved))
         elif expected is not None and general:
-            proof = f"for general losses, by theorem {general.theorem_on(stratum)}"
-            hint = f". The engine is wrong, or the loss of seed {question.seed} is special: try another seed"
-            raise DisagreementError(_difference(counted, stratum, expected, proof) + hint)
+            proved = f"{expected} are proved for general losses, by theorem {general.theorem_on(stratum)}"
+            raise DisagreementError(_difference(counted, stratum, proved) + hint)
+        elif proved := proved_of_general(question.loss, stratum if n else None, said):
+            raise DisagreementError(
+                _difference(counted, stratum, f"{proved} proved for general losses") + hint
+            )
     return replace(counted, proofs=proofs)
 
 
@@ -200,10 +205,10 @@ def _theorems(question: Question) -> CriticalPoints | None:
         return None
 
 
-def _difference(counted: CriticalPoints, stratum: Stratum, known: CriticalSet, proof: str) -> str:
+def _difference(counted: CriticalPoints, stratum: Stratum, proved: str) -> str:
     over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in counted.fields)
-    said = counted.found[stratum]
+    found = counted.found[stratum]
+    said = f"critical points {found}" if found.count is None else f"{found} critical points"
     return (
-        f"{counted.engine} says that there are {said} critical points on {stratum} of {counted.layer.name}, "
-        f"{over}; {known} are proved {proof}"
+        f"{counted.engine} says that there are {said} on {stratum} of {counted.layer.name}, {over}; {proved}"
     )

@@ -1,13 +1,18 @@
-"""Ctrl-C during long commands: one line says what is lost, and what was done is found again."""
+"""Ctrl-C during long commands: one line says what is lost, and what was done is found again; and kills."""
 
 import json
+import os
+import random
 import signal
+import subprocess
+import time
 from contextlib import contextmanager
 
 import pytest
 from command_line import call, eventually, start
 
 from agattn.experiments.studies import workers
+from tests.faults.studies import alive
 
 #: Says each step on stdout, and then waits to be interrupted there.
 WAITS = """
@@ -112,3 +117,40 @@ def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_
     status, out, err = call("study", tmp_path / "grid.toml", "--cache", tmp_path / "cache")
     assert status == 130 and "M(1,1,1)" in out
     assert err == "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there\n"
+
+
+def killed(number, words, processes, folder, delay):
+    """Kill a command some time after it has so many processes; what is left, and files in TMPDIR."""
+    mark, quiet = f"{time.time_ns()}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    folder.mkdir()
+    process = start(*words, environment={"AGATTN_KILLED": mark, "TMPDIR": str(folder)}, **quiet)
+    try:
+        assert eventually(lambda: len(alive(f"AGATTN_KILLED={mark}")) >= processes)
+        time.sleep(delay)
+        process.send_signal(number)
+        assert process.wait() == -number, "it ended before"
+        assert eventually(lambda: not alive(f"AGATTN_KILLED={mark}"))
+        assert not list(folder.iterdir())
+    finally:
+        process.kill()
+        for pid in alive(f"AGATTN_KILLED={mark}"):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+IDEAL = ("ideal", "-d", "4", "-o", "3", "--max-degree", "5", "--workers", "3")
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=lambda number: number.name)
+
+
+@SIGNALS
+def test_workers_end_with_the_command_that_started_them(tmp_path, number):
+    killed(number, IDEAL, 4, tmp_path / "tmp", 0.1)
+
+
+@pytest.mark.slow
+@SIGNALS
+@pytest.mark.parametrize("command", ["ideal", "report"])
+def test_nothing_is_left_of_a_command_that_was_killed(tmp_path, number, command):
+    report = ("report", "-d", "3", "-o", "1", "--engine", "native", "--out", tmp_path / "report")
+    words, processes, first = (IDEAL, 4, 0.0) if command == "ideal" else (report, 1, 0.8)
+    for n in range(8):
+        killed(number, words, processes, tmp_path / f"{n}", first + random.Random(n).uniform(0, 1.5))

@@ -196,9 +196,9 @@ def test_weights_on_standard_input(tmp_path, monkeypatch, kind):
     else:
         pytest.importorskip("safetensors.numpy").save_file(arrays, file)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
-    before = set(Path(tempfile.gettempdir()).glob("agattn-stdin-*"))
+    before = set(Path(tempfile.gettempdir()).glob("agattn-*"))
     assert document("fiber", "-") == document("fiber", file)
-    assert set(Path(tempfile.gettempdir()).glob("agattn-stdin-*")) <= before
+    assert set(Path(tempfile.gettempdir()).glob("agattn-*")) <= before
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1,2\n3")))
     assert call("rank", "-").err == "agattn: standard input: line 2 has 1 entries, the first has 2\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))

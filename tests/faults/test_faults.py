@@ -22,6 +22,11 @@ def test_damaged_answers_never_decide_wrongly():
     check(answers.tried(300, layers=(SingleLayer(2, 1),), engines=("singular",)))
 
 
+@pytest.mark.engine("singular")
+def test_no_generators_are_believed_that_depend_on_each_other():
+    check(lies.tried(2000, engines=("singular",), doors=(lies.dependent,)))
+
+
 @pytest.mark.slow
 @pytest.mark.engine("singular")
 def test_lies_are_not_believed_against_what_is_known_natively():

@@ -254,11 +254,11 @@ def test_without_matplotlib_the_report_says_so(verified, monkeypatch):
 
 
 def test_many_architectures_are_drawn_without_signs():
-    from agattn.reports.drawing import image, save
+    from agattn.reports.drawing import as_file
     from agattn.reports.study_figures import draw_verdicts
 
     def as_svg(figure):
-        return image("figure.svg", lambda path: save(figure, path))
+        return as_file(figure, ".svg")
 
     names = [str(n) for n in range(300)]
     small = as_svg(draw_verdicts(names[:9], ["a", "b"], [["confirmed", "refuted"]] * 9))

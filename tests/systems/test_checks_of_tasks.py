@@ -5,13 +5,14 @@ from itertools import product
 from types import SimpleNamespace
 
 import pytest
-from questions import AFFINE, CUBIC, DEEP, LAYER, LINEAR, NETWORK, NORM, POINT, TARGET, TWO
+from questions import AFFINE, CUBIC, DEEP, LAYER, LINEAR, NETWORK, NORM, POINT, SMALL, TARGET, TWO
 
 from agattn import DeepNetwork, PolynomialMap, SingleLayer
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability import virtual_weights
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
@@ -70,7 +71,7 @@ def knowing(monkeypatch, known, most):
 @KNOWN
 def test_critical_points_by_equations(monkeypatch, known, most, right):
     knowing(monkeypatch, known, most)
-    problem = build("critical-equations", LAYER, **NORM)
+    problem = build("critical-equations", LAYER, P, **NORM)
     assert those_that_pass(problem, ("dimension", "degree"), range(-3, 8), range(-1, 11)) == right
 
 
@@ -79,7 +80,7 @@ def test_critical_points_by_equations(monkeypatch, known, most, right):
 def test_critical_points_on_a_stratum(monkeypatch, known, most, right, i, size, lowers, preimages):
     """Strata of these dimensions, with so many lower ones, so many weights over each point."""
     knowing(monkeypatch, known, most)
-    problem = build("critical-points", LAYER, **NORM)
+    problem = build("critical-points", LAYER, P, **NORM)
     dim, number = (0, 3) if (0, 3) in right else (-1, 0)
     integers = {"strata": 3}
     for n, many in enumerate((1, 1, 2), 1):
@@ -92,6 +93,35 @@ def test_critical_points_on_a_stratum(monkeypatch, known, most, right, i, size, 
         # With points of lower strata among them the numbers are not compared.
         of = FIT if lower else right
         assert (not refusal(problem, integers | said)) is (fits and (dim, degree // preimages) in of)
+
+
+@pytest.mark.parametrize(
+    ("layer", "given", "right"),
+    [
+        (LAYER, loss(LAYER, "gaussian"), {(-1, 0), *((0, n) for n in range(2, 11, 2))}),
+        (SingleLayer(3, 1, 2), loss(SingleLayer(3, 1, 2), "gaussian"), {(0, n) for n in range(1, 11, 2)}),
+        (SMALL, loss(SMALL, "coefficients"), {(-1, 0), *((0, n) for n in range(2, 11, 2))}),
+        # Others may be special: with a given target, and with so few samples that W has no full rank.
+        (LAYER, loss(LAYER, "gaussian", target=[1, 0, 0, 0, 0, 0]), FIT),
+        (LAYER, loss(LAYER, samples=2), FIT),
+    ],
+)
+def test_general_losses_have_finitely_many_critical_points_in_pairs(monkeypatch, layer, given, right):
+    """Their number over ℚ is even or odd as Σ (−1)^index of the real ones: 0, 1, 0."""
+    knowing(monkeypatch, None, None)
+    for task, names in (
+        ("critical-points", "dimension@1 degree@1"),
+        ("critical-equations", "dimension degree"),
+    ):
+        if task == "critical-equations" and layer is not LAYER:
+            continue
+        problem = build(task, layer, loss=given, **({"smooth": True} if task == "critical-points" else {}))
+        others = {"strata": 1, "lower@1": 0}
+        found = {
+            (dim, degree) for dim, degree in product(range(-1, 6), range(11))
+            if not refusal(problem, others | dict(zip(names.split(), (dim, degree), strict=True)))
+        }  # fmt: skip
+        assert found == right
 
 
 # Points of layers -------------------------------------------------------------------------------------------
@@ -178,6 +208,10 @@ def test_equations_of_the_rank_one_locus():
         (4, 3), (4, 4)
     }  # fmt: skip
     assert "is no form of positive degree" in said(4, 3, *minors, minors[0] - minors[0])
+    assert "the number of generators of degree 2 is 4; it must be 3" in said(4, 3, *minors, minors[0])
+    assert "the number of generators of degree 2 is 2; it must be 3" in said(4, 4, *minors[:2])
+    words = "of the 3 generators 1 follows from the others"
+    assert said(4, 3, *minors[:2], minors[0] - 2 * minors[1]) == words
     assert "does not vanish on M(2,1,2)" in said(4, 3, *minors, a * y + b * x)
 
 
@@ -189,7 +223,9 @@ def test_named_equations_hold_and_are_all_where_that_is_known():
     def said(number, *forms, asked=problem):
         return refusal(asked, {"number": number}, {"generators": forms})
 
-    assert not said(1, quartic) and not said(2, quartic, quartic * ring.gens[0])
+    assert not said(1, quartic)
+    assert "of the 2 generators 1 follows from the others" in said(2, quartic, quartic * ring.gens[0])
+    assert "the number of generators of degree 4 is 2; it must be 1" in said(2, quartic, 2 * quartic)
     assert "the number of equations is 2; it must be 1" in said(2, quartic)
     assert "is no form of positive degree" in said(1, quartic + quartic * ring.gens[0])
     assert "does not vanish" in said(1, ring.gens[0] ** 4)
@@ -211,6 +247,8 @@ def test_named_equations_hold_and_are_all_where_that_is_known():
         ("a", 5, 1, 7, "the dimension of the span at point is 7; it must be 5"),
         ("q ab", 5, 1, 6, "a cone of dimension 5 and degree 1 spans 6"),
         ("q a", 5, 2, 5, "a cone of dimension 5 and degree 2 spans 5"),
+        ("q q", 4, 4, 6, "of the 2 generators 1 follows from the others"),
+        ("a ab", 5, 1, 5, "of the 2 generators 1 follows from the others"),
     ],
 )
 def test_a_tangent_cone_fits_its_equations(forms, dimension, multiplicity, span, words):
@@ -243,12 +281,20 @@ def test_equations_of_a_model_are_homogeneous_and_hold_and_are_all():
     assert "does not vanish on the image" in said(*quadrics, w**2)
     assert "the number of generators of degree 2 is 2; it must be 3" in said(*quadrics[:2])
     assert "the degree is 5" in said(*quadrics, asked=problem, dimension=2, degree=5)
+    words = "of the 3 generators 1 follows from the others"
+    for asked in (part, build("implicit-ideal", CUBIC, P, max_degree=2)):
+        assert said(*quadrics[:2], quadrics[0] + quadrics[1], asked=asked) == words
     # Modulo a prime equations may depend on each other, and those of what is no cone are not minimal.
     assert not said(asked=build("implicit-ideal", CUBIC, P, max_degree=2))
     affine = build("implicit-ideal", AFFINE)
     x, y, z = ring_of(affine).gens
     surface = x * y - x**3 + 1 - z
     assert not said(surface, surface * x, asked=affine, dimension=2, degree=3)
+    words = "of the 2 generators 1 follows from the others"
+    assert said(surface, -2 * surface, asked=affine, dimension=2, degree=3) == words
+    assert (
+        said(surface, surface - surface, asked=affine, dimension=2, degree=3) == "one of the generators is 0"
+    )
     linear = build("implicit-ideal", PLANE, max_degree=1)
     x, y, z = ring_of(linear).gens
     assert not said(x + y - z, asked=linear)
@@ -327,26 +373,38 @@ def test_critical_points_of_a_model(model, p, dims):
         ((2, 2), (2,), (1,), ""),
         ((2, 2), (3, 2), (0, 1), ""),
         ((2, 2), (2,), (0,), "no component consists of rescalings of dimension 2"),
-        ((2, 2), (3, 2), (1, 0), "no component consists of rescalings of dimension 2"),
+        ((2, 2), (3, 2), (1, 0), "components of dimension 3 consist of rescalings, which are one set of"),
+        ((2, 2), (3, 2), (1, 1), "components of dimension 3, 2 consist of rescalings"),
+        ((2, 2), (2, 2), (1, 1), "components of dimension 2, 2 consist of rescalings"),
         ((2, 2), (3,), (1,), "no component has the dimension of the fiber near the point, 2 to 2"),
         ((2, 2), (2,), (2,), "the value of rescaling@1 is 2; it must be from 0 to 1"),
         ((2, 2), (2, 3, 3), (1, 0, -1), "the value of rescaling@3 is -1"),
-        ((1, 2), (1,), (0,), ""),
+        ((1, 2), (1,), (0,), "no component consists of rescalings of dimension 1"),
+        ((1, 2), (1, 1), (0, 1), ""),
         ((1, 2), (2,), (0,), ""),
+        ((1, 2), (2,), (1,), "components of dimension 2 consist of rescalings"),
         ((1, 2), (3, 1), (0, 0), ""),
         ((1, 2), (3,), (1,), "no component has the dimension of the fiber near the point, 1 to 2"),
     ],
 )
 def test_components_over_virtual_weights(monkeypatch, bounds, dims, rescalings, words):
     """The fiber near the point has a dimension within bounds; where they meet it consists of rescalings."""
-    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t: FiberDimension(*bounds))
+    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t, p: FiberDimension(*bounds))
     integers = {"components": len(dims), "dimension": max(dims)}
     for n, (dim, all_of_them) in enumerate(zip(dims, rescalings, strict=True), 1):
         integers |= {f"component-dimension@{n}": dim, f"rescaling@{n}": all_of_them}
-    said = refusal(build("virtual-fiber", NETWORK), integers)
-    assert words in said and bool(said) is bool(words)
-    if "rescaling@" not in words:  # a prime may change dimensions
-        assert not refusal(build("virtual-fiber", NETWORK, P), integers)
+    for characteristic in (0, P):
+        said = refusal(build("virtual-fiber", NETWORK, characteristic), integers)
+        assert words in said and bool(said) is bool(words)
+
+
+@pytest.mark.parametrize("characteristic", [0, P])
+def test_over_the_function_0_nothing_is_said_of_rescalings(characteristic):
+    """With weights of one number M = 0 is drawn, so that two lines lie over it."""
+    problem = build("virtual-fiber", DeepNetwork((1, 1), (1,), t=2), characteristic)
+    integers = {"dimension": 1, "components": 2, "component-dimension@1": 1, "component-dimension@2": 1}
+    for flags in product((0, 1), repeat=2):
+        assert not refusal(problem, integers | {f"rescaling@{n}": flag for n, flag in enumerate(flags, 1)})
 
 
 @pytest.mark.parametrize(
@@ -385,13 +443,15 @@ def test_zeros_of_a_deep_network_have_the_equations_that_are_known():
     first, second, last = (6, a, b, c, d), (6, e, f, g, h), (8, x, y)
     rank_one = (6, a * d - b * c, e, h, f + g)
     others = (second, last, rank_one)
-    assert not zeros(DEEP, first, *others) and not zeros(DEEP, (*first, a * x), *others)
+    assert not zeros(DEEP, first, *others)
     for wrong, words in (
         ((6, a, b, c), "the number of linear forms of component@1 is 3; it must be 4"),
         ((6, a, b, c, d + d**2), "the number of linear forms of component@1 is 3; it must be 4"),
         ((5, a, b, c, d), "the dimension of component@1 is 5; it must be 6"),
         ((7, a, b, c, d), "the dimension of component@1 is 7; it must be 6"),
         ((6, a, b, c, d, x), "φ = 0 where M_1 = 0, which lies in no component"),
+        ((*first, a * x), "of the 5 generators 1 follows from the others"),
+        ((*first, a + b), "of the 5 generators 1 follows from the others"),
     ):
         assert zeros(DEEP, wrong, *others) == words
     words = "φ = 0 where rk M_1 ≤ 1, M_2 skew-symmetric, which lies in no component"

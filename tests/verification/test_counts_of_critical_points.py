@@ -7,8 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from transcripts import sealed
 
 from agattn import SingleLayer
+from agattn.engines import critical_points as engine_room
+from agattn.engines.run import run
+from agattn.engines.transcript import read
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
@@ -20,6 +24,7 @@ from agattn.geometry.critical_points.ed_degree import (
 )
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.strata.strata import Stratum, open_stratum
+from agattn.systems.consistency import check_answer
 from agattn.verification import critical_points as room
 from agattn.verification.critical_points import critical_points
 
@@ -129,6 +134,49 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
     monkeypatch.setattr(room, "count_critical_points", lying)
     with pytest.raises(DisagreementError, match=re.escape(words)):
         critical_points(layer, metric, engine="singular")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "old", "new", "words"),
+    [
+        ((2, 2), "degree@1 32", "degree@1 31", "there are 31 critical points on (2,2,2) of M(2,2,2), modulo"),
+        ((2, 2), "degree@3 16", "degree@3 14", "an even number is proved for general losses. The engine is"),
+        (
+            (3, 1, 1),
+            "dimension@1 0",
+            "dimension@1 1",
+            "critical points of dimension 1 and degree 25 on (1,1,2)",
+        ),
+        ((3, 1, 1), "dimension@2 0", "dimension@2 1", "finitely many are proved for general losses"),
+        ((3, 1, 1), "degree@2 13", "degree@2 12", "an odd number is proved for general losses"),
+    ],
+)
+def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, new, words):
+    """An engine that says a wrong number over both primes; a point of (1,1,2) has two weights."""
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    told = []
+
+    def lying(problem, installation, limits):
+        done = run(problem, installation, limits)
+        text = sealed(done.transcript.replace(f"integer {old}\n", f"integer {new}\n"))
+        told.append(text != done.transcript)
+        answer = read(text, problem)
+        check_answer(answer)
+        return replace(done, answer=answer)
+
+    monkeypatch.setattr(engine_room, "run", lying)
+    with pytest.raises(DisagreementError, match=re.escape(words)):
+        critical_points(SingleLayer(*sizes), "bombieri-weyl", engine="singular")
+    assert told == [True, True]
+
+
+def test_a_given_target_may_be_special(singular, monkeypatch):
+    """The distance to 0, which a definite form is, has no critical points but 0 itself, or a cone of them."""
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    found = critical_points(
+        SingleLayer(2, 2), "bombieri-weyl", target=[0] * 12, engine="singular", smooth=True
+    )
+    assert found.dimension > 0
 
 
 @pytest.mark.parametrize(

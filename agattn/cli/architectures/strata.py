@@ -32,10 +32,11 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     with progress(f"{architecture.name}: strata") as update:
         found = strata(architecture, force=force)
         if hasse is not None:
-            from agattn.reports.hasse import draw_hasse_diagram
+            from agattn.reports.drawing import save
+            from agattn.reports.hasse import hasse_diagram
 
             update("drawing them")
-            draw_hasse_diagram(architecture, hasse)
+            save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
     if hasse is not None:
         click.echo(f"wrote {hasse}", err=True)
     show_result(found, as_json)

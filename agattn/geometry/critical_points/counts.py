@@ -23,6 +23,7 @@ from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
 from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss
+from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.sheet.data import Cell, Note, Sheet, Table
@@ -259,6 +260,33 @@ class CriticalPoints(AboutLoss, name="critical-points"):
             f"{self.layer}; critical points of the loss: {self.data}",
             (Table(caption, ("stratum", "dimension", "number"), tuple(rows)), *map(Note, lines), *shown),
         )
+
+
+def proved_of_general(loss: Loss, stratum: Stratum | None, found: CriticalSet) -> str:
+    """What is proved of general losses and does not fit critical points; an empty string if all fits.
+
+    On a smooth stratum, or on the smooth part, a general definite loss has finitely many critical points,
+    which are nondegenerate. Complex ones come in pairs, so that their number is even or odd as Σ (−1)^index
+    of the real ones is. Only losses that a seed drew are compared, as others may be special.
+
+    Args:
+        loss: the loss.
+        stratum: where the points are; ``None`` for the smooth part.
+        found: the points.
+
+    >>> from agattn.geometry.critical_points.loss import loss
+    >>> distance = loss(SingleLayer(2, 2), "bombieri-weyl")
+    >>> [proved_of_general(distance, None, CriticalSet(*found)) for found in ((0, 32), (0, 31), (1, 32))]
+    ['', 'an even number is', 'finitely many are']
+    """
+    if not loss.drawn or loss.rank < loss.size:
+        return ""
+    if found.dimension > 0:
+        return "finitely many are"
+    total = expected_sum(loss.layer, stratum)
+    if total is None or (found.degree - total) % 2 == 0:
+        return ""
+    return "an odd number is" if total % 2 else "an even number is"
 
 
 def counts_by_theorem(

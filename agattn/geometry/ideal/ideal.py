@@ -586,7 +586,9 @@ def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Sh
     if workers > 1:
         from concurrent.futures import ProcessPoolExecutor
 
-        processes = ProcessPoolExecutor(workers)
+        from agattn.workers import end_with_parent
+
+        processes = ProcessPoolExecutor(workers, initializer=end_with_parent)
     with processes as pool:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]

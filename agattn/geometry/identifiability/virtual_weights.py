@@ -244,10 +244,11 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     return drawn[0]
 
 
-def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
+def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0, p: int = 0) -> FiberDimension:
     """The dimension of the fiber of (M, L) ↦ φ through a given point.
 
     The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices; the given ones are integers.
+    With a prime p everything is meant over the field of p elements.
     By HMK's Theorem 3.7 the fiber consists of the rescalings (μ_i M_i, λ L) with λ Π μ_i^{3^{l−i}} = 1
     (equation 13), of dimension l where L and all M_i are nonzero.
 
@@ -256,7 +257,9 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     True
     """
     generator = np.random.default_rng(seed)
-    p = random_prime(generator)
+    if p:
+        M, L = [np.asarray(m) % p for m in M], np.asarray(L) % p
+    p = p or random_prime(generator)
     columns = sum(np.size(m) for m in (*M, L))
     rows = columns + 10
     X = random_residues(generator, (rows, L.shape[1], t), p)

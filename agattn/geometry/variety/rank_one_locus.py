@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import comb, factorial, prod
 
-from agattn.algebra.characters import schur_dimension
+from agattn.algebra.characters import module_dimension, schur_dimension
 from agattn.architectures import SingleLayer
 
 
@@ -41,6 +41,19 @@ def hilbert_function(layer: SingleLayer, n: int) -> int:
     d = layer.d
     forms = sum(schur_dimension((2 * (n - k), 2 * k), d) for k in range(n // 2 + 1))
     return comb(n + layer.d_out - 1, n) * comb(n + d - 1, n) * forms
+
+
+def numbers_of_generators(layer: SingleLayer) -> dict[int, int]:
+    """How many minimal generators the ideal of the cone has in degrees 2 and 3; there are no others.
+
+    Those of the Segre product of all h, q and Q are quadrics. Modulo these the ideal is in degree n the
+    product of Sⁿ, Sⁿ and the ideal of {rank Q ≤ 2}, which the 3 × 3 minors generate: S_222, over every field.
+
+    >>> numbers_of_generators(SingleLayer(2, 1)), numbers_of_generators(SingleLayer(3, 1))
+    ({2: 3, 3: 0}, {2: 45, 3: 10})
+    """
+    quadrics = comb(layer.ambient_dimension + 1, 2) - hilbert_function(layer, 2)
+    return {2: quadrics, 3: module_dimension(((3,), (3,), (2, 2, 2)), layer.gl_sizes)}
 
 
 def closure_degree(layer: SingleLayer) -> int:

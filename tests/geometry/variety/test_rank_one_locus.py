@@ -10,6 +10,7 @@ from agattn.geometry.variety.rank_one_locus import (
     closure_degree,
     closure_dimension,
     hilbert_function,
+    numbers_of_generators,
     predicted_degree,
 )
 
@@ -80,6 +81,11 @@ def test_the_hilbert_function_counts_functions_on_the_variety(d, d_out, n):
             row.append(value)
         rows.append(row)
     assert flint.nmod_mat(rows, P).rank() == hilbert_function(layer, n)
+
+
+@pytest.mark.parametrize(("shape", "numbers"), [((2, 2), {2: 24, 3: 0}), ((3, 2), {2: 288, 3: 40})])
+def test_the_numbers_of_generators_are_those_of_engines(shape, numbers):
+    assert numbers_of_generators(SingleLayer(*shape)) == numbers
 
 
 def test_no_functions_but_constants_in_degree_zero():

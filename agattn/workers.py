@@ -1,0 +1,28 @@
+"""Worker processes that end with the process that started them, however that ended.
+
+>>> from concurrent.futures import ProcessPoolExecutor
+>>> with ProcessPoolExecutor(2, initializer=end_with_parent) as processes:
+...     list(processes.map(abs, [-1, 2]))
+[1, 2]
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+
+
+def end_with_parent() -> None:
+    """Let this process, one of multiprocessing, end soon after the one that started it.
+
+    A pipe whose other end its parent holds is closed when the parent is gone, also where a signal killed it.
+    Workers that were started later may hold this end, too: the last one ends first.
+    """
+    if parent := multiprocessing.parent_process():
+
+        def wait() -> None:
+            parent.join()
+            os._exit(1)
+
+        threading.Thread(target=wait, daemon=True).start()
