@@ -12,6 +12,7 @@ from typing import Any
 from agattn.claims import titled
 from agattn.cli.commands import COMMANDS, MODULES
 from agattn.documents import NAMES, schema
+from agattn.heads.families import Family, Switch, common, families
 
 
 def command_page() -> str:
@@ -136,6 +137,57 @@ def claim_page() -> str:
     return "\n".join(lines)
 
 
+def family_page() -> str:
+    """The families of published transformers: what each key says, positions, biases and tensors.
+
+    >>> "| falcon | heads | `num_attention_heads`, `n_head` |" in family_page()
+    True
+    """
+    lines = ["## Keys", "", "| family | says | key | without it |", "| --- | --- | --- | --- |"]
+    for name, family in families().items():
+        for role, keys in family.keys.items():
+            without = family.default.get(role, "" if role in ("width", "heads", "layers") else "–")
+            said = ", ".join(f"`{key}`" for key in keys)
+            lines.append(f"| {name} | {ROLES[role]} | {said} | {without} |")
+        for what, switch in switches_of(family):
+            lines.append(f"| {name} | {what} | `{switch.key}` | {str(switch.default).lower()} |")
+    lines += ["", "## Models", "", "| family | `model_type` | positions | biases of | tensors of a layer |"]
+    lines.append("| --- | --- | --- | --- | --- |")
+    for name, family in families().items():
+        layout = common().layouts.get(family.layout)
+        stored = ", ".join(f"`{one}`" for one in layout.names.values()) if layout else "not read"
+        packed = f" ({layout.packing})" if layout and layout.packing else ""
+        biases = ", ".join(letters for letters, switch in family.biases.items() if switch.default) or "–"
+        models = ", ".join(f"`{model}`" for model in family.models)
+        lines.append(f"| {name} | {models} | {family.positions} | {biases} | {stored}{packed} |")
+    return "\n".join(lines)
+
+
+#: What the keys of a role say.
+ROLES = {
+    "width": "d", "heads": "heads", "kv_heads": "sets of keys and values", "head": "rows of a head",
+    "layers": "layers", "groups": "sets of keys and values", "kv_latent": "latent of keys and values",
+    "q_latent": "latent of queries", "rank": "rows of keys", "value_rank": "rows of values",
+    "fraction": "part of the rows that turn", "turned": "rows that turn",
+    "period": "attention in each so many layers", "offset": "the first layer of attention",
+    "cycle": "types of layers, again and again", "full_period": "a layer without window in each so many",
+    "turns": "layers whose keys turn", "no_rope_period": "a layer without positions in each so many",
+    "kv_by_layer": "sets of keys and values by layer", "blocks": "heads that share keys, by layer",
+}  # fmt: skip
+
+
+def switches_of(family: Family) -> Iterator[tuple[str, Switch]]:
+    """What a key switches on or off in a family."""
+    named = {
+        "one set of keys and values": family.multi_query,
+        "QK-norm": family.qk_norm,
+        "ALiBi": family.alibi,
+    }
+    named |= {f"biases of {letters}": switch for letters, switch in family.biases.items()}
+    named |= {"causal": family.causal} if isinstance(family.causal, Switch) else {}
+    yield from ((what, switch) for what, switch in named.items() if switch.key)
+
+
 NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
 
 
@@ -166,6 +218,7 @@ def notebook_page(name: str) -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     "layer/claims": claim_page,
     "reference/cli": command_page,
+    "reference/families": family_page,
     "reference/json": schema_page,
     **{
         f"start/notebooks/{path.stem}": partial(notebook_page, path.stem)
