@@ -81,7 +81,7 @@ class Source(Result):
     """
 
     part: Key[str, "The part of the finding."]
-    found_by: Key[str, "`native`, or the name and version of an engine."]
+    found_by: Key[str, "`native`, the name and version of an engine, or `theorem`: not computed."]
     checked_by: Key[
         str,
         "Who checked the part exactly; null where nobody else did.",

@@ -71,7 +71,7 @@ class Jet(Result):
     See Also:
         :func:`agattn.dimension`, which proves the dimension of a jet from both sides where the bounds meet.
 
-    Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), for softmax.
+    Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (preprint, 2026).
 
     >>> import agattn as ag
     >>> softmax = DeepNetwork((2, 2, 1), (2, 2), t=2, normalization="softmax")

@@ -1,4 +1,4 @@
-"""What is claimed about softmax networks by their jets at the zero input: Konda's theorems of 2026.
+"""What is claimed about softmax networks by their jets at the zero input, in a preprint of 2026 (Konda).
 
 A theorem that is only cited decides nothing: each verdict is about what was computed, and its scope names the
 theorem and what is open.
@@ -30,6 +30,7 @@ from agattn.geometry.dimension.formulas import network_bound, seen_scores
 from agattn.geometry.identifiability.collapse import (
     MOST_COLUMNS,
     MOST_LAYERS,
+    PREPRINT,
     Seen,
     least_order,
     seen_at_random_weights,
@@ -145,7 +146,7 @@ def _judge(network: DeepNetwork, findings: Findings) -> Outcome:
 
 IDENTIFIABLE = (
     "near one random (M, L), whose M_i are as general as those of the network. That the whole fiber is this "
-    "point is Theorem 1 of Konda (2026), cited and not checked"
+    f"point is not checked: {PREPRINT} (Theorem 1)"
 )
 
 
@@ -169,9 +170,9 @@ def _judge_identifiable(network: DeepNetwork, findings: Findings) -> Outcome:
 def _collapse_scope(network: DeepNetwork) -> str:
     known = "near one random (M, L) for each s. That the whole fiber is this is"
     if network.t == 2:
-        return f"{known} Theorem 2 of Konda (2026), cited and not checked"
+        return f"{known} not checked: {PREPRINT} (Theorem 2)"
     if network.layers <= 2:
-        return f"{known} Theorem 3 of Konda (2026) for two layers, cited and not checked"
+        return f"{known} not checked: {PREPRINT} (Theorem 3, for two layers)"
     return f"{known} open for softmax with three tokens or more and three layers or more"
 
 
@@ -196,7 +197,7 @@ def _judge_collapse(network: DeepNetwork, findings: Findings) -> Outcome:
 
 
 def predict_spectrum(network: DeepNetwork) -> Mapping[str, object]:
-    """Konda's multiplicities by order, and the dimension of the kernel.
+    """The multiplicities of Theorem 4 of the preprint by order, and the dimension of the kernel.
 
     >>> predict_spectrum(DeepNetwork((4,) * 4, (2,) * 3, t=4, normalization="softmax"))
     {'orders': {'0': 16, '1': 12, '5': 12, '17': 12}, 'kernel': 44}
@@ -225,7 +226,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "If L ≠ 0 and no M_i is skew-symmetric, then (M, L) is the only point with its function, for one "
         "head in each layer and an injective analytic normalizer",
         r"\varphi_{M',L'} = \varphi_{M,L} \implies (M', L') = (M, L)",
-        "Konda 2026, Theorem 1",
+        "Konda, preprint of 2026, Theorem 1",
         (NORMALIZED, INJECTIVE, ONE_HEAD, ANY_VALUES, NO_SKIP, TWO_TOKENS),
         (SEEN,),
         _predict_identifiable,
@@ -238,7 +239,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "If L ≠ 0 and s is the first layer with M_s = 0, or for two tokens with a skew-symmetric M_s, the "
         "points with the function of (M, L) are those with the same M_1, ..., M_s and L, and any later M_i",
         r"\varphi_{M',L'} = \varphi_{M,L} \iff (M_1', \ldots, M_s', L') = (M_1, \ldots, M_s, L)",
-        "Konda 2026, Theorem 2, for softmax",
+        "Konda, preprint of 2026, Theorem 2, for softmax",
         (SOFTMAX, ONE_HEAD, ANY_VALUES, NO_SKIP, TWO_TOKENS),
         (SEEN_BEHIND,),
         _predict_collapse,
@@ -251,7 +252,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "For one head in each layer the jet of order 2κ·3^(l−1) + 1 at X = 0 has the dimension of the "
         "network, and the jet of order one less a smaller one; κ is 1 for softmax",
         r"\dim J_{N-1} < \dim J_N = \dim\mathcal{M}, \quad N = 2\kappa \cdot 3^{l-1} + 1",
-        "Konda 2026, Theorem 3",
+        "Konda, preprint of 2026, Theorem 3",
         HYPOTHESES,
         (JET_RANKS, DIMENSION),
         lambda network: {"order": least_order(network)},
@@ -264,7 +265,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "values of order 0 in s, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
         "dimension (l − 1)d² + Σ a_i²; κ is 1 for softmax",
         r"\beta_i = 2\kappa \cdot 3^{i-1} - 1, \quad \dim\ker = (l-1)d^2 + \sum_i a_i^2",
-        "Konda 2026, Theorem 4",
+        "Konda, preprint of 2026, Theorem 4",
         SPECTRUM,
         (CONTACT,),
         predict_spectrum,

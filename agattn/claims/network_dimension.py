@@ -29,6 +29,7 @@ from agattn.claims.hypotheses import (
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.identifiability.collapse import PREPRINT
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
@@ -244,9 +245,9 @@ def _predict_at_most(network: DeepNetwork) -> dict[str, int]:
 
 
 LOCALLY = (
-    "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete. That they are single points is a theorem "
-    "of Konda (2026), which covers this normalizer and all other injective analytic ones, in the effective "
-    "parameters (M, L); it is cited and not checked. For smooth normalizers it is open"
+    "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete. That they are single points is not "
+    f"checked: {PREPRINT}, for this normalizer and all other injective analytic ones, in the effective "
+    "parameters (M, L). For smooth normalizers it is open"
 )
 
 COUNTED = (

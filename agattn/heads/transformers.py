@@ -8,9 +8,9 @@ layers are of several kinds, each is treated by itself.
 dimensions of the layers less that of GL(d) between them, d·r if r rows of a layer are independent functions.
 Below, without softmax and positions: the theorem on stacks (:mod:`agattn.geometry.dimension.stacks`), cut at
 as many rows as the values of the layers can copy. The two bounds meet for heads with keys and values of their
-own and H·b = d. With a softmax or positions, for such heads with a ≥ b: at least the functions of the last
-layer, as the layers before it are a dominant map. Each block of b rows can be X_h X_hᵀ X_h, plus what earlier
-tokens add, and with a softmax each token can see hardly more than itself.
+own and H·b = d. With a softmax or positions, if g sets of keys and values have g·b ≥ d and there are no
+latents: at least the functions of the last layer, as the layers before it are a dominant map (the page on
+today's attention has the proof).
 """
 
 from __future__ import annotations
@@ -259,9 +259,9 @@ def _least(config: Published, network: Network, one: LayerExtent) -> int | None:
     cut = stack(Network(network.layers * count, *network.input_shape))  # without softmax and positions
     if cut and (lower := cut.lower()) is not None:
         return lower
-    blocks = config.heads * config.value_rank == config.dim and config.rank >= config.value_rank
     compressed = config.kv_latent is not None or config.q_latent is not None
-    dominant = blocks and not compressed and config.kv_heads == config.heads
+    proved = one.normalization == "softmax" or config.causal or config.rank >= 2
+    dominant = config.kv_heads * config.value_rank >= config.dim and proved and not compressed
     return one.dimension if dominant or count == 1 else None
 
 

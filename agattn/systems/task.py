@@ -30,6 +30,7 @@ class Task(Generic[A]):
         about: the kind of architecture.
         native: computes the value without an engine, with a seed; ``None`` if nothing native can.
         evidence: how a value that was computed natively is known; exact computations prove it.
+        by: who finds the value without an engine: ``native``, or ``theorem`` where it is read off.
         infeasible: the reason why no engine is asked about an architecture (where there is only a native
             computation, why that is not tried), or an empty string. Scripts are written all the same.
         summary: one line for ``agattn emit --list``.
@@ -59,6 +60,7 @@ class Task(Generic[A]):
     about: type[A]
     native: Callable[[A, int], Any] | None = None
     evidence: Callable[[Any], Evidence] = lambda value: Evidence.PROVED
+    by: str = "native"
     infeasible: Callable[[A], str] = lambda architecture: ""
     summary: str = ""
     title: str = ""
@@ -90,7 +92,7 @@ class Task(Generic[A]):
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""
         if not engine:
-            return (Source(self.finds, "native"),)
+            return (Source(self.finds, self.by),)
         parts = self.parts or (Source(self.finds, ENGINE),)
         return tuple(
             Source(s.part, s.found_by.replace(ENGINE, engine), s.checked_by.replace(ENGINE, engine))

@@ -1,5 +1,7 @@
 """The theorem about critical and singular points of wide networks against exact ranks, and where it stops."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,72 @@ def test_skew_pairs_in_one_plane():
     assert ranks([point([K, [[1, 2, 1], [5, 3, 0], [0, 1, 0]]], L)], 3)[0] == 22
 
 
+def determinant(M, X):
+    """δ_M at two tokens."""
+    G = X.T @ M @ X
+    return G[0, 0] * G[1, 1] - G[0, 1] * G[1, 0]
+
+
+@pytest.mark.parametrize("d", [3, 4])
+def test_which_matrices_change_places_with_a_skew_one_at_two_tokens(d):
+    """Lemma 8: δ_M is a multiple of κ_K² exactly for sK + vvᵀ, and in the plane of K."""
+    draw = np.random.default_rng(d).integers
+    a, b, c, v = (draw(-9, 10, (d, 1)).astype(object) for _ in range(4))
+    plane, other = a @ b.T - b @ a.T, draw(-9, 10, (d, d)).astype(object)
+    square, in_plane = v @ v.T, 2 * a @ a.T + 3 * b @ a.T - b @ b.T
+    general = other - other.T
+    one = np.eye(d, dtype=int).astype(object)
+    tokens = [draw(-9, 10, (d, 2)).astype(object) for _ in range(6)]
+    for K in (plane, general):
+        for M in (
+            K + square, 3 * K - square, K + square + a @ a.T, in_plane, in_plane + c @ a.T, one, one + K,
+            plane + square, a @ b.T + b @ a.T + K, a @ b.T + c @ v.T,
+        ):  # fmt: skip
+            K_at = [(X.T @ K @ X)[0, 1] ** 2 for X in tokens]
+            M_at = [determinant(M, X) for X in tokens]
+            multiple = all(x * K_at[0] == y * M_at[0] for x, y in zip(M_at, K_at, strict=True))
+            known = VirtualPoint("", (K, M), np.eye(2, d, dtype=int).astype(object))
+            assert (settled(wide(d, 2, 2, 2), known.M, known.L) == (True, "purity")) == multiple
+
+
+def value(M, L, X):
+    """L F_{M_l}(⋯ F_{M_1}(X))."""
+    for m in M:
+        X = X @ X.T @ m @ X
+    return L @ X
+
+
+def test_the_second_preimage_of_a_skew_point_of_two_dimensional_tokens():
+    """M_1 = J, M_2 = k qᵀ, and M_1 = k qᵀ, Σ_2 = 0, b_2 = 1: the example after Theorem 6."""
+    J, k, q = np.array([[0, 1], [-1, 0]]), np.array([[1], [2]]), np.array([[3], [-1]])
+    L = np.array([[1, 2], [3, 5]])
+    for t in (2, 3):
+        X = np.random.default_rng(t).integers(-5, 6, (2, t)).astype(object)
+        S = X @ X.T
+        det = S[0, 0] * S[1, 1] - S[0, 1] ** 2
+        assert (value((J, k @ q.T), L, X) == det * L @ S @ k @ q.T @ S @ J @ X).all()
+        assert value((J, k @ q.T), L, X).any()
+    assert ranks([point([J, k @ q.T], L)], 2) == (10, 10)  # not critical
+
+
+def test_a_skew_point_with_one_reduced_preimage_is_a_limit_of_diverging_weights():
+    """(k qᵀ + εN, K + ε²R), exactly: the distance of the functions falls like ε."""
+    draw = np.random.default_rng(0).integers
+    a, b = draw(-5, 6, (3, 1)).astype(object), draw(-5, 6, (3, 1)).astype(object)
+    basis, R, X = np.hstack([a, b]), draw(-5, 6, (3, 3)).astype(object), draw(-3, 4, (3, 3)).astype(object)
+    L = draw(-5, 6, (2, 3)).astype(object)
+    K, beta, gamma = a @ b.T - b @ a.T, np.array([[2, 4], [1, 2]], object), np.array([[1, 0], [0, 3]], object)
+    f = value((K, basis @ beta @ basis.T), L, X)
+    assert f.any() and ranks([point([K, basis @ beta @ basis.T], L)], 2) == (22, 22)
+    distances = []
+    for e in (Fraction(1, 10**9), Fraction(1, 10**12)):
+        moved = beta + e * gamma
+        det = moved[0, 0] * moved[1, 1] - moved[0, 1] * moved[1, 0]
+        near = value((basis @ moved @ basis.T, K + e**2 * R), L / det, X)
+        distances.append(float(abs(near - f).max() / abs(f).max()))
+    assert distances[0] < 1e-2 and distances[1] == pytest.approx(1e-3 * distances[0], rel=0.01)
+
+
 def test_two_dimensional_tokens():
     """Singular at a head of rank 1 if rk L = 1, where linear forms can be exchanged; not if rk L = 2."""
     k, q, l, p, r = ([1, 2], [1, -1], [2, 1], [1, 3], [3, -1])
@@ -174,7 +242,20 @@ def test_the_claims_share_one_computation():
         (DeepNetwork((3, 3, 1), (3, 3), t=1), "M_2 = k qᵀ, L = h kᵀ", (True, "purity")),
         (DeepNetwork((2, 2, 2), (2, 2), t=2), "rk M_1 = 1", (False, "one-point fiber")),
         (DeepNetwork((2, 2, 1), (2, 2), t=2), "rk M_1 = 1", (True, "purity")),
-        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 skew", None),
+        (DeepNetwork((3, 3), (3,), t=2), "M_1 skew", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 skew", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_2 skew", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 skew, rk M_2 = 1", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=3), "M_1 = K skew, M_2 = k qᵀ in its plane", (True, "purity")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=3), "M_1 = K skew, M_2 = A in its plane", (True, "purity")),
+        (DeepNetwork((4, 4, 2), (4, 4), t=2), "M_1 skew, M_2 = k kᵀ", (True, "purity")),
+        (DeepNetwork((4, 4, 2), (4, 4), t=3), "M_1 skew, M_2 = k kᵀ", None),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 and M_2 skew", None),
+        (DeepNetwork((3, 3, 1), (3, 3), t=2), "M_1 skew", None),  # rk L = 1
+        (DeepNetwork((3, 3, 1), (3, 3), t=2), "M_1 skew, rk M_2 = 1", (True, "purity")),
+        (DeepNetwork((3, 3, 2), (2, 3), t=2), "M_1 skew", None),
+        (DeepNetwork((2, 2, 2), (2, 2), t=3), "M_1 skew", (True, "purity")),
+        (DeepNetwork((2, 2, 2), (2, 2), t=2), "M_1 skew, rk M_2 = 1", (True, "purity")),
         (DeepNetwork((3, 3, 2), (3, 3), t=2, heads=2), "generic", None),
     ],
 )

@@ -9,6 +9,7 @@ from agattn.claims import jets
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import collapse
+from agattn.geometry.identifiability.collapse import PREPRINT
 from agattn.verification.verify import Settings, verify
 
 NAME = "agattn.jet-order"
@@ -95,7 +96,7 @@ def test_virtual_weights_are_isolated_in_their_fiber(sizes, rank):
     found = verdict(*sizes, claim="agattn.softmax-identifiable")
     assert (found.status.value, found.computed) == ("confirmed", {"rank": rank})
     assert found.as_json()["evidence"] == "proved in part"
-    assert "Theorem 1 of Konda (2026), cited and not checked" in found.scope
+    assert f"not checked: {PREPRINT} (Theorem 1)" in found.scope
     series = verdict(*sizes[:2], 2, claim="agattn.softmax-identifiable", normalization=EXP)
     assert (series.status.value == "confirmed") == (len(sizes[1]) < 3)
 
@@ -110,17 +111,17 @@ def test_an_even_normalizer_is_not_what_the_theorem_is_about(claim):
 def test_the_conjecture_names_the_theorem_and_keeps_its_evidence():
     found = verdict((3, 3, 3), (2, 2), 3, claim="conjecture-3.10")
     assert (found.status.value, found.evidence, found.computed) == ("confirmed", Evidence.PROVED, 25)
-    assert "covers this normalizer" in found.scope and "in the effective parameters (M, L)" in found.scope
-    assert "cited and not checked. For smooth normalizers it is open" in found.scope
+    assert "in the effective parameters (M, L). For smooth normalizers it is open" in found.scope
+    assert f"not checked: {PREPRINT}, for this normalizer" in found.scope
 
 
 @pytest.mark.parametrize(
     ("sizes", "ranks", "words", "scope"),
     [
-        (((2, 2, 2), (2, 2), 2), [8, 12], "M_1 skew-symmetric: rank 8", "Theorem 2 of Konda (2026), cited"),
-        (((3, 3, 3), (2, 2), 3), [18, 27], "M_1 = 0: rank 18", "Theorem 3 of Konda (2026) for two layers"),
+        (((2, 2, 2), (2, 2), 2), [8, 12], "M_1 skew-symmetric: rank 8", f"{PREPRINT} (Theorem 2)"),
+        (((3, 3, 3), (2, 2), 3), [18, 27], "M_1 = 0: rank 18", f"{PREPRINT} (Theorem 3, for two layers)"),
         (((2, 2, 2, 2), (2, 2, 2), 3), [8, 12, 16], "M_2 = 0: rank 12", "is open for softmax with three"),
-        (((3, 3, 3), (1, 2), 2), [18, 27], "M_1 = 0: rank 18", "Theorem 2 of Konda (2026), cited"),
+        (((3, 3, 3), (1, 2), 2), [18, 27], "M_1 = 0: rank 18", f"{PREPRINT} (Theorem 2)"),
     ],
 )
 def test_behind_the_first_collapsed_layer_scores_are_free(sizes, ranks, words, scope):

@@ -44,6 +44,9 @@ def test_weights_in_a_file(tmp_path: Path) -> None:
     assert (found["lambda"], found["multiplicity"], found["evidence"]) == ("7/4", 1, "proved")
     assert found["deficit"] == "5/4"
     assert document("rlct", path, "-t", 1)["weights"]["lambda"] == "7/4"
+    assert "stratum (1,1,1)" in call("rlct", path).out
+    one_token = call("rlct", path, "-t", 1).out
+    assert "a = 1, t = 1; rk V = 1, rk A = 1" in one_token and "stratum" not in one_token
     softmax = document("rlct", path, "--softmax")
     assert (softmax["weights"]["lambda"], softmax["normalization"]) == ("5/2", "softmax")
     path = write(tmp_path, K=[["1/2", 2]], Q=[[0, 1]], W_O=[[1], [1]], W_V=[[0, "1/3"]])

@@ -22,7 +22,7 @@ def test_the_table_and_the_document_say_the_same():
         "rk M_1 = 1 19 +3 29 singular proved (tangent",
     ):
         assert word in words
-    assert "not closed (proved)" in words and "22; 33 kinds" in words
+    assert "not closed (proved)" in words and "22; 36 kinds" in words
     assert found["dimension"] == 22 and found["closed"] is False
     assert found["limits"]["dimension"] == 21
     assert "M_1 = k qᵀ, M_2 skew" in found["zeros"]

@@ -22,7 +22,7 @@ def counts(found):
 
 
 def test_three_samples_have_14_regular_and_10_singular_points(engine_installation):
-    """As the authors of the paper found; on (1,1,1) it is the generic ED degree of q ⊗ k²."""
+    """The numbers by elimination; on (1,1,1) it is the generic ED degree of q ⊗ k²."""
     found = count_critical_points(loss(LAYER, samples=3), engine_installation, characteristic=32003)
     assert {str(stratum): part.count for stratum, part in found.found.items()} == {
         "(1,2,2)": 14, "(1,1,1)": 14, "(1,1,2)": 10,

@@ -54,6 +54,14 @@ def test_the_whole_ideal_is_recognized(engine_installation):
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
+def test_the_whole_ideal_of_one_token_is_recognized(macaulay2):
+    """The 35 quartics of (3,1,1); M̄ has dimension 7 in 10 coordinates."""
+    ideal = compute_ideal(SingleLayer(3, 1, 1, t=1), 4)
+    assert ideal.generators_by_degree == {4: 35}
+    complete = check_generators(ideal, macaulay2)
+    assert (complete.whole, complete.prime, complete.dimension) == (True, True, 7)
+
+
 @pytest.mark.slow
 def test_the_hilbert_function_tells_missing_generators(engine_installation):
     whole = checked(engine_installation, 4)

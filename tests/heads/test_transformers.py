@@ -59,13 +59,36 @@ def test_the_stack_is_between_its_bounds(config):
         [layer] = config.layer("none", one.rotary).layers
         found = dimension(ag.Network([layer] * config.layers, config.dim, 3), points=1, force=True)
         assert one.parameters == found.parameters
-        own = config.kv_heads == config.heads and config.kv_latent is None
-        assert (one.lower_bound is None) == (one.rotary and not own)
-        if own and alone.dimension is not None:
+        dominant = config.kv_heads * config.value_rank >= config.dim and config.kv_latent is None
+        assert (one.lower_bound is None) == (one.rotary and not dominant)
+        if dominant and alone.dimension is not None:
             assert one.lower_bound >= alone.dimension
         assert (one.lower_bound or 0) <= found.lower_bound
         assert one.upper_bound is None or found.upper_bound <= one.upper_bound
         assert one.open is None or one.open == one.upper_bound - one.lower_bound
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"dim": 3, "heads": 2, "kv_heads": 2, "rank": 2, "value_rank": 2},  # H·b > d
+        {"dim": 2, "heads": 2, "kv_heads": 2, "rank": 1, "value_rank": 2},  # and a < b
+        {"dim": 2, "heads": 2, "kv_heads": 1, "rank": 1, "value_rank": 2},  # one set of keys and values
+    ],
+    ids=str,
+)
+def test_a_stack_whose_values_fill_the_width_has_the_dimension_of_a_layer(changed):
+    """The first layer is dominant, so no function of the last one is lost."""
+    config = small(**changed)
+    whole = transformer_dimension(config)
+    [(one, alone)] = [
+        pair for pair in zip(whole.stack, whole.layer, strict=True) if pair[0].name == "softmax"
+    ]
+    assert one.lower_bound == alone.dimension
+    [layer] = config.layer("softmax").layers
+    assert (
+        dimension(ag.Network([layer] * 2, config.dim, 2), points=1, force=True).lower_bound >= one.lower_bound
+    )
 
 
 @pytest.mark.parametrize(

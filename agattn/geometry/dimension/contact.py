@@ -6,7 +6,7 @@ weights are power series in s. Over the power series J(s) has a Smith form: a di
 whose exponents are the *contact orders*. There are as many singular values of order s^β as there are Smith
 factors s^β. Where the largest order is 17, floating point takes most singular values for zero at once.
 
-Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), Theorem 4.
+Source: Theorem 4 of Konda, *Identifiability and Observability of Deep Normalized Attention* (preprint, 2026).
 """
 
 from __future__ import annotations

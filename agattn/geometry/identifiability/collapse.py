@@ -13,9 +13,9 @@ skew-symmetric M_i, too: with σ the logistic function, both columns are
 
 as zᵀMz = 0 and zᵀMm = −mᵀMz.
 
-Source: Konda, *Identifiability and Observability of Deep Normalized Attention* (2026), Theorems 1 and 2. What
-is computed here is the differential of a jet at one point (M, L): where it is injective in (M_1, ..., M_s,
-L), no other such parameters near the point have the same function.
+Source: Theorems 1 and 2 of Konda, *Identifiability and Observability of Deep Normalized Attention* (preprint,
+2026). What is computed here is the differential of a jet at one point (M, L): where it is injective in (M_1,
+..., M_s, L), no other such parameters near the point have the same function.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_weights,
 )
 
+#: What is said wherever a theorem about softmax networks is cited and not checked.
+PREPRINT = "a preprint of 2026 (Konda) claims a proof"
 #: Jets of order 19 take seconds, and of order 55, which four layers need, hours.
 MOST_LAYERS = 3
 #: The differential in (M, L) has l·d_0² + d_0·d_l columns; a rank of more takes long.

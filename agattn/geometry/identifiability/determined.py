@@ -70,7 +70,7 @@ class Determined(Result):
     up_to: Key[
         UpTo,
         "Up to what it is determined: a `factor`; a `sign`; a `root` of unity; a `permutation`. Null where"
-        " nothing is known that changes it.",
+        " nothing is known that changes it, and where it is not determined, or only in part.",
     ]
     factor_of: Key[
         FactorOf,

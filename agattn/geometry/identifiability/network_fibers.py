@@ -61,7 +61,7 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.collapse import MOST_LAYERS, first_collapsed, least_order
+from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
@@ -685,7 +685,9 @@ class _Layers:
         general = self.seen == self.l and not any(map(is_skew, self.M[:-1]))
         if general or self.network.t == 2 or two_layers:
             number = 1 if general else 2 if self.network.t == 2 else 3
-            return f"By Theorem {number} of Konda (2026), which is cited and not checked, {all_of}."
+            return (
+                f"{all_of[0].upper()}{all_of[1:]}: {PREPRINT} (Theorem {number}), which is not checked here."
+            )
         return f"Whether {all_of}, is open for three tokens or more and three layers or more."
 
     def directions(self, turned: Sequence[bool] = ()) -> tuple[Directions, ...]:

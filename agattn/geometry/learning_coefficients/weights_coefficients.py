@@ -80,13 +80,15 @@ class WeightsCoefficient(Result, name="rlct"):
     def sheet(self) -> Sheet:
         """The summands of λ."""
         layer, point = self.layer, self.weights
-        at = f"stratum {point.orbit}"
+        at = f"; stratum {point.orbit}"
+        if not layer.has_orbits:
+            at = f", t = 1; rk V = {point.r_v}, rk A = {point.r_a}"
         if point.rank_k is not None:
             at += f", rk K = {point.rank_k}, rk Q = {point.rank_q}"
         lines = [f"{point}, of which", *(f"  {term.value!s:>6}  {term.reason}" for term in point.terms)]
         lines.append(f"{point.deficit} below half the number of parameters")
         tables = (replace(table, where="page") for table in point.sheet().tables)
-        title = f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}"
+        title = f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}{at}"
         return Sheet(title, (*tables, Note("\n".join(lines), apart=False), *_notes([(0, 0, point)])))
 
 

@@ -48,7 +48,7 @@ class Kind:
 
         >>> from agattn import DeepNetwork
         >>> from agattn.geometry.singular_points.network_kinds import network_kinds
-        >>> in_a_plane = network_kinds(DeepNetwork((2, 2, 1), (2, 2), t=2))[-2]
+        >>> in_a_plane = network_kinds(DeepNetwork((2, 2, 1), (2, 2), t=2))[-5]
         >>> in_a_plane.name, len(in_a_plane.preimages), in_a_plane.factorizations
         ('M_1 = K skew, M_2 = A in its plane', 2, (0,))
         """

@@ -11,7 +11,8 @@ is special about one matrix, or several:
 - an M_i of rank one before a skew or a symmetric one; M_l and L both of rank one, in general and with
   M_l = k qᵀ, L = h kᵀ;
 - two M_i that are equal, skew, or have a common kernel; M_1 = k qᵀ, M_2 = q qᵀ and L = h qᵀ;
-- M_i = K skew of rank 2 and M_{i+1} = A in the plane of K, which can be exchanged; or M_i = M_{i+1} = K.
+- M_i = K skew of rank 2 and M_{i+1} = A in the plane of K, which can be exchanged; or M_i = M_{i+1} = K;
+- M_i skew before an M_l of rank one: any, one in the plane of K = M_{l−1}, or k kᵀ.
 
 With skip connections, or several heads, the same is asked of A_i and V_i of the first head, and what two
 heads can have in common is added (:mod:`~agattn.geometry.closedness.several_heads`).
@@ -278,6 +279,23 @@ class _Catalogue:
                 )
             if j == i + 1:
                 yield from self.in_a_plane(i)
+        yield from self.before_rank_one()
+
+    def before_rank_one(self) -> Iterator[Kind]:
+        """M_i skew and rk M_l = 1, where M_i and M_l have one size."""
+        l, e, last = self.network.layers, self.sizes[-1], self.network.layers - 1
+        for i in range(last):
+            if self.sizes[i] != e or self.most[i] < 2:
+                continue
+            K = self.skew(e, self.most[i])
+            yield self.kind(f"M_{i + 1} skew, rk M_{l} = 1", {i: K, last: self.general(e, 1)})
+            if i == last - 1:
+                k = self.full(e, 1)
+                yield self.kind(f"M_{i + 1} skew, M_{l} = k kᵀ", {i: K, last: (k, k.T)})
+                B, J = self.full(e, 2), np.array([[0, 1], [-1, 0]], dtype=object)
+                in_plane = B @ self.full(2, 1), self.full(1, 2) @ B.T
+                name = f"M_{i + 1} = K skew, M_{l} = k qᵀ in its plane"
+                yield self.kind(name, {i: (B, J @ B.T), last: in_plane})
 
     def in_a_plane(self, i: int) -> Iterator[Kind]:
         """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.

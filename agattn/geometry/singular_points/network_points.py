@@ -10,8 +10,8 @@ several heads or with skip connections has no virtual weights, and the general a
 >>> from agattn import DeepNetwork
 >>> from agattn.geometry.singular_points.singularities import singularities
 >>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
->>> print(str(found).partition("; 27 ")[2])
-kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
+>>> print(str(found).partition("; 30 ")[2])
+kinds of points: 26 singular, 4 smooth
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 >>> found["rk V_1 = 1"]
 rk V_1 = 1: differential of rank 6 of 8, tangent space of dimension 8 or more: singular (proved)
 >>> len(found), [point.name for point in found][:3]
-(27, ['generic', 'rk M_1 = 1', 'M_1 symmetric'])
+(30, ['generic', 'rk M_1 = 1', 'M_1 symmetric'])
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ function:
 >>> from agattn import DeepNetwork
 >>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
 >>> print(found)
-M(2,2,1; 2,2), t = 2: dimension 8; 27 kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
+M(2,2,1; 2,2), t = 2: dimension 8; 30 kinds of points: 26 singular, 4 smooth
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ docs/networks/deep-singularities.md):
   d = 2 the same holds where no M_i with i < l has rank 1; if M_{l−1} is the first, M̄ is singular iff
   rk L = 1.
 
+Where some M_i is skew-symmetric, M̄ is singular in these cases, too, and for d = 2 always, unless l = 1. Else
+it depends on the neighbours of M_i (:func:`settled`).
+
 The ranks are taken modulo a prime, at random inputs: they can only be too small, so they prove that a point
 is *not* critical, and where the images of the differential at several preimages of f span more than dim M̄
 dimensions, that M̄ is singular there.
@@ -182,8 +185,8 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
     """Whether M̄ is singular at φ(M, L) ≠ 0, by theorems of docs/networks/deep-singularities.md; and by which.
 
     Theorems 4, 5 and 6 are about wide networks, Theorem 8 about smaller ranks or one bottleneck, and
-    Theorem 7 about one token. All but the last are silent where some M_i is skew-symmetric. ``None`` if none
-    of them says.
+    Theorem 7 about one token. Where some M_i is skew-symmetric, Theorems 5 and 6 and Proposition 9 say
+    something about wide networks. ``None`` if none of them says.
 
     >>> M, L = [np.diag([1, 2, 3]), np.diag([1, -1, 0])], np.eye(2, 3, dtype=int)
     >>> for ranks in ((3, 3), (3, 2), (2, 3)):
@@ -200,6 +203,8 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
     point, ranks = VirtualPoint("", tuple(M), L), [rational_rank(m) for m in M]
     if network.t == 1:
         return _at_one_token(point) if is_wide(network) and d + len(L) > 3 else None
+    if any(map(is_skew, M)):
+        return _with_skew(point, network.t) if is_wide(network) else None
     if (statement := point.statement()) is None or any(
         m > a for m, a in zip(ranks, network.ranks, strict=True)
     ):
@@ -228,6 +233,30 @@ def _way(statement: Statement) -> Way:
     if not statement.singular:
         return "one-point fiber"
     return "purity" if statement.critical else "several branches"
+
+
+def _with_skew(point: VirtualPoint, t: int) -> tuple[bool, Way] | None:
+    """Theorems 5 and 6 and Proposition 9, where f ≠ 0 and some M_i is skew-symmetric."""
+    M, l = point.M, len(point.M)
+    if l == 1:
+        return False, "one-point fiber"
+    pair = rational_rank(M[-1]) == 1 == rational_rank(point.L)
+    if len(M[0]) == 2 or pair or point.first_of_rank_one is not None:
+        return True, "purity"
+    skew = [j for j, m in enumerate(M) if is_skew(m)]
+    neighbours = [(M[j], M[n]) for j in skew for n in (j - 1, j + 1) if 0 <= n < l]
+    in_plane = any(rational_rank(np.concatenate([K, A, A.T])) == 2 for K, A in neighbours)
+    exchanged = any(_is_multiple_plus_square(K, A) for K, A in neighbours)
+    if in_plane or (t == 2 and exchanged):
+        return True, "purity"
+    decided = len(skew) == 1 and rational_rank(point.L) >= 2 and not exchanged
+    return (False, "one-point fiber") if decided else None
+
+
+def _is_multiple_plus_square(K: Array, A: Array) -> bool:
+    """Whether A = sK + vvᵀ for a complex s and v, where K ≠ 0 is skew-symmetric."""
+    skew = np.array([K.ravel(), (A - A.T).ravel()])
+    return rational_rank(A + A.T) <= 1 and rational_rank(skew) == 1
 
 
 def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:

@@ -72,7 +72,10 @@ def test_json_matches_its_schema():
     assert {"a": 2, "d": 3, "d_out": 2, "t": 2} in [row["architecture"] for row in found["rows"]]
     for row in found["rows"]:
         for claim in row["claims"]:
-            assert claim["verdict"] == "inapplicable" or claim["evidence"] == "proved"
+            sizes = row["architecture"]["d"], row["architecture"]["d_out"]
+            in_part = claim["id"] == "agattn.learning-degree" and sizes != (2, 1)  # not counted
+            expected = "proved in part" if in_part else "proved"
+            assert claim["verdict"] == "inapplicable" or claim["evidence"] == expected
 
 
 @pytest.mark.parametrize("arguments", [["--max-d", "0"], ["--max-out", "x"], ["--claim", "lemma"]])

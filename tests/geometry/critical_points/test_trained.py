@@ -156,6 +156,22 @@ def test_a_head_of_lower_rank_is_at_a_saddle_whatever_the_ranks_of_its_factors(z
     assert negative_eigenvalues(negated(L), K, Q, V.astype(float)) > 0
 
 
+@pytest.mark.parametrize(("d", "expected"), [(2, 3), (3, 5)])
+def test_keys_and_queries_of_one_rank_do_not_give_the_index_without_that_of_a(d, expected):
+    """K = (k; 0), Q = (0; q): A = 0, and neither ρ = 0 nor ρ = 1 gives the number of negative eigenvalues."""
+    layer, random = SingleLayer(d, 1, 2), np.random.default_rng(0)
+    K, Q, V = np.zeros((2, d)), np.zeros((2, d)), random.standard_normal((1, d))
+    K[0], Q[1] = random.standard_normal((2, d))
+    units = np.eye(d * d).reshape(-1, d, d)
+    by_A = np.array([coefficients(layer, unit, V).astype(float) for unit in units]).reshape(d, d, -1)
+    conditions = np.concatenate([np.tensordot(K[0], by_A, 1), np.tensordot(Q[1], by_A, (0, 1))])
+    linear = random.standard_normal(by_A.shape[-1])
+    linear -= np.linalg.pinv(conditions) @ conditions @ linear  # then K M = 0 and M Qᵀ = 0 at A = 0
+    L = replace(loss(layer, "bombieri-weyl"), linear=tuple(linear))
+    assert np.linalg.matrix_rank(by_A @ linear) == d - 1
+    assert negative_eigenvalues(L, K, Q, V) == expected
+
+
 def negated(L):
     """−L, whose negative eigenvalues are the positive ones of L."""
     return replace(

@@ -56,7 +56,9 @@ def test_two_tokens_with_a_skew_first_score_have_free_later_scores():
     (component,) = found["components"]
     assert (found["case"], component["free"]) == ("collapsed", ["K_2", "Q_2", "K_3", "Q_3"])
     assert (found["dimension"], found["upper_bound"], found["dimension_evidence"]) == (28, 28, "proved")
-    assert found["elsewhere"].startswith("By Theorem 2 of Konda (2026), which is cited and not checked")
+    assert found["elsewhere"].endswith(
+        "a preprint of 2026 (Konda) claims a proof (Theorem 2), which is not checked here."
+    )
 
 
 def test_free_scores_are_free_and_others_are_not():
@@ -91,7 +93,7 @@ def test_a_score_of_zero_collapses_with_three_tokens():
     network = DeepNetwork((2, 2, 2), (2, 2), 3, **SOFTMAX)
     found = network_fiber(network, weights(ZERO, GENERAL))
     assert found.case == "collapsed" and found.components[0].free == ("K_2", "Q_2")
-    assert "Theorem 3 of Konda (2026)" in str(found.elsewhere)
+    assert "a preprint of 2026 (Konda) claims a proof (Theorem 3)" in str(found.elsewhere)
     moved = found.move(K_2=[[5, 1], [2, 2]])
     assert agree(network, found.weights.exact(), moved)
     deep = DeepNetwork((2, 2, 2, 2), (2, 2, 2), 3, **SOFTMAX)

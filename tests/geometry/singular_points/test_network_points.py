@@ -74,7 +74,8 @@ def test_the_ranks_and_spans_of_the_literature(dims, t, name, rank, span):
 def test_conclusions_follow_from_what_was_found(wide):
     for point in wide.kinds:
         more = point.tangent_lower > point.dimension
-        assert (point.singular == "singular") == more
+        limit = point.name == "M_1 = K skew, M_2 = k qᵀ in its plane"  # of singular points
+        assert (point.singular == "singular") == (more or limit)
         if point.singular == "smooth branch":
             assert point.differential_rank == point.dimension and point.argument == "immersion"
         low, high = point.fiber
@@ -194,7 +195,7 @@ def test_numbers_with_less_evidence_than_their_row_have_a_star():
     cells = {str(row[0]): [str(cell) for cell in row] for row in found.sheet().tables[0].rows}
     assert cells["rk V_1 = 1"][3] == "8*" and cells["generic"][1:4] == ["8", "+0", "8"]
     assert cells["M_2 = k qᵀ, L = h kᵀ"][1:4] == ["7*", "+0*", "8*"]
-    assert cells["M_1 and M_2 skew"][1] == "5"  # its row says modular
+    assert cells["M_1 and M_2 skew"][1] == "5*"  # the rank is modular, and the point singular by a theorem
     (row,) = [row for row in found["rk V_1 = 1"].sheet().tables[0].rows if row[0] == "tangent space"]
     assert row[2] == Word("modular")
 
@@ -299,12 +300,36 @@ def test_a_kernel_that_symmetries_explain_proves_the_rank(wide):
 
 def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
     """Theorem 3 speaks where none of the others does, and of points that are proved critical alone."""
-    for network, expected in ((WIDE, ("singular", "purity")), (DeepNetwork((2, 2, 1), (2, 2), t=2), None)):
-        [kind] = [kind for kind in kinds(network) if kind.name == "M_1 = M_2 skew of rank 2"]
-        at = ExactWeights(network, kind.preimages[0])
-        said = by_theorem(at, is_critical=True)
-        assert (said and (said.conclusion, said.argument)) == expected
-        assert by_theorem(at, is_critical=False) is None
+    [kind] = [kind for kind in kinds(WIDE) if kind.name == "M_1 and M_2 skew"]
+    at = ExactWeights(WIDE, kind.preimages[0])
+    said = by_theorem(at, is_critical=True)
+    assert said and (said.conclusion, said.argument) == ("singular", "purity")
+    assert by_theorem(at, is_critical=False) is None
+
+
+@pytest.mark.parametrize("dims", [(2, 2, 1), (2, 2, 2), (2, 3, 2)])
+def test_skew_points_of_two_dimensional_tokens_are_singular(dims):
+    """The differential has rank dim M there, and the function no other weights where rk M_2 = 1."""
+    found = named(DeepNetwork(dims, (2, 2), t=2), "M_1 skew", "M_2 skew", "M_1 skew, rk M_2 = 1")
+    assert {(one.singular, one.evidence.value, one.is_critical) for one in found} == {
+        ("singular", "proved", False)
+    }
+
+
+def test_kinds_with_a_skew_matrix_before_one_of_rank_one(wide):
+    """Decided where Proposition 9 decides; with k kᵀ and three tokens only the branch is known."""
+    said = {name: wide[name].singular for name in wide.zeros + [point.name for point in wide]}
+    assert said["M_1 skew"] == said["M_2 skew"] == said["M_1 skew, rk M_2 = 1"] == "smooth"
+    assert said["M_1 = K skew, M_2 = k qᵀ in its plane"] == "singular"
+    assert said["M_1 skew, M_2 = k kᵀ"] == said["M_1 and M_2 skew"] == "smooth branch"
+    [two_tokens] = named(DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 skew, M_2 = k kᵀ")
+    assert (two_tokens.singular, two_tokens.argument, two_tokens.is_critical) == ("singular", "purity", False)
+
+
+def test_proportional_quadrics_at_one_token_drop_the_rank_by_all_forms_of_their_degree():
+    """σ_1 = σ_2 of rank 3: the kernel has the six quadratic forms modulo a scaling."""
+    [equal] = named(DeepNetwork((3, 3, 1), (3, 3), t=1), "M_1 = M_2")
+    assert (equal.differential_rank, equal.dimension) == (8, 13)
 
 
 def test_functions_of_different_weights_are_no_preimages():
