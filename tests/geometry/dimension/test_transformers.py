@@ -9,7 +9,7 @@ from command_line import call, document
 import agattn as ag
 from agattn.architectures.published import Published
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.transformers import transformer_dimension
+from agattn.geometry.dimension.transformers import _groups, transformer_dimension
 
 ROOM = {"left_out": (), "kv_latent": None, "q_latent": None}
 
@@ -88,6 +88,15 @@ def test_real_sizes(name, redundant, theorem, opened):
     for one in found["stack"]:
         assert one["upper_bound"] < one["parameters"]
     assert found["stack"][0]["open"] == opened
+
+
+def test_the_groups_of_many_heads_with_positions_take_no_time():
+    """128 heads of their own with 64 pairs of rows each."""
+    config = small(dim=128**2, heads=128, kv_heads=128, rank=128, value_rank=128, rotary=True)
+    start = process_time()
+    groups = [(one.group, one.copies, one.each) for one in _groups(config.layer("none", True))]
+    assert process_time() - start < 2  # a tenth of a second; comparing all pairs took 15
+    assert groups == [("complex numbers", 8192, 2), ("GL(128)", 128, 128**2), ("scaling", 128, 1)]
 
 
 def test_a_config_stands_where_an_architecture_does(tmp_path):
