@@ -1,9 +1,8 @@
 newPackage(
     "LightningAttention",
-    Version => "0.1",
-    Date => "November 2026",
+    Version => "1.0.0",
+    Date => "28 November 2026",
     Headline => "neuromanifolds of lightning self-attention",
-    Authors => {{Name => "agattn"}},
     Keywords => {"Applied Algebraic Geometry"},
     DebuggingMode => false
     )
@@ -23,6 +22,9 @@ layerOptions = {Tokens => 2, CoefficientRing => QQ}
 
 checkLayer = (d,e,a) -> if d < 1 or e < 1 or a < 1 then
     error("expected positive integers d, e = d' and a, not ", toString(d,e,a))
+
+checkStratum = (d,e,a,ranks) -> if not member(ranks, strata(d,e,a)) then
+    error("expected one of strata", toString(d,e,a), ", not ", toString ranks)
 
 -- A matrix of variables x_(1,1), ..., x_(m,n), of which the ring has those from the given place on
 variablesMatrix = (R,place,m,n) -> matrix table(m, n, (i,j) -> R_(place + n*i + j))
@@ -82,8 +84,43 @@ homogeneousKernel = F -> (
     graded := newRing(S, Degrees => toList(numgens S : n));
     trim sub(kernel map(target F, graded, forms), vars S))
 
+-- The coordinates of a layer as a matrix with a row for each c, for each b, or for each (c,b)
+flattenings = (d,e,kk) -> (
+    S := neuroRing(d,e,CoefficientRing => kk);
+    forms := pack(binomial(d+1,2), gens S);
+    byColumn := for b to d-1 list flatten for c to e-1 list forms#(d*c+b);
+    (matrix pack(d*binomial(d+1,2), gens S), matrix byColumn, matrix forms))
+
+-- The ideal of the quadratic forms (V_1(u) k(u), ..., V_e(u) k(u)), whose coordinates are those of one column
+productsIdeal = (k,V) -> (
+    (d,e,R) := (numcols V, numrows V, ring V);
+    y := flatten entries coefficientVector(k | map(R^d,R^(d-1),0), V);
+    found := apply(positions(multiindices(d,e,2), j -> j#1 == 1), n -> y#n);
+    trim kernel map(R, (coefficientRing R)[Variables => #found, Degrees => toList(#found : 2)], found))
+
+commonFactor = (d,e,kk) -> (
+    R := kk[Variables => d+d*e];
+    productsIdeal(variablesMatrix(R,0,d,1), variablesMatrix(R,d,e,d)))
+
+nondecreasing = (m,n) -> apply(subsets(m+n-1,n), s -> apply(n, j -> s#j - j))
+
+-- The ideal of the points (x_r w_i) with w in the cone of J: of the 2 x 2 minors, which are given, and of the generators of
+-- J with their factors w_i put in rows of the matrix. Modulo the minors it does not matter which factor is in which row.
+segreProduct = (minors',M,J,rowsOf) -> (
+    inRows := f -> (
+        terms' := apply(listForm f, (powers,c) -> (flatten apply(#powers, i -> toList(powers#i : i)), c));
+        n := #first first terms';
+        apply(rowsOf n, rows -> sum(terms', (places,c) -> c * product(n, j -> M_(rows#j,places#j)))));
+    found := flatten apply(select(J_*, f -> f != 0), inRows);
+    if found == {} then trim minors' else trim minors' + ideal found)
+
+-- For a = 1 a layer is a vector q times e quadratic forms with a common factor
 neuroIdeal = method(Options => layerOptions)
-neuroIdeal(ZZ,ZZ,ZZ) := Ideal => o -> (d,e,a) -> homogeneousKernel parametrization(d,e,a,o)
+neuroIdeal(ZZ,ZZ,ZZ) := Ideal => o -> (d,e,a) -> (
+    checkLayer(d,e,a);
+    if a > 1 or o.Tokens == 1 then return homogeneousKernel parametrization(d,e,a,o);
+    (byOutput,byColumn,byForm) := flattenings(d,e,o.CoefficientRing);
+    segreProduct(minors(2,byColumn), byColumn, commonFactor(d,e,o.CoefficientRing), n -> nondecreasing(d,n)))
 
 neuroDimension = method(Options => {Tokens => 2})
 neuroDimension(ZZ,ZZ,ZZ) := ZZ => o -> (d,e,a) -> (
@@ -110,6 +147,7 @@ strata(ZZ,ZZ,ZZ) := List => (d,e,a) -> (
 
 stratumDimension = method()
 stratumDimension(ZZ,ZZ,Sequence) := ZZ => (d,e,ranks) -> (
+    checkStratum(d,e,d,ranks);
     (rV,rA,r) := ranks;
     s := rV + rA - r;
     if r == 0 then 0 else s*(d-s) + (rV-s)*(d-rV) + (rA-s)*(d-rA) + e*rV + d*rA - 1)
@@ -117,6 +155,7 @@ stratumDimension(ZZ,ZZ,Sequence) := ZZ => (d,e,ranks) -> (
 -- The rows of V are the first r_V unit vectors, the columns of A the last r_A of the first r
 representative = method(Options => {CoefficientRing => QQ})
 representative(ZZ,ZZ,Sequence) := Sequence => o -> (d,e,ranks) -> (
+    checkStratum(d,e,d,ranks);
     (rV,rA,r) := ranks;
     entry := bool -> if bool then 1_(o.CoefficientRing) else 0_(o.CoefficientRing);
     (matrix table(d, d, (i,b) -> entry(b < rA and i == b + r - rA)),
@@ -166,6 +205,7 @@ tangentVectors(ZZ,Matrix,Matrix) := Matrix => (a,A,V) -> (
 
 isSingularStratum = method()
 isSingularStratum(ZZ,ZZ,ZZ,Sequence) := Boolean => (d,e,a,ranks) -> (
+    checkStratum(d,e,a,ranks);
     (rV,rA,r) := ranks;
     if d == 1 then false
     else if r == 0 then true
@@ -175,31 +215,31 @@ isSingularStratum(ZZ,ZZ,ZZ,Sequence) := Boolean => (d,e,a,ranks) -> (
 
 -- Loci -------------------------------------------------------------------------------------------------
 
--- The two flattenings of y, and all its symmetric slices side by side
-flattenings = (d,e,kk) -> (
-    S := neuroRing(d,e,CoefficientRing => kk);
-    index := multiindices(d,e,2);
-    y := hashTable apply(#index, n -> index#n => S_n);
-    rowsBy := (place,n) -> matrix for c from 1 to n list apply(select(index, j -> j#place == c), j -> y#j);
-    slice := (c,b) -> matrix table(d, d, (i,k) ->
-        if i == k then 2*y#(c,b,i+1,i+1) else y#(c,b,min(i,k)+1,max(i,k)+1));
-    (rowsBy(0,e), rowsBy(1,d), fold((M,N) -> M|N, flatten table(toList(1..e), toList(1..d), slice))))
-
 rankOneLocus = method(Options => {CoefficientRing => QQ})
 rankOneLocus(ZZ,ZZ) := Ideal => o -> (d,e) -> (
     checkLayer(d,e,1);
-    (byOutput,byColumn,slices) := flattenings(d,e,o.CoefficientRing);
-    trim(minors(2,byOutput) + minors(2,byColumn) + minors(3,slices)))
+    (byOutput,byColumn,byForm) := flattenings(d,e,o.CoefficientRing);
+    rowsOf := n -> flatten table(nondecreasing(e,n), nondecreasing(d,n), (c,b) -> d*c + b);
+    segreProduct(minors(2,byOutput) + minors(2,byForm), byForm, commonFactor(d,1,o.CoefficientRing), rowsOf))
 
 singularLocusOf = method(Options => {CoefficientRing => QQ})
 singularLocusOf(ZZ,ZZ,ZZ) := Ideal => o -> (d,e,a) -> (
     checkLayer(d,e,a);
-    (byOutput,byColumn,slices) := flattenings(d,e,o.CoefficientRing);
-    if d == 1 then ideal 1_(ring slices)
+    kk := o.CoefficientRing;
+    S := neuroRing(d,e,o);
+    if d == 1 then ideal 1_S
+    else if a == 1 and e == 1 and d == 2 then ideal gens S
     else if a == 1 and e == 1 then (
-        if d == 2 then ideal gens ring slices else trim(minors(2,byColumn) + minors(2,slices)))
-    else if 2 <= a and a < d then neuroIdeal(d,e,a-1,o)
-    else rankOneLocus(d,e,o))
+        byColumn := (flattenings(d,1,kk))#1;
+        k := variablesMatrix(kk[Variables => d],0,d,1);
+        segreProduct(minors(2,byColumn), byColumn, productsIdeal(k, transpose k), n -> nondecreasing(d,n)))
+    else if a == 1 or a >= d then rankOneLocus(d,e,o)
+    else if a == 2 and (e == 1 or e*binomial(d+1,2) <= 24) then neuroIdeal(d,e,1,o)
+    else (
+        smaller := toString(d,e,a-1);
+        error("the singular points are M", smaller, ", and the elimination neuroIdeal", smaller, " may take days;",
+            " imageEquations(parametrization", smaller, ",n) has its equations of degree n, and isSingularStratum",
+            " says which strata it consists of")))
 
 
 -- Networks ---------------------------------------------------------------------------------------------
@@ -324,6 +364,8 @@ Description
 References
     Nathan W. Henry, Giovanni Luca Marchetti, Kathlén Kohn: Geometry of Lightning Self-Attention: Identifiability and Dimension.
     ICLR 2025, arXiv:2408.17221v2. Below: HMK.
+
+    This package is part of agattn, whose file CITATION.cff says how to cite it.
 Subnodes
     neuroRing
     coefficientVector
@@ -368,10 +410,13 @@ Usage
     neuroRing(d,e)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     Tokens => ZZ
+        the number $t$ of tokens, of which 2 stands for all larger ones
     CoefficientRing => Ring
+        the field
 Outputs
     :PolynomialRing
         with the variables $y_{(c,b,i,k)}$, $i \le k$, or for one token $z_{(c,i,j,k)}$, $i \le j \le k$
@@ -398,6 +443,7 @@ Inputs
     V:Matrix
         of size $d' \times d$
     Tokens => ZZ
+        the number $t$ of tokens, of which 2 stands for all larger ones
 Outputs
     :Matrix
         with one row, in the order of the variables of @TO neuroRing@
@@ -420,11 +466,15 @@ Usage
     parametrization(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     Tokens => ZZ
+        the number $t$ of tokens, of which 2 stands for all larger ones
     CoefficientRing => Ring
+        the field
 Outputs
     :RingMap
         from @TO neuroRing@ to a ring of weights: entries {\tt aa_(i,b)} of $A$, or of $K$ and $Q$ where $a < d$, and of $V$
@@ -446,18 +496,24 @@ Usage
     neuroIdeal(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     Tokens => ZZ
+        the number $t$ of tokens, of which 2 stands for all larger ones
     CoefficientRing => Ring
+        the field
 Outputs
     :Ideal
         of the Zariski closure of $M(d,d',a)$
 Description
     Text
         The kernel of @TO parametrization@, by elimination. This finishes for $d = 2$ with $d' \le 3$, and for $d = 3$ with
-        $d' = 1$ and $a = 1$ or $a \geq 3$; for larger layers @TO imageEquations@ finds the equations degree by degree.
+        $d' = 1$ and $a \geq 3$. For $a = 1$ a layer is a vector times $d'$ quadratic forms with a common factor, and only the
+        ideal of these forms is eliminated: this finishes for $d = 2$, for $d = 3$ with $d' \le 4$, for $d = 4$ with $d' \le 2$, and
+        for $d' = 1$. For larger layers @TO imageEquations@ finds the equations degree by degree.
     Example
         I = neuroIdeal(2,2,2);
         tally apply(I_*, f -> first degree f)
@@ -475,10 +531,13 @@ Usage
     neuroDimension(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     Tokens => ZZ
+        the number $t$ of tokens, of which 2 stands for all larger ones
 Outputs
     :ZZ
         $r (2d - r) + d d' - 1$ with $r = min(a,d)$
@@ -500,11 +559,14 @@ Usage
     neuroDegree(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
 Outputs
     :ZZ
+        the degree of the projective variety
 Description
     Text
         For at least two tokens. Up to scaling $(A,V)$ is a point of the product of a determinantal variety and a projective space,
@@ -524,9 +586,11 @@ Usage
     strata(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
 Outputs
     :List
         of triples $(rk V, rk A, rk [V; A^T])$, first (0,0,0) for $\varphi = 0$
@@ -549,6 +613,7 @@ Usage
     stratumDimension(d,e,s)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     s:Sequence
@@ -572,11 +637,13 @@ Usage
     representative(d,e,s)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     s:Sequence
         one of @TO strata@
     CoefficientRing => Ring
+        the field
 Outputs
     :Sequence
         matrices $A$ and $V$
@@ -597,6 +664,7 @@ Usage
     tangentVectors(a,(A,V))
 Inputs
     a:ZZ
+        the largest rank $a$ of $A$
     A:Matrix
         of size $d \times d$ and rank at most $a$, over a field
     V:Matrix
@@ -628,13 +696,16 @@ Usage
     isSingularStratum(d,e,a,s)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     s:Sequence
         one of @TO strata@
 Outputs
     :Boolean
+        true if the points of the stratum are singular points of $M(d,d',a)$
 Description
     Text
         For at least two tokens, and singular points of the Zariski closure. They are those with $rk A = rk V = 1$ (HMK, Theorem 3.4)
@@ -655,16 +726,18 @@ Usage
     rankOneLocus(d,e)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     CoefficientRing => Ring
+        the field
 Outputs
     :Ideal
         of all $h \otimes q \otimes Q$ with $Q$ a quadratic form of rank at most 2
 Description
     Text
-        Generated by the $2 \times 2$ minors of the two flattenings of the tensor $y$ and the $3 \times 3$ minors of all its
-        symmetric slices side by side. Its points with $Q$ definite are not in $M$.
+        Generated by the $2 \times 2$ minors of flattenings of the tensor $y$ and the $3 \times 3$ minors of $Q$, whose factors
+        are taken from all slices of $y$. Its points with $Q$ definite are not in $M$.
     Example
         Z = rankOneLocus(2,2);
         dim Z, degree Z
@@ -681,19 +754,25 @@ Usage
     singularLocusOf(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     CoefficientRing => Ring
+        the field
 Outputs
     :Ideal
         of the Zariski closure of the singular points of $M(d,d',a)$
 Description
     Text
         The closure of the strata for which @TO isSingularStratum@ is true: $M(d,d',a-1)$ if $2 \le a < d$, and elsewhere
-        @TO rankOneLocus@, save for $a = d' = 1$.
+        @TO rankOneLocus@, save for $a = d' = 1$. No minors of a Jacobian are taken. Where elimination cannot be expected to
+        find $M(d,d',a-1)$, as for $a \ge 3$, an error says so. This is the smallest counterexample to HMK, Theorem 3.4:
     Example
-        singularLocusOf(3,1,2) == neuroIdeal(3,1,1)
+        Z = singularLocusOf(3,2,2,CoefficientRing => ZZ/32003);
+        dim Z, degree Z
+        tally apply(Z_*, f -> first degree f)
 ///
 
 doc ///
@@ -707,10 +786,13 @@ Usage
     namedEquations(d,e,a)
 Inputs
     d:ZZ
+        the width $d$ of the input
     e:ZZ
         the output dimension $d'$
     a:ZZ
+        the largest rank $a$ of $A$
     CoefficientRing => Ring
+        the field
 Outputs
     :HashTable
         the ideal of each family, by its name
@@ -746,6 +828,7 @@ Inputs
     F:RingMap
         such as @TO parametrization@ or @TO deepParametrization@
     n:ZZ
+        a degree
 Outputs
     :Matrix
         with one row: a basis of the forms of degree $n$ in the kernel of $F$
@@ -772,7 +855,9 @@ Inputs
     ranks:List
         the attention dimensions $a_1, ..., a_l$
     Tokens => ZZ
+        the number $t$ of tokens
     CoefficientRing => Ring
+        the field
 Outputs
     :RingMap
         from a ring with one variable {\tt y_(c,m)} for the monomial with exponents $m$, in the entries of $X$ row by row, in output $c$
@@ -801,8 +886,11 @@ Inputs
     ranks:List
         the attention dimensions $a_1, ..., a_l$
     n:ZZ
+        the largest degree
     Tokens => ZZ
+        the number $t$ of tokens
     CoefficientRing => Ring
+        the field
 Outputs
     :Ideal
         generated by all equations of degree at most $n$
@@ -875,6 +963,22 @@ for p in {(2,1,1),(2,1,2),(2,2,1),(2,2,2),(3,1,1),(3,1,2),(3,1,3),(3,2,1),(3,2,2
     assert(n == tangentDimension(d,e,a,s));
     assert(isSingularStratum(d,e,a,s) == (n > neuroDimension p)))
 assert(#strata(3,2,2) == 9 and max apply(strata(3,2,2), s -> stratumDimension(3,2,s)) == 13)
+///
+
+-- Layers with a = 1, by elimination and without; the counterexample; and what is refused
+TEST ///
+for p in {(1,2,1),(2,1,1),(2,2,1),(3,1,1)} do assert(neuroIdeal p == kernel parametrization p)
+assert(rankOneLocus(2,2) == kernel map(QQ[h_0,h_1,q_0,q_1,u,v,w], neuroRing(2,2),
+    flatten flatten table({h_0,h_1}, {q_0,q_1}, (h,q) -> {h*q*u, h*q*v, h*q*w})))
+assert(rankOneLocus(3,1) == neuroIdeal(3,1,1))
+kk = ZZ/32003
+Z = singularLocusOf(3,2,2,CoefficientRing => kk)
+assert((dim Z, degree Z) == (neuroDimension(3,2,1), neuroDegree(3,2,1)))
+assert(tally apply(Z_*, f -> first degree f) === new Tally from {2 => 198, 3 => 40, 4 => 225})
+vanishes = s -> sub(gens Z, coefficientVector representative(3,2,s,CoefficientRing => kk)) == 0
+for s in strata(3,2,2) do assert(vanishes s == isSingularStratum(3,2,2,s))
+for f in {() -> isSingularStratum(3,2,2,(5,5,5)), () -> isSingularStratum(3,2,2,(2,3,3)), () -> stratumDimension(3,2,(3,1,3)),
+    () -> representative(3,2,(1,1,3)), () -> singularLocusOf(4,1,3)} do assert try f() then false else true
 ///
 
 -- The singular points, by the Jacobian

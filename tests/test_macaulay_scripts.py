@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agattn import __version__
 from agattn.architectures import SingleLayer
 from agattn.geometry.strata.strata import image_dimension, strata
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -98,6 +99,21 @@ print "all passed"
     assert printed.endswith("all passed\n")
 
 
+@pytest.mark.slow
+def test_help_describes_every_argument_and_names_the_version(macaulay2, tmp_path):
+    text = """
+needsPackage "LightningAttention"
+print help "LightningAttention"
+scan(LightningAttention#"exported symbols", s -> print help toString s)
+"""
+    printed = execute(macaulay2, script(tmp_path, "help.m2", text))
+    assert f"version {__version__} of LightningAttention" in printed
+    assert printed.count("Usage:") == 17 and printed.count("Inputs:") == 17
+    assert re.findall(r"^ +\* .*,\s*$", printed, re.MULTILINE) == []  # an argument and its type, and nothing
+    assert "\\url{}" not in printed and not re.search(r"available at\s*\|?$", printed, re.MULTILINE)
+    assert f'version="version lightning.lib {__version__} ' in LIBRARY.read_text()
+
+
 def test_every_procedure_of_the_library_has_an_example_that_runs(singular, tmp_path):
     text = LIBRARY.read_text()
     public = re.findall(r"^proc (\w+)", text, re.MULTILINE)
@@ -107,6 +123,27 @@ def test_every_procedure_of_the_library_has_an_example_that_runs(singular, tmp_p
     printed = execute(singular, script(tmp_path, "examples.sing", "\n".join([lines[0], clear, *lines[1:]])))
     for expected in ("5,22,21,10,34,28", "20 45 2376", "5 4", "260 4 27", "0,0,0"):
         assert expected in printed
+
+
+def test_the_library_refuses_what_is_no_stratum_and_names_what_finishes(singular, tmp_path):
+    words = {
+        "isSingularStratum(3,2,2,intvec(5,5,5));": r"expected one of strata\(3,2,2\), not \(5,5,5\)",
+        "isSingularStratum(3,2,2,intvec(2,3,3));": r"expected one of strata\(3,2,2\), not \(2,3,3\)",
+        "stratumDimension(3,2,intvec(3,1,3));": r"expected one of strata\(3,2,3\), not \(3,1,3\)",
+        "def S = singularLocusOf(3,2,2);": r"M\(3,2,1\), and the elimination neuroIdeal\(3,2,1\) may",
+    }
+    for call, message in words.items():
+        path = script(tmp_path, "refused.sing", f'LIB "{LIBRARY}";\n{call}\nquit;\n')
+        command = [singular.path, *singular.engine.arguments, path]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert re.search(rf"^   \? .*{message}", ended.stdout, re.MULTILINE), ended.stdout
+    known = script(
+        tmp_path,
+        "known.sing",
+        f"""LIB "{LIBRARY}";
+ring p = 32003,x,dp; def S = singularLocusOf(3,1,2); setring S; dim(std(I)), mult(std(I)); quit;""",
+    )
+    assert execute(singular, known).endswith("7 45\n")
 
 
 LAYERS = [SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 2, t=1)]

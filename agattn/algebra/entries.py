@@ -74,6 +74,8 @@ def _ball(x: Any, radius: Any) -> Ball:
         return _mpf(x, radius)
     if getattr(x, "is_Rational", False) and hasattr(x, "p"):
         return flint.fmpq(int(x.p), int(x.q)), None
+    if getattr(x, "is_real", None) is True:  # of sympy
+        raise InputError(f"{shown(x)} is not rational: give a decimal such as 1.4142 or sympy.N(x, 30)")
     raise InputError(f"{shown(x)} is not a real number")
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from agattn.algebra.entries import read_number
 from agattn.algebra.matrices import SparseMatrix, from_triples
 from agattn.errors import InputError, about_file, check_file
 
@@ -297,6 +298,11 @@ def _coordinates(
         if (i, j) in entries:
             raise InputError(f"line {number}: the entry ({i + 1}, {j + 1}) is given twice")
         value: Any = "1" if kind == "pattern" else words[2]
+        if i == j and symmetry == "skew-symmetric" and read_number(value, radius=0)[0]:
+            raise InputError(
+                f"line {number}: the entry ({i + 1}, {i + 1}) is {value[:40]}; a skew-symmetric matrix has"
+                " zeros on the diagonal, so leave it out, or write general and all entries"
+            )
         entries[i, j] = value
         if symmetry != "general" and i != j:
             entries[j, i] = value if symmetry == "symmetric" else _negative(value)

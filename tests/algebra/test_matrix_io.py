@@ -18,6 +18,16 @@ def test_a_line_without_a_row_and_a_column_is_named(tmp_path: Path, line: str) -
         load_matrix(path)
 
 
+def test_a_skew_symmetric_matrix_has_no_diagonal(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    head = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n"
+    path.write_text(f"{head}2 1 5\n3 3 -1.5\n")
+    with pytest.raises(InputError, match=r"a\.mtx: line 4: the entry \(3, 3\) is -1\.5; a skew-symmetric"):
+        load_matrix(path)
+    path.write_text(f"{head}2 1 5\n3 3 0.0\n")
+    assert load_matrix(path).entries == {(1, 0): "5", (0, 1): "-5", (2, 2): "0.0"}
+
+
 def test_an_array_without_entries_has_no_more_rows_than_other_matrices() -> None:
     for rows in (MAX_ENTRIES, MAX_ENTRIES + 1):
         file = BytesIO()

@@ -157,7 +157,7 @@ def test_positions_by_kind_of_layer():
     }
     assert [(one.layers, one.rotary_pairs) for one in ag.from_config(gemma).kinds] == [(2, 128), (1, 64)]
     with pytest.raises(
-        InputError, match="rope_parameters has .*, and no entry for layers of the type full_att"
+        InputError, match=r"rope_parameters has .*, and no entry for layers of the type full_att"
     ):
         ag.from_config(gemma | {"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})
     flat = {"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.5}

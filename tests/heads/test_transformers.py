@@ -10,7 +10,7 @@ from command_line import call, document
 import agattn as ag
 from agattn.geometry.dimension.dimension import dimension
 from agattn.heads.published import LayerKind, Published
-from agattn.heads.transformers import transformer_dimension
+from agattn.heads.transformers import _groups, transformer_dimension
 
 
 def small(kv_heads=2, rotary_pairs=0, kinds=None, **changed):
@@ -130,6 +130,15 @@ def test_a_stack_of_several_kinds_is_at_most_its_bound_in_any_order(config):
             found = dimension(ag.Network(order, config.dim, 3), points=1, force=True)
             assert one.upper_bound is None or found.lower_bound <= one.upper_bound
     assert any(one.upper_bound for one in whole.stack)
+
+
+def test_the_groups_of_many_heads_with_positions_take_no_time():
+    """128 heads of their own with 64 pairs of rows each."""
+    config = small(dim=128**2, heads=128, kv_heads=128, rank=128, value_rank=128, rotary_pairs=64)
+    start = process_time()
+    groups = [(one.group, one.copies, one.each) for one in _groups(config.layer("none", True))]
+    assert process_time() - start < 2  # a tenth of a second; comparing all pairs took 15
+    assert groups == [("complex numbers", 8192, 2), ("GL(128)", 128, 128**2), ("scaling", 128, 1)]
 
 
 def test_a_config_stands_where_an_architecture_does(tmp_path):

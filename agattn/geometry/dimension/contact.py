@@ -1,10 +1,14 @@
 """The contact spectrum of a network: how fast the singular values of its Jacobian fall as scores get small.
 
-Take keys K_i = sU_i and queries Q_i = sW_i for general U_i, W_i, and V_i the identity, or general where V_i
-is not square. At fixed inputs all scores vanish at s = 0, so the function and its Jacobian J(s) by the
-weights are power series in s. Over the power series J(s) has a Smith form: a diagonal matrix of powers of s,
-whose exponents are the *contact orders*. There are as many singular values of order s^β as there are Smith
-factors s^β. Where the largest order is 17, floating point takes most singular values for zero at once.
+Take keys K_i = sU_i and queries Q_i = sW_i for general U_i, W_i and V_i. At fixed inputs all scores vanish at
+s = 0, so the function and its Jacobian J(s) by the weights are power series in s. Over the power series J(s)
+has a Smith form: a diagonal matrix of powers of s, whose exponents are the *contact orders*. There are as
+many singular values of order s^β as there are Smith factors s^β. Where the largest order is 17, floating
+point takes most singular values for zero at once.
+
+With one head in each layer and no skip connections, changes of basis behind each layer make square V_i the
+identity; they multiply J(s) from both sides by invertible matrices without s, and leave the orders as they
+are. The V_h of several heads cannot all be made the identity at once.
 
 Source: Theorem 4 of Konda, *Identifiability and Observability of Deep Normalized Attention* (preprint, 2026).
 """
@@ -28,9 +32,11 @@ from agattn.algebra.spectrum import midpoints, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.patience import Progress, silent
@@ -41,6 +47,8 @@ from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
 MOST_PARAMETERS, MOST_LAYERS = 400, 3
 #: Decimal digits of singular values: fewer show no slopes, and more take too long.
 FEWEST_DIGITS, MOST_DIGITS = 10, 1000
+#: Orders above this are not looked for.
+MOST_ORDER = 36
 #: Rows beyond the largest possible rank.
 _SURPLUS = 6
 
@@ -95,7 +103,13 @@ class ContactSpectrum(Result, name="spectrum"):
         directions = "direction is" if self.kernel == 1 else "directions are"
         kernel = f"{self.kernel} {directions} in the kernel{larger}."
         how = f"Smith form over power series modulo {self.prime}, at random weights ({self.evidence})."
-        return Sheet(title, (Table(title, tuple(headings), tuple(rows)), Note(f"{kernel} {how}")))
+        notes = [Note(f"{kernel} {how}")]
+        network = self.architecture.as_network()
+        if network is not None and network.t == 1 and not network.is_lightning:
+            notes.append(
+                Note("With one token all weights of attention are 1: keys and queries play no part.")
+            )
+        return Sheet(title, (Table(title, tuple(headings), tuple(rows)), *notes))
 
 
 def contact_spectrum(
@@ -141,18 +155,22 @@ def contact_spectrum(
         raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
-    bound = symmetry_bound(network, seed).value
+    bound = min(symmetry_bound(network, seed).value, network_bound(network).value)
     # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
     last = 2 * network.first_degree * 3 ** (network.layers - 1)
     last = 3**network.layers if network.is_lightning else last
-    progress("the Jacobian as a power series")
-    series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
-    progress("its Smith form")
-    found = sorted(Counter(smith_orders(series, p)).items())
+    while True:
+        progress(f"the Jacobian as a power series to order {last}")
+        series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
+        progress("its Smith form")
+        found = sorted(Counter(smith_orders(series, p)).items())
+        if sum(dict(found).values()) == bound or not _has_terms(network, 2 * last):
+            break
+        last *= 2  # several heads may have larger orders
     slopes = None
     if digits is not None:
         progress("singular values")
-        slopes = _slopes(network, int(digits), bound + _SURPLUS, generator)
+        slopes = _slopes(network, int(digits), bound + _SURPLUS, max(dict(found)), generator)
     orders, start = [], 0
     for order, multiplicity in found:
         band = None if slopes is None else slopes[start : start + multiplicity]
@@ -165,14 +183,15 @@ def contact_spectrum(
     )  # fmt: skip
 
 
+def _has_terms(network: DeepNetwork, last: int) -> bool:
+    """Whether power series to this order are not too long, and the normalizer has coefficients for them."""
+    given = network.normalization
+    return last <= MOST_ORDER and (not isinstance(given, Normalizer) or last // 2 < len(given.series))
+
+
 def _is_small(name: str) -> bool:
     """Whether an array is multiplied by s."""
     return name.startswith(("K_", "Q_"))
-
-
-def _values(shape: tuple[int, ...], random: Array) -> Array:
-    """V: the identity where it is square, else random; the same of factors O and P."""
-    return np.broadcast_to(np.eye(shape[-1]), shape) if shape[-1] == shape[-2] else random
 
 
 def _jacobian_series(
@@ -187,7 +206,6 @@ def _jacobian_series(
     leaves, theta = dict[str, Traced](), dict[str, Series | Traced]()
     for name, shape in network.shapes.items():
         entries = random_residues(generator, shape, p)
-        entries = entries if _is_small(name) else _values(shape, entries)
         leaves[name] = tracing.record(np.broadcast_to(entries, (rows, *shape)))
         theta[name] = series.variable(leaves[name]) if _is_small(name) else leaves[name]
     X = random_residues(generator, (rows, *network.input_shape), p)
@@ -263,10 +281,8 @@ class ScaledWeights:
     """
 
     def __init__(self, network: DeepNetwork, rows: int, generator: np.random.Generator) -> None:
-        self.network, self._drawn = network, dict[str, Array]()
-        for name, shape in network.shapes.items():
-            entries = generator.standard_normal(shape)
-            self._drawn[name] = entries if _is_small(name) else _values(shape, entries)
+        self.network = network
+        self._drawn = {name: generator.standard_normal(shape) for name, shape in network.shapes.items()}
         self._X = generator.standard_normal((rows, *network.input_shape))
         self._cotangents = generator.standard_normal((rows, 1, *network.output_shape))
 
@@ -291,11 +307,13 @@ class ScaledWeights:
         return values.tolist(), float(values[0] * max(J.shape) * np.finfo(float).eps)
 
 
-def _slopes(network: DeepNetwork, digits: int, rows: int, generator: np.random.Generator) -> list[float]:
+def _slopes(
+    network: DeepNetwork, digits: int, rows: int, largest: int, generator: np.random.Generator
+) -> list[float]:
     """log₂ σ(2s)/σ(s) of the singular values at a small s, the largest first, in so many digits."""
     bits = int(digits * 3.33) + 16
-    # Of order 17 the singular values are about s^17: s is chosen so that half of the digits are left.
-    halvings = max(4, bits // (2 * 2 * 3 ** (network.layers - 1)))
+    # Singular values of the largest order β are about s^β: s is chosen so that half of the digits are left.
+    halvings = max(4, bits // (2 * (largest + 1)))
     scaled = ScaledWeights(network, rows, generator)
     pairs = zip(*(scaled.singular_values(n, digits) for n in (halvings - 1, halvings)), strict=True)
     with mpmath.workprec(bits):

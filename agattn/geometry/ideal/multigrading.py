@@ -71,8 +71,7 @@ class MapArrays:
         self._collect()
         self.weights = self._weights()
         found = self._degrees()
-        constant = any(len(f) == 1 and f.constant for f in self.polynomials)
-        self.affine = bool(self.polynomials) and not constant and not _spans_one(found)
+        self.affine = bool(self.polynomials) and not _spans_one(found)
         every = [source.ring.one()] * self.affine + list(source.polynomials)
         self.coordinates = len(every)
         # Coefficients in X are a basis of their span, without constants; outputs of a map without X are not.

@@ -36,6 +36,41 @@ def test_singular_values_in_high_precision_fall_at_the_same_rates():
         assert all(abs(slope - one.order) < 1e-3 for slope in one.slopes)
 
 
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (ag.DeepNetwork((2, 2), (2,), 3, heads=2, **SOFTMAX), {0: 4, 1: 8, 2: 2, 4: 2}),
+        (ag.DeepNetwork((2, 2), (2,), 2, heads=10, **SOFTMAX), {0: 4, 1: 12, 5: 28, 6: 12, 10: 24}),
+        (ag.DeepNetwork((2, 2, 2), (1, 1), 2, heads=2, **SOFTMAX), {0: 4, 1: 6, 2: 4, 5: 6, 6: 4}),
+        (ag.DeepNetwork((2, 2), (2,), 2, heads=2, skip=True, **SOFTMAX), {0: 4, 1: 8, 2: 2, 6: 2}),
+    ],
+)
+def test_several_heads_have_general_values(network, expected):
+    """Singular values in 200 digits fall at the rates of the Smith form, at other weights."""
+    found = ag.spectrum(network, digits=200)
+    assert orders(found) == expected and found.complete
+    assert found.kernel == network.parameters - ag.dimension(network).dimension
+    for one in found.orders:
+        assert all(abs(slope - one.order) < 1e-3 for slope in one.slopes)
+
+
+def test_orders_beyond_the_series_of_a_normalizer_are_not_looked_for():
+    short = {"normalization": {"series": ["1", "1", "1/2", "3"]}}
+    found = ag.spectrum(ag.DeepNetwork((2, 2), (2,), 2, heads=2, **short))
+    assert orders(found) == {0: 4, 1: 8, 2: 2} and not found.complete
+    assert "10 directions are in the kernel or have an order above 4" in str(found.sheet())
+
+
+def test_keys_and_queries_of_one_token_play_no_part():
+    words = ["spectrum", "--dims", "2,3,2", "--ranks", "2,1", "-t", "1", "--normalization", "softmax"]
+    found = document(*words)
+    assert [(one["order"], one["multiplicity"]) for one in found["orders"]] == [(0, 4)]
+    assert found["kernel"] == 22 and found["complete"]
+    out = call(*words).out
+    assert "With one token all weights of attention are 1: keys and queries play no part." in out
+    assert "play no part" not in call("spectrum", "-d", "2", "-o", "2", "-t", "1").out
+
+
 def test_a_lightning_network_has_orders_too():
     """φ falls as s^(3^l − 1), and a derivative by K or Q by one power less."""
     assert orders(ag.spectrum(ag.DeepNetwork((2, 2), (1,), 2))).keys() == {1, 2}

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import accumulate, combinations, combinations_with_replacement, product
 from math import comb
 
 import flint
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -220,11 +221,13 @@ def brute_force(polynomials, last):
 
 @st.composite
 def maps(draw):
-    """Some polynomials with few terms in two or three parameters, homogeneous or not, dependent or zero."""
+    """Some polynomials with few terms in two or three parameters: homogeneous or not, dependent, constant."""
     variables = draw(st.integers(2, 3))
     term = st.tuples(*[st.integers(0, 2)] * variables)
     coefficient = st.sampled_from([1, -1, 2, Fraction(1, 2), Fraction(-3, 5)])
-    return draw(st.lists(st.dictionaries(term, coefficient, max_size=3), min_size=2, max_size=5).filter(
+    constant = st.dictionaries(st.just((0,) * variables), coefficient, max_size=1)
+    output = st.dictionaries(term, coefficient, max_size=3) | constant
+    return draw(st.lists(output, min_size=2, max_size=5).filter(
         lambda found: all(any(key[v] for f in found for key in f) for v in range(variables))
     )), variables  # fmt: skip
 
@@ -251,8 +254,12 @@ def test_random_maps_against_brute_force(given_map):
     ideal = compute_model_ideal(source, 3)
     polynomials = [source.ring.one()] * ideal.affine + list(source.polynomials)
     expected = brute_force(polynomials, 3)
+    found = [p.hilbert_function for p in ideal.degrees]
     assert [(p.hilbert_function, p.minimal_generators) for p in ideal.degrees] == expected
     assert all(p.evidence is Evidence.PROVED for p in ideal.degrees)
+    # Polynomials of degree at most n: with y_0 = 1, whether or not the image is a cone.
+    at_most = found if ideal.affine else [1 + n for n in accumulate(found)]
+    assert at_most == [n for n, _ in brute_force([source.ring.one(), *source.polynomials], 3)]
     values = dict(zip(ideal.coordinates, polynomials, strict=True))
     for equation in ideal.equations():
         f = equation.polynomial()
@@ -440,6 +447,39 @@ def test_a_function_that_is_0(zero, equations):
     assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
     found = ag.singularities(zero)
     assert found.dimension.dimension == 0 and all(kind.singular != "singular" for kind in found.kinds)
+
+
+CONSTANTS = [
+    (lambda s: [s[0], 3, s[0] ** 2], 1, ["3*y_0 - y_2", "-y_1^2 + y_0*y_3"]),
+    (lambda s: [s[0], 3], 1, ["3*y_0 - y_2"]),
+    (lambda s: [s[0], 1], 1, ["y_0 - y_2"]),
+    (lambda s: [3, s[0] ** 2 + 1, s[0]], 1, ["3*y_0 - y_1", "y_0^2 - y_0*y_2 + y_3^2"]),
+    (lambda s: [s[0] * s[1], s[0], 1, s[1]], 2, ["y_0 - y_3", "y_0*y_1 - y_2*y_4"]),
+    (lambda s: [s[0], Fraction(1, 2), 0, 5], 1, ["y_3", "y_0 - 2*y_2", "5*y_0 - y_4"]),
+    (lambda s: [7, 0 * s[0]], 0, ["y_2", "7*y_0 - y_1"]),
+]
+
+
+@pytest.mark.parametrize(("function", "dimension", "equations"), CONSTANTS)
+def test_an_output_that_is_constant_has_an_equation(function, dimension, equations):
+    ideal = ag.ideal(ag.PolynomialMap(function, {"s": max(dimension, 1)}), 2)
+    assert ideal.affine and ideal.dimension == dimension
+    assert sorted(map(str, ideal.equations())) == sorted(equations)
+    assert {piece.evidence for piece in ideal.degrees} == {Evidence.PROVED}
+
+
+@pytest.mark.engine("macaulay2", "singular", "msolve")
+@pytest.mark.parametrize("engine", ["macaulay2", "singular", "msolve"])
+@pytest.mark.parametrize(("function", "dimension"), [row[:2] for row in CONSTANTS if row[1]])
+def test_engines_find_the_same_equations_of_maps_with_constant_outputs(engine, function, dimension):
+    model = ag.PolynomialMap(function, {"s": dimension})
+    theirs = ag.run(model, "implicit-ideal", engine).answer.polynomials["generators"]
+    ring = theirs[0].ring
+    projective = PolynomialRing([Variable("y", (0,)), *ring.variables])
+    affine = [ring.one(), *ring.gens]
+    ours = [equation.polynomial(projective).compose(affine) for equation in ag.ideal(model, 3).equations()]
+    variables = sympy.symbols([variable.name for variable in ring.variables])
+    assert sympy.groebner(ours, *variables) == sympy.groebner(theirs, *variables)
 
 
 def test_values_modulo_a_prime_that_divides_a_denominator_are_none():

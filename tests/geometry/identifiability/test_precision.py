@@ -83,7 +83,7 @@ def test_within_a_factor_of_ten_nothing_is_decided(tmp_path):
     head = {x: np.eye(2, dtype=np.float32) for x in "KQV"}
     tolerance = ag.equivalent(head, head).tolerance
     for factor, status in ((0.02, 0), (0.5, 3), (2.0, 3), (50.0, 1)):
-        moved = head | {"V": floats(head["V"]) + [[0, factor * tolerance * np.sqrt(2)], [0, 0]]}
+        moved = head | {"V": floats(head["V"]) + np.diag([factor * tolerance * np.sqrt(2)], 1)}
         for n, M in enumerate((head, moved)):
             np.savez(
                 tmp_path / f"{n}.npz", **{x: np.asarray(M[x], np.float64 if n else np.float32) for x in M}
