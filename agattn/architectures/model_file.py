@@ -34,7 +34,8 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
-from agattn.errors import InputError, check_file, nearest, read_text
+from agattn.errors import InputError, nearest
+from agattn.files import check_file, read_text
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20

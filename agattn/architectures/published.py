@@ -28,7 +28,8 @@ from typing import Any, Literal
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import refuse_unless, shown
-from agattn.errors import InputError, read_text
+from agattn.errors import InputError
+from agattn.files import read_text
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Key, Positive, Result
 

@@ -15,8 +15,9 @@ import click
 
 from agattn.cli.ending import STDIN_FOLDER
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, refuse_empty
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError
 from agattn.evidence import ENGINES as ENGINE_NAMES
+from agattn.files import check_file
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture

@@ -29,6 +29,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, matrix, scalars
 from agattn.errors import InputError
+from agattn.files import read_text
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.heads.weight_files import WeightFile
@@ -230,9 +231,10 @@ def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> tup
     config: dict[str, Any] = {}
     path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
     if heads is None and path.is_file():
+        text = read_text(path)
         try:
-            document = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path} is not JSON: {error}; give --heads") from None
         config = document if isinstance(document, dict) else {}
     number = heads if heads is not None else config.get("num_attention_heads", config.get("n_head"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from abc import ABC, abstractmethod
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.errors import InputError
-from agattn.reports.document import environment, write
+from agattn.files import write
+from agattn.reports.document import environment
 from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Key, Result
 
@@ -69,13 +71,14 @@ class FigureResult(Result, ABC):
             InputError: if matplotlib is missing.
         """
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
 
         Raises:
             InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
                 file cannot be written.
         """
+        path = Path(path)
         save(self.page() if path.suffix.lower() == ".html" else self.drawing(), path)
 
     def sheet(self) -> Sheet:
@@ -106,11 +109,10 @@ def save(figure: Figure | str, path: Path) -> None:
 
     # Without these, files would carry the date and random identifiers.
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
-            figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
+        figure.savefig(drawn, format=suffix[1:], metadata=metadata, dpi=200, bbox_inches="tight")
+    write(path, drawn.getvalue())
 
 
 def image(name: str, draw: Callable[[Path], None]) -> bytes:

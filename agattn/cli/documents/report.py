@@ -13,7 +13,8 @@ from click.core import ParameterSource
 
 from agattn.cli import options
 from agattn.cli.output import check_drawing, print_json, progress
-from agattn.errors import InputError, read_text
+from agattn.errors import InputError
+from agattn.files import read_text
 
 if TYPE_CHECKING:
     from agattn.reports.document import Document
