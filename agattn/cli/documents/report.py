@@ -115,6 +115,10 @@ def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None
         print_folded(f"{document.summary}\n{saved}")
 
 
+#: Bytes of the results of a study: some tens of thousands of jobs.
+_LARGEST_RESULTS = 512 * 2**20
+
+
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
     """Report what a study wrote."""
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
@@ -124,7 +128,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     from agattn.reports.document import FoundOfStudy
     from agattn.reports.verbs import report
 
-    written = read_text(results)
+    written = read_text(results, _LARGEST_RESULTS)
     try:
         lines = read_lines(written)
     except InputError as error:
