@@ -8,7 +8,20 @@ The message of each is one line that a user can act on: what was wrong, and what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+
+#: What moves, colours or commands a terminal, or turns the order of letters; line ends and tabs do not.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text, or JSON, in which names from outside may stand, with their control characters written out.
+
+    >>> print(printable("gpt2\\x1b[31m"))
+    gpt2\\u001b[31m
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -72,6 +85,9 @@ class AgattnError(Exception):
     """Base class of the errors of agattn, which raises its subclasses only."""
 
     exit_status = 4
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(AgattnError, ValueError):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, console, json_option, rich_console
-from agattn.errors import InputError, was_interrupted
+from agattn.cli.output import STDOUT, console, json_option, rich_console, say_on_stderr
+from agattn.errors import InputError, printable, was_interrupted
 from agattn.files import growing, read_text
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def carry_out(
             files += [] if output is None else [stack.enter_context(growing(output))]
             update = stack.enter_context(_bar(len(jobs), on_stdout))
             for line in stack.enter_context(contextlib.closing(made)):
-                texts = [text + "\n" for text in write(line)]
+                texts = [printable(text) + "\n" for text in write(line)]
                 for file in files:
                     file.writelines(texts)
                     file.flush()
@@ -197,11 +197,11 @@ def carry_out(
     if not on_stdout:
         _show(sheet())
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        say_on_stderr(f"wrote {output}")
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
     several = f", {found.total()} results" if found.total() != done["jobs"] else ""
     outcome = f": {counted(found.elements())}" if found else ""
-    click.echo(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
+    say_on_stderr(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}")
     return exit_status(statuses)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agattn.errors import InputError
+from agattn.errors import InputError, printable
 from agattn.files import can_be_replaced, write
 from agattn.patience import silent, told
 
@@ -35,7 +35,7 @@ FIGURES = (*DRAWINGS, ".html")
 def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
+    click.echo(printable(json.dumps(document, indent=2, ensure_ascii=not is_utf8)))
 
 
 def as_text(document: Mapping[str, object]) -> str:
@@ -78,14 +78,19 @@ def _width() -> int:
     return 80
 
 
+def say_on_stderr(line: str) -> None:
+    """Print a line on stderr, in which names from outside may stand."""
+    click.echo(printable(line), err=True)
+
+
 def write_file(path: Path, text: str, *, tell: bool = True) -> None:
     """Write a file, or print if its name is ``-``, and tell where; an :class:`InputError` says why not."""
     if path == STDOUT:
-        click.echo(text, nl=False)
+        click.echo(printable(text), nl=False)
         return
     write(path, text)
     if tell:
-        click.echo(f"wrote {path}", err=True)
+        say_on_stderr(f"wrote {path}")
 
 
 def check_destination(path: Path, *, folder: bool = False) -> None:

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli import options
-from agattn.cli.output import check_drawing, print_json, progress
+from agattn.cli.output import check_drawing, print_json, progress, say_on_stderr
 from agattn.errors import InputError
 from agattn.files import read_text
 
@@ -137,7 +137,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     document = report(lines, grid_text=text, command=_command_line())
     missing = _missing(text, lines) if text else 0
     if missing:
-        click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
+        say_on_stderr(f"agattn: {missing} of the grid's jobs are not in {results}")
     _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 

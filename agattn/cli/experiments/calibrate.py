@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import interrupts, output
 from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import progress, write_file
+from agattn.cli.output import progress, say_on_stderr, write_file
 from agattn.files import growing
 
 
@@ -104,4 +104,4 @@ def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bo
         for table in tables(lines, 10):
             print_table(table, console)
             console.print()
-    click.echo(f"wrote {folder}", err=True)
+    say_on_stderr(f"wrote {folder}")
