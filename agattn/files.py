@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -92,7 +91,7 @@ def write(path: str | Path, content: str | bytes) -> None:
             path.write_bytes(data)
             return
         target = _named_by(path)
-        beside = target.with_name(f".{secrets.token_hex(8)}.part")
+        beside = target.with_name(f".{os.urandom(8).hex()}.part")
         try:
             with beside.open("xb") as file:
                 _keep_permissions(target, file.fileno())
