@@ -8,11 +8,20 @@ The message of each is one line that a user can act on: what was wrong, and what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+#: What moves, colours or commands a terminal, or turns the order of letters; line ends and tabs do not.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text, or JSON, in which names from outside may stand, with their control characters written out.
+
+    >>> print(printable("gpt2\\x1b[31m"))
+    gpt2\\u001b[31m
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -53,54 +62,6 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def check_file(path: Path) -> None:
-    """Refuse what would keep a reader waiting, or reading, for ever: a named pipe, a device, a socket.
-
-    The pipe that a shell puts in the place of ``<(command)`` is none of these.
-
-    Raises:
-        InputError: if the path is that of something else than a file or a folder.
-
-    >>> from pathlib import Path
-    >>> check_file(Path("/dev/zero"))
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: /dev/zero is no file but a device; give a file, or - for the standard input
-    """
-    if path.is_file() or path.is_dir() or not path.exists() or path.as_posix().startswith(_OPENED):
-        return
-    what = "a named pipe" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
-    raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
-
-
-def about_file(path: object, what: str) -> str:
-    """A message about a file, which is the subject of the sentence if ``what`` begins with the verb.
-
-    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
-    ('a.csv holds no rows', 'a.csv: row 3 is empty')
-    """
-    return f"{path}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
-
-
-#: The verbs of sentences about files.
-_VERBS = ("is", "has", "holds", "names", "needs", "announces", "does", "should", "cannot")
-
-
-def read_text(path: Path) -> str:
-    """The text in a file, without the mark with which some editors begin it.
-
-    Raises:
-        InputError: if the file cannot be read, or is not UTF-8.
-    """
-    try:
-        check_file(path)
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text") from error
-
-
 def was_interrupted(error: BaseException | None) -> bool:
     """Whether an exception is an interrupt, or came of one that C code did not let through.
 
@@ -120,14 +81,13 @@ def was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
-#: Where what this process has open can be opened again.
-_OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-
-
 class AgattnError(Exception):
     """Base class of the errors of agattn, which raises its subclasses only."""
 
     exit_status = 4
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(AgattnError, ValueError):

@@ -27,6 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agattn.architectures.composition import check_depth
 from agattn.architectures.protocol import refuse_constant
 from agattn.calls import LARGEST_SIZE, fitted, is_list, is_number, is_ranks, is_whole, refuse_unless, shown
 from agattn.errors import EngineError, InputError, UndecidedError
@@ -135,8 +136,8 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, **named: Any) -> Any:
         given = fitted(f"ag.{name}", signature, args, named, _right_call(name, signature, args))
         _check_arguments(given)
-        _check_architecture(name, given)
         try:
+            _check_architecture(name, given)
             with told(_work(name, given), given.arguments.get("progress")) as tell:
                 if "progress" in signature.parameters:
                     given.arguments["progress"] = tell
@@ -309,6 +310,8 @@ _INSTEAD: Mapping[str, Callable[[Any], bool]] = {
 
 def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
     """Refuse what is no architecture where one is taken, and say how to write one."""
+    options = {**given.arguments, **given.arguments.get("options", {})}
+    can_be_forced = not {"force", "options"}.isdisjoint(given.signature.parameters)
     for argument, value in given.arguments.items():
         kind, *others = str(given.signature.parameters[argument].annotation).split(" | ")
         if kind not in ("Architecture", "SingleLayer") or any(_INSTEAD[other](value) for other in others):
@@ -320,6 +323,8 @@ def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
                 how = f"and that in a file is agattn.architectures.model_file.read_model({str(value)!r})"
             raise InputError(f"ag.{name} takes an architecture first, {how}; it was given {shown(value)}")
         refuse_constant(value)
+        if can_be_forced and not options.get("force"):
+            check_depth(value)
     task = given.arguments.get("task", "")
     if not isinstance(task, str):
         raise InputError(f"the task is {shown(task)}; ag.{name} takes the architecture, then a task's name")

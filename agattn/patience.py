@@ -13,6 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from agattn.errors import printable
+
 #: Seconds of silence that nobody minds, and seconds until a terminal is told again how long it takes.
 AFTER, EVERY = 2.0, 1.0
 
@@ -50,7 +52,7 @@ def told(
     one_at_a_time = threading.Lock()
 
     def show() -> None:
-        print(": ".join([work, *steps[-1:]]), file=sys.stderr, flush=True)
+        print(printable(": ".join([work, *steps[-1:]])), file=sys.stderr, flush=True)
 
     def begin() -> None:
         with one_at_a_time:
@@ -85,7 +87,7 @@ def _ticking(work: str, after: float, every: float) -> Iterator[Progress]:
             return
         with contextlib.suppress(OSError, ValueError):  # the terminal is gone
             while True:
-                line = f"{': '.join([work, *steps[-1:]])}, {time.monotonic() - begun:.0f} s"
+                line = printable(f"{': '.join([work, *steps[-1:]])}, {time.monotonic() - begun:.0f} s")
                 print(f"\r{_shortened(line)}\x1b[K", end="", file=sys.stderr, flush=True)
                 if ended.wait(every):
                     break

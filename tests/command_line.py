@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -64,6 +65,17 @@ def validator(name):
     described = schema(name)
     jsonschema.Draft202012Validator.check_schema(described)
     return jsonschema.Draft202012Validator(described)
+
+
+@contextlib.contextmanager
+def full_disk():
+    """No file can be made longer than a byte."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def eventually(condition, seconds=60):

@@ -25,7 +25,8 @@ import numpy as np
 
 from agattn.algebra.entries import read_number
 from agattn.algebra.matrices import SparseMatrix, from_triples
-from agattn.errors import InputError, about_file, check_file
+from agattn.errors import InputError
+from agattn.files import about_file, check_file, read_text
 
 
 def load_matrix(path: str | Path) -> Any:
@@ -42,23 +43,19 @@ def load_matrix(path: str | Path) -> Any:
         ending = f"the ending {path.suffix}" if path.suffix else "no ending"
         raise InputError(f"{path} has {ending}; use {', '.join(READERS)}")
     check_file(path)
+    if reader is None or not path.exists():
+        raise InputError(f"{path}: there is no such file")
     try:
-        if reader is None:
-            raise FileNotFoundError
         return reader(path)
     except InputError as error:
         raise InputError(about_file(path, str(error))) from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
         raise InputError(f"{path} is too large for the memory") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file in UTF-8") from None
 
 
-#: What a compressed file may hold when unpacked, in bytes; a large one may hold four times its size.
+#: What text, and a compressed file when unpacked, may hold in bytes; a large archive four times its size.
 MAX_BYTES = 128 * 2**20
 
 #: Rows or columns of a matrix that a file may announce, but not hold.
@@ -202,10 +199,14 @@ def _numpy_problem(error: Exception) -> str:
     return "is not a whole numpy file"
 
 
+def _text(path: Path) -> str:
+    return read_text(path, MAX_BYTES, "; save the matrix as .npz")
+
+
 def _csv(path: Path) -> list[list[str]]:
     rows: list[list[str]] = []
     csv.field_size_limit(sys.maxsize)  # else numbers of more than 131,072 digits are refused
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    with io.StringIO(_text(path)) as file:
         # Comments count as blank lines: numpy.savetxt writes its header so.
         lines = ("\n" if line.lstrip().startswith("#") else line for line in file)
         reader = csv.reader(lines, skipinitialspace=True)
@@ -227,7 +228,7 @@ def _json(path: Path) -> Any:
     def refuse(name: str) -> Any:
         raise InputError(f"has the entry {name}, which is not a finite number")
 
-    text = path.read_text(encoding="utf-8-sig")
+    text = _text(path)
     try:
         # Numbers stay text: neither rounded to floats nor limited in length.
         document = json.loads(text, parse_float=str, parse_int=str, parse_constant=refuse)
@@ -254,7 +255,8 @@ def _json(path: Path) -> Any:
 
 
 def _mtx(path: Path) -> Any:
-    with path.open(encoding="utf-8") as file:
+    text = _text(path)
+    with io.StringIO(text) as file:
         header = file.readline().lower().split()
         if len(header) != 5 or header[:2] != ["%%matrixmarket", "matrix"]:
             raise InputError("does not begin with %%MatrixMarket matrix FORMAT FIELD SYMMETRY")
@@ -270,7 +272,7 @@ def _mtx(path: Path) -> Any:
         if len(size) != wanted_sizes or not all(x.isdecimal() and len(x) < 10 for x in size):
             raise InputError(f"line {number} should give {wanted_sizes} sizes")
         m, n = int(size[0]), int(size[1])
-        held = path.stat().st_size
+        held = len(text)
         values = m * n if symmetry == "general" else n * (n - 1) // 2  # at least
         if max(m, n) > MAX_ENTRIES or (layout == "array" and (values > held or m > held)):
             raise InputError(f"announces {m} x {n} entries, which a file of {held} bytes does not hold")

@@ -9,7 +9,8 @@ from agattn.algebra import rank as ladder
 from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.rank import RankResult
-from agattn.errors import InputError, about_file
+from agattn.errors import InputError
+from agattn.files import about_file
 
 
 def rank(

@@ -390,6 +390,37 @@ def _line(axis: int, j: int) -> tuple[Any, ...]:
     return (..., j, *[slice(None)] * (-axis - 1))
 
 
+#: Half a minute for the bounds of a dimension, which take longer than in proportion.
+MOST_STEPS, MOST_HEADS = 300, 20_000
+
+
+def check_depth(architecture: object) -> None:
+    """Refuse a network of very many steps or heads, unless it is attention alone and has formulas.
+
+    Raises:
+        TooLargeError: if it has more than :data:`MOST_STEPS` or :data:`MOST_HEADS`.
+
+    >>> from agattn.architectures.layers import Linear
+    >>> check_depth(Network([Linear(1)] * 20_000, dim=1))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: the model has 20000 steps, one after the other; the limit is 300. Use --force
+    to start all the same
+    """
+    if not isinstance(architecture, Network) or architecture.as_network() is not None:
+        return
+    places = architecture.places
+    heads = sum(getattr(place.layer, "heads", 0) for place in places)
+    for number, most, what in (
+        (len(places), MOST_STEPS, "steps, one after the other"),
+        (heads, MOST_HEADS, "heads"),
+    ):
+        if number > most:
+            raise TooLargeError(
+                f"the model has {number} {what}; the limit is {most}. Use --force to start all the same"
+            )
+
+
 def check_arrays(network: Network) -> None:
     """Refuse a network whose arrays would fill the memory.
 

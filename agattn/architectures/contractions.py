@@ -336,8 +336,10 @@ def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
 
 
 def _together(one: Axis, other: Axis) -> Axis:
-    """The axis of an entrywise product."""
-    return replace(one, factors=one.factors + other.factors, is_fixed=one.is_fixed or other.is_fixed)
+    """The axis of an entrywise product. Three equal factors stand for more: what two or one allow is gone."""
+    counts = Counter(one.factors) + Counter(other.factors)
+    factors = tuple(factor for factor, times in counts.items() for _ in range(min(times, 3)))
+    return replace(one, factors=factors, is_fixed=one.is_fixed or other.is_fixed)
 
 
 def _sum(one: Factors, other: Factors) -> Factors:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import difflib
 import sys
 import tomllib
+import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -34,10 +35,13 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
-from agattn.errors import InputError, check_file, nearest, read_text
+from agattn.errors import InputError, nearest
+from agattn.files import check_file, read_text
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20
+#: The program that was run last.
+_program: Path | None = None
 
 
 def read_model(name: str) -> Architecture:
@@ -181,7 +185,9 @@ def read_program(path: Path, name: str) -> Architecture:
     Raises:
         InputError: if the program raises, or the name is not that of an architecture.
     """
+    global _program
     read_text(path)
+    _program = path
     spec = util.spec_from_file_location("agattn_model", path.absolute())
     assert spec is not None and spec.loader is not None  # of .py there is always one
     module = util.module_from_spec(spec)
@@ -237,14 +243,25 @@ def _raising(path: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except SyntaxError as error:
-        raise InputError(f"{path}, line {error.lineno}: {error.msg}") from None
     except (Exception, SystemExit) as error:
-        lines, trace = [], error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path.absolute()):
-                lines.append(trace.tb_lineno)
-            trace = trace.tb_next
-        at = f", line {lines[-1]}" if lines else ""
-        said = " ".join(str(error).split())
-        raise InputError(f"{path}{at}: {type(error).__name__}: {said}") from None
+        said = said_by_program(error) or f"{path}: {type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(said) from None
+
+
+def said_by_program(error: BaseException) -> str:
+    """What a program of a model raised, with its last line that was run; empty where agattn alone was run.
+
+    The program is all files in the folder of the model.
+    """
+    if _program is None:
+        return ""
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    if isinstance(error, SyntaxError):
+        places.append((str(error.filename), error.lineno))
+        said = str(error.msg)
+    own = [(name, line) for name, line in places if Path(name).parent == _program.absolute().parent]
+    if not own:
+        return ""
+    name, line = own[-1]
+    return f"{_program.with_name(Path(name).name)}, line {line}: {said}"

@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from agattn.cli import interrupts
+from agattn.errors import printable
 
 #: The name, without its ending, of the file in which standard input lies while a command reads it.
 STDIN = "agattn-stdin"
@@ -30,7 +31,7 @@ def fail(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except (OSError, ValueError):
         forget_output()  # a full disk: trying again at the end would change the exit status
-    message = " ".join(message.split())
+    message = printable(" ".join(message.split()))
     if len(message) > 2000:  # what it quotes is longer than anybody reads
         message = f"{message[:1000]} ... {message[-1000:]}"
     message = _STDIN.sub("standard input", message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import importlib
 import re
@@ -11,13 +10,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, console, json_option, rich_console
-from agattn.errors import InputError, read_text, was_interrupted
+from agattn.cli.output import STDOUT, console, json_option, rich_console, say_on_stderr
+from agattn.errors import InputError, printable, was_interrupted
+from agattn.files import growing, read_text
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.cache import Cache
@@ -159,8 +159,6 @@ def carry_out(
     on_stdout = as_json or output == STDOUT
     if output == STDOUT:
         output = None
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
     statuses: list[dict[str, int]] = []
     done: Counter[str] = Counter()
     found: Counter[str] = Counter()
@@ -170,16 +168,16 @@ def carry_out(
         found.update(words(line))
         update(done["jobs"], counted(found.elements()))
 
+    files = [sys.stdout] * on_stdout
     made = study(
         jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, force=force, finished=finished
     )
     try:
         with contextlib.ExitStack() as stack:
-            files = [sys.stdout] * on_stdout
-            files += [] if output is None else [stack.enter_context(_alone(output))]
+            files += [] if output is None else [stack.enter_context(growing(output))]
             update = stack.enter_context(_bar(len(jobs), on_stdout))
             for line in stack.enter_context(contextlib.closing(made)):
-                texts = [text + "\n" for text in write(line)]
+                texts = [printable(text) + "\n" for text in write(line)]
                 for file in files:
                     file.writelines(texts)
                     file.flush()
@@ -187,21 +185,23 @@ def carry_out(
     except (Exception, KeyboardInterrupt) as error:
         if not was_interrupted(error):  # or while workers were stopped, which may fail in its own way
             if isinstance(error, OSError) and output is not None and error.filename is None:
-                error.filename = str(output)  # a full disk names no file
+                error.filename = str(files[-1].name)  # a full disk names no file
             raise
         if statuses and not on_stdout:
             _show(sheet())
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
         kept = ", and not kept, because of --no-cache" if cache is None else go_on
+        if statuses and output is not None:
+            kept += f"; the lines so far are in {files[-1].name}"
         fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", interrupts.STATUS)
     if not on_stdout:
         _show(sheet())
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        say_on_stderr(f"wrote {output}")
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
     several = f", {found.total()} results" if found.total() != done["jobs"] else ""
     outcome = f": {counted(found.elements())}" if found else ""
-    click.echo(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
+    say_on_stderr(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}")
     return exit_status(statuses)
 
 
@@ -209,23 +209,6 @@ def _show(sheet: Sheet) -> None:
     from agattn.sheet.terminal import show
 
     show(sheet, console())
-
-
-def _alone(path: Path) -> TextIO:
-    """Open a file to write it anew, unless another study is writing it.
-
-    Raises:
-        InputError: if one is.
-    """
-    file = path.open("a", encoding="utf-8")
-    if path.is_file():
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise InputError(f"cannot write {path}: another study is writing it; give another -O") from None
-        file.truncate(0)
-    return file
 
 
 def number_of_jobs(number: int) -> str:

@@ -18,7 +18,7 @@ from agattn._version import __version__
 from agattn.cli import interrupts
 from agattn.cli.commands import COMMANDS, FOLDERS, INSTEAD, MODULES, STATUSES
 from agattn.cli.ending import fail, forget_output
-from agattn.errors import AgattnError, nearest, was_interrupted
+from agattn.errors import AgattnError, InputError, nearest, was_interrupted
 
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
@@ -84,6 +84,14 @@ def run(arguments: list[str]) -> int:
             status = cli.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
+    except (click.ClickException, AgattnError, BrokenPipeError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        models = sys.modules.get("agattn.architectures.model_file")
+        said = models.said_by_program(error) if models else ""
+        if said and not was_interrupted(error):
+            raise InputError(said) from error
+        raise
     return status if isinstance(status, int) else 0
 
 

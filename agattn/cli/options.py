@@ -15,8 +15,9 @@ import click
 
 from agattn.cli.ending import STDIN
 from agattn.cli.output import DRAWINGS, FIGURES, Destination, json_option, refuse_empty
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError
 from agattn.evidence import ENGINES as ENGINE_NAMES
+from agattn.files import check_file
 
 if TYPE_CHECKING:
     from agattn.architectures import Architecture
@@ -273,9 +274,13 @@ def configured(options: Mapping[str, Any]) -> dict[str, Any]:
 def _model(name: str) -> Architecture:
     """What a file describes; where that is attention alone, the layer or the network."""
     from agattn.architectures import as_attention
+    from agattn.architectures.composition import check_depth
     from agattn.architectures.model_file import read_model
 
-    return as_attention(read_model(name))
+    found = as_attention(read_model(name))
+    if click.get_current_context().params.get("force") is False:
+        check_depth(found)
+    return found
 
 
 def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:
@@ -400,6 +405,10 @@ def engine_for(script: Path | None, given: str | None) -> Engine:
     return by_ending or engine_named(given or "macaulay2")
 
 
+#: Bytes that may come on standard input.
+_LARGEST_INPUT = 256 * 2**20
+
+
 class InputFile(click.Path):
     """The path of a file to be read; ``-`` is standard input, kept in a file whose ending says what it is."""
 
@@ -410,7 +419,9 @@ class InputFile(click.Path):
             given = Path(os.fsdecode(super().convert(value, param, ctx)))
             check_file(given)
             return given
-        data = sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(_LARGEST_INPUT + 1)
+        if len(data) > _LARGEST_INPUT:
+            raise InputError("standard input has more than 256 MiB, the limit for it; give a file")
         if not data:
             raise InputError("nothing came on standard input, which - stands for")
         kinds = ((b"PK", ".npz"), (b"\x93NUMPY", ".npy"), (b"%%MatrixMarket", ".mtx"))

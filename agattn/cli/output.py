@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agattn.errors import InputError
+from agattn.errors import InputError, printable
+from agattn.files import can_be_replaced, write
 from agattn.patience import silent, told
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ FIGURES = (*DRAWINGS, ".html")
 def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
+    click.echo(printable(json.dumps(document, indent=2, ensure_ascii=not is_utf8)))
 
 
 def as_text(document: Mapping[str, object]) -> str:
@@ -77,37 +78,41 @@ def _width() -> int:
     return 80
 
 
+def say_on_stderr(line: str) -> None:
+    """Print a line on stderr, in which names from outside may stand."""
+    click.echo(printable(line), err=True)
+
+
 def write_file(path: Path, text: str, *, tell: bool = True) -> None:
     """Write a file, or print if its name is ``-``, and tell where; an :class:`InputError` says why not."""
     if path == STDOUT:
-        click.echo(text, nl=False)
+        click.echo(printable(text), nl=False)
         return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    write(path, text)
     if tell:
-        click.echo(f"wrote {path}", err=True)
+        say_on_stderr(f"wrote {path}")
 
 
 def check_destination(path: Path, *, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written."""
-    if path.exists() and path.is_dir() != folder:
-        raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
-    there = next(p for p in (path, *path.absolute().parents) if p.exists())
-    if there != path and not there.is_dir():
+    if path.exists():
+        if path.is_dir() != folder:
+            raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
+        if not os.access(path, os.W_OK):
+            raise InputError(f"cannot write {path}: there is no permission")
+        if not folder and not can_be_replaced(path):
+            return
+    above = path.absolute().parents
+    there = next(p for p in ((path, *above) if folder else above) if p.exists())
+    if not there.is_dir():
         raise InputError(f"cannot write {path}: {there} is no folder")
-    if there.is_dir():
-        import tempfile
+    import tempfile
 
-        try:
-            with tempfile.TemporaryFile(dir=there):
-                pass  # permission alone says little: of the superuser, nothing
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}") from error
-    elif not os.access(there, os.W_OK):
-        raise InputError(f"cannot write {path}: there is no permission")
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass  # permission alone says little: of the superuser, nothing
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def check_drawing(path: Path | None = None) -> None:

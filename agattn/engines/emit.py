@@ -14,6 +14,7 @@ from agattn.engines.catalogue import check_can
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
+from agattn.errors import printable
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
@@ -76,7 +77,7 @@ def _slice_images(written: Writer, chosen: Slice) -> str:
 
 def _ascii(text: str) -> str:
     """Text for comments, on one line and without letters that older engines and terminals do not know."""
-    plain = " ".join(text.replace("×", "x").replace("→", "->").split())
+    plain = printable(" ".join(text.replace("×", "x").replace("→", "->").split()))
     return plain.encode("ascii", "replace").decode()
 
 

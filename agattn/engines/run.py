@@ -13,6 +13,7 @@ from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import SECONDS, EngineName, Evidence
+from agattn.files import write
 from agattn.sheet.data import Cell, Lines, Sheet, Table
 from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
@@ -169,12 +170,12 @@ def run(
     saved = None if keep is None else keep / f"{problem.task}-{engine.name}"
     try:
         if saved is not None:
-            _save(saved.with_suffix(f".{engine.suffix}"), script)
+            write(saved.with_suffix(f".{engine.suffix}"), script)
         ended = installation.execute(
             script, timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
         )
         if saved is not None:
-            _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
+            write(saved.with_suffix(".transcript"), ended.output + ended.errors)
         check_end(ended, installation, limits)
         answer = engine.read(ended.output, problem)
         check_answer(answer)
@@ -203,14 +204,6 @@ def run_script(script: Path, installation: Installation, limits: Limits = DEFAUL
             raise EngineCrashedError(how)
     except EngineError as error:
         raise type(error)(f"{engine.title} ({installation.path}), {script.name}: {error}") from error
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:

@@ -11,6 +11,7 @@ from agattn.architectures import Architecture
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of
 from agattn.evidence import EngineName
+from agattn.files import write
 from agattn.patience import Progress, silent
 from agattn.sheet.result import Key, Result, Written
 
@@ -46,7 +47,7 @@ class Script(Result, str, name="emit", extensible=True):
 
     def save(self, path: str | Path) -> None:
         """Write the script into a file."""
-        Path(path).write_text(self.script, encoding="utf-8")
+        write(path, self.script)
 
 
 def emit(

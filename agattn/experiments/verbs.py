@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer
 from agattn.calls import is_ranks, positive_integer, shown
-from agattn.errors import InputError, nearest, read_text
+from agattn.errors import InputError, nearest
+from agattn.files import read_text
 from agattn.patience import Progress, silent
 
 if TYPE_CHECKING:

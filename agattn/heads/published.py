@@ -24,7 +24,8 @@ from typing import Any, Literal, NamedTuple
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import shown
-from agattn.errors import InputError, nearest, read_text
+from agattn.errors import InputError, nearest
+from agattn.files import read_text
 from agattn.heads.families import Family, Switch, common, find
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key

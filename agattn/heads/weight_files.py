@@ -17,11 +17,11 @@ import numpy as np
 
 from agattn.algebra.matrix_io import DAMAGE, archive_of, array_of, header_of
 from agattn.algebra.scalars import FLOATS, Array, stored_type
-from agattn.errors import InputError, about_file, check_file
+from agattn.errors import InputError
+from agattn.files import about_file, check_file, read_text
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 _TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-LARGEST_INDEX = 64 * 2**20
 MOST_LISTS = 10**6
 _OBJECTS = "holds Python objects, which are never loaded; save numbers only"
 
@@ -49,6 +49,8 @@ class WeightFile(Mapping[str, Any]):
     def _add(self, path: Path) -> None:
         ending = path.suffix.lower()
         check_file(path)
+        if not path.exists():
+            raise FileNotFoundError(path)
         if path.is_dir():
             for file in _model_files(path):
                 with _named(file):
@@ -69,8 +71,6 @@ class WeightFile(Mapping[str, Any]):
         elif ending == ".json":
             for name, value in _json_object(path).items():
                 self._put(name, path, np.shape(value) if isinstance(value, list) else ())
-        elif not path.exists():
-            raise FileNotFoundError(path)
         else:
             pickled = "; it may hold Python objects, so save the model as .safetensors"
             raise InputError(
@@ -174,8 +174,7 @@ def _named(path: Path) -> Iterator[None]:
     except KeyError:
         raise
     except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(path)) else about_file(path, text)) from None
+        raise InputError(about_file(path, str(error))) from None
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
@@ -187,9 +186,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _json_object(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > LARGEST_INDEX:
-        raise InputError("is too large for JSON; save arrays as .npz")
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_text(path, instead="; save arrays as .npz")
     if text.count("[") > MOST_LISTS:
         raise InputError(f"holds more than {MOST_LISTS} lists; save arrays as .npz")
     document = json.loads(text)

@@ -36,6 +36,7 @@ from markupsafe import Markup
 from agattn.architectures.forms import Studied
 from agattn.errors import InputError
 from agattn.evidence import Verdict
+from agattn.files import write
 from agattn.sheet.data import Cell, Lines, Math, Table, Word
 from agattn.sheet.html import cell_html, running
 from agattn.sheet.markdown import cell_markdown, text_markdown
@@ -147,12 +148,13 @@ class Document:
                 if isinstance(block, Folded):
                     yield from block.blocks
 
-    def save(self, folder: Path) -> list[Path]:
+    def save(self, folder: str | Path) -> list[Path]:
         """Write ``report.html``, ``report.md``, pictures and attachments into a folder; return their paths.
 
         Raises:
             InputError: if they cannot be written, or the folder has the report of something else.
         """
+        folder = Path(folder)
         refuse_another_report(folder, self.subject or self.title)
         files: dict[str, str | bytes] = {"report.html": html(self), "report.md": markdown(self)}
         for block in self.blocks():
@@ -195,19 +197,6 @@ class SavedReport(Result, name="report", one_of=("claims", "model", "study")):
     def summary(self) -> str:
         """Where the report is."""
         return f"wrote {self.files[0]} and {len(self.files) - 1} more"
-
-
-def write(path: Path, content: str | bytes) -> None:
-    """Write a file, and its folder where there is none.
-
-    Raises:
-        InputError: if it cannot be written, or not to its end.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as error:  # which names no file where the disk is full
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def refuse_another_report(folder: Path, title: str) -> None:

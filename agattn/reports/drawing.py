@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.errors import InputError
-from agattn.reports.document import environment, write
+from agattn.files import write
+from agattn.reports.document import environment
 from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Key, Result
 
@@ -68,13 +69,14 @@ class FigureResult(Result, ABC):
             InputError: if matplotlib is missing.
         """
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
 
         Raises:
             InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
                 file cannot be written.
         """
+        path = Path(path)
         save(self.page() if path.suffix.lower() == ".html" else self.drawing(), path)
 
     def sheet(self) -> Sheet:

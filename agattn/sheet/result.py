@@ -59,7 +59,7 @@ from typing import (
     overload,
 )  # fmt: skip
 
-from agattn.errors import InputError
+from agattn.errors import InputError, printable
 from agattn.sheet.data import Sheet
 
 __all__ = [
@@ -287,7 +287,7 @@ class Result:
         return document(self)
 
     def __str__(self) -> str:
-        return self.summary()
+        return printable(self.summary())
 
     def __repr__(self) -> str:
         return str(self)

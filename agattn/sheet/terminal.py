@@ -21,6 +21,7 @@ import unicodedata
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
+from agattn.errors import printable
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 
 if TYPE_CHECKING:
@@ -41,11 +42,8 @@ class Paper:
         self.stream, self.width = stream, width
 
     def print(self, said: str = "") -> None:
-        """Write a line or more; as by rich, tabs become spaces, and signs that move a printer vanish."""
-        self.stream.write(said.expandtabs().translate(_MOVES) + "\n")
-
-
-_MOVES = dict.fromkeys(map(ord, "\a\b\v\f\r"))
+        """Write a line or more; as by rich, tabs become spaces."""
+        self.stream.write(said.expandtabs() + "\n")
 
 
 def text(sheet: Sheet) -> str:
@@ -80,7 +78,7 @@ def print_folded(said: str, stream: TextIO | None = None) -> None:
 
     The stream is the standard output if none is given.
     """
-    stream = stream or sys.stdout
+    stream, said = stream or sys.stdout, printable(said)
     if stream.isatty() or "COLUMNS" in os.environ:
         import shutil  # few commands are read while they run
 
@@ -93,6 +91,7 @@ def _is_read(console: Console | Paper) -> bool:
 
 
 def _print_text(said: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
+    said = printable(said)
     shown = fold(said, console.width) if folded else said
     if isinstance(console, Paper):
         console.print(shown)
@@ -211,7 +210,7 @@ def _folded_cell(cell: Cell, width: int) -> tuple[list[str], str]:
     """The lines of a cell, and their style."""
     if isinstance(cell, Word):
         return [cell.word], _COLOURS.get(cell.word, "")
-    return fold(str(cell), width).split("\n"), ""
+    return fold(_plain(cell), width).split("\n"), ""
 
 
 def _padded(line: str, places: int, right: bool) -> str:
@@ -255,4 +254,4 @@ _COLOURS = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inap
 
 
 def _plain(cell: Cell) -> str:
-    return cell.word if isinstance(cell, Word) else str(cell)
+    return cell.word if isinstance(cell, Word) else printable(str(cell))

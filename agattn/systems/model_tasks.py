@@ -32,7 +32,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import DegreePiece
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.heads.weight_files import WeightFile
 from agattn.systems.consistency import (
     between,
@@ -86,13 +86,6 @@ class Parameter(NamedTuple):
     last: Variable
 
 
-def _mapped(architecture: Architecture, force: bool) -> CoefficientMap:
-    try:
-        return coefficient_map(architecture, inf if force else MAX_TERMS)
-    except TooLargeError as error:
-        raise TooLargeError(f"{error}. Use --force to write it all the same") from None
-
-
 def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES) -> dict[str, Any]:
     """The parameters and the coordinates, with their gradings.
 
@@ -101,7 +94,7 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     no such degrees.
     """
     force = given["force"]
-    found = _mapped(architecture, force)
+    found = coefficient_map(architecture, inf if force else MAX_TERMS)
     if (size := len(found.polynomials)) > limit and not force:
         raise TooLargeError(
             f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use --force to write it"

@@ -13,7 +13,8 @@ import numpy as np
 
 from agattn.architectures import SingleLayer
 from agattn.calls import shown
-from agattn.errors import InputError, read_text
+from agattn.errors import InputError
+from agattn.files import read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of

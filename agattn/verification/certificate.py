@@ -48,6 +48,7 @@ from agattn.claims.claim import Claim
 from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Status, Verdict
+from agattn.files import write
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.strata.boundary import boundary
@@ -127,7 +128,7 @@ class Certificate(Result, dict[str, Any]):
 
     def save(self, path: str | Path) -> None:
         """Write the document into a file, for ``agattn check``."""
-        Path(path).write_text(dump(self) + "\n", encoding="utf-8")
+        write(path, dump(self) + "\n")
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import Attention, Convolution, DeepNetwork, Linear, Network, Perceptron, Power, SingleLayer, Sum
+from agattn import (
+    Attention,
+    Convolution,
+    DeepNetwork,
+    Linear,
+    Network,
+    Perceptron,
+    Power,
+    SingleLayer,
+    Skip,
+    Sum,
+)
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, matmul, random_residues
 from agattn.architectures import draw_parameters
@@ -50,6 +61,24 @@ def test_networks_of_attention_have_the_groups_of_the_paper(dims, a, t, heads, v
     )
     known, shown, both = compared(network)
     assert known == shown == both
+
+
+@settings(max_examples=40, deadline=None)
+@given(sizes, sizes, st.lists(st.integers(1, 7), min_size=1, max_size=3), st.booleans())
+def test_powers_and_their_sums_have_the_groups_of_the_network(d, width, powers, is_skip):
+    """Of high powers only a few of the equal factors are kept."""
+    between = [Skip(Power(r)) if is_skip else Power(r) for r in powers]
+    known, _, both = compared(Network([Linear(width), *between, Linear(2)], dim=d))
+    assert known <= both
+
+
+@pytest.mark.parametrize("power", [4, 5, 10**9])
+def test_a_huge_power_has_the_groups_of_a_small_one(power):
+    def groups(r):
+        found = gauge_groups(Network([Linear(3), Power(r), Linear(2)], dim=2))
+        return sorted((one.name, one.size, len(one.on)) for one in found)
+
+    assert groups(power) == groups(3)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import call, run, run_each, start
+from command_line import call, full_disk, run, run_each, start
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
@@ -164,6 +164,21 @@ def test_a_full_disk_names_the_file(words, target, tmp_path, fakes):
     assert status == 2 and str(path) in told and told.endswith("No space left on device"), err
     assert "wrote" not in err and "Traceback" not in err
     assert err.count("\n") == 1 + (words[0] == "study" and "/" in target)  # a study has told its count
+
+
+@pytest.mark.parametrize(("words", "target"), [w for w in WRITING if w[1] != "x"], ids=named)
+def test_a_full_disk_leaves_the_file_that_was_there(words, target, tmp_path, fakes):
+    fakes.write("M2", "exit 3")
+    words = prepared(tmp_path, words)
+    path = tmp_path / target
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("before")
+    before = sorted(path.parent.iterdir())
+    with full_disk():
+        status, _, err = call(*words, path.parent if "/" in target else path)
+    assert status == 2 and ("File too large" in err or "holds another report" in err), err
+    assert path.read_text() == "before"
+    assert set(path.parent.iterdir()) - {path.with_name(f"{path.name}.part")} == set(before)
 
 
 @pytest.mark.slow

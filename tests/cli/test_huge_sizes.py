@@ -6,7 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from command_line import ROOT
+from command_line import ROOT, call
+
+import agattn as ag
+from agattn.errors import InputError
 
 resource = pytest.importorskip("resource")
 
@@ -150,6 +153,85 @@ def words(line, n, folder):
     return found
 
 
+def in_forks(asked, folder):
+    """How the commands of each fork ended, as far as it came with its seconds and the memory."""
+    process = subprocess.run(
+        [sys.executable, "-c", CODE],
+        input=json.dumps(asked),
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}", "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        stdout=subprocess.PIPE, text=True, cwd=folder, timeout=280,
+    )  # fmt: skip
+    ended = [[] for _ in asked]
+    for line in process.stdout.splitlines():
+        n, *told = json.loads(line)
+        ended[n].append(told)
+    return ended
+
+
+def model(size, *layers):
+    """The text of a model file, without what it has in common with all others."""
+    return f"[input]\n{size}\n" + "".join(f"[[layer]]\ntype = {layer}\n" for layer in layers)
+
+
+LINEAR, HEAD = "'linear'\nout = 2", "'attention'\nmask = 'causal'\nrank = 1\nout = 2"
+#: Models of few letters that are too large for one command or another.
+MODELS = {
+    "perceptron-9": model("dim = 1", "'perceptron'\nwidths = [1, 1]\ndegree = 1000000000"),
+    "perceptron-6": model("dim = 1", "'perceptron'\nwidths = [1, 1]\ndegree = 1000000"),
+    "power-5": model("dim = 2", LINEAR, "'power'\ndegree = 100000"),
+    "powers": model("dim = 2", LINEAR, *["'power'\ndegree = 10000"] * 3),
+    "convolutions": model("dim = 9", *["'convolution'\nfilter = 2\ndegree = 1000000000"] * 3),
+    "deep": model("dim = 1", *["'linear'\nout = 1"] * 20_000),
+    "widths": model("dim = 1", f"'perceptron'\ndegree = 2\nwidths = {[1] * 20_000}"),
+    "wide": model("dim = 1000000", "'linear'\nout = 1000000"),
+    "tokens": model("dim = 1\nt = 1000000", HEAD),
+    "heads": model("dim = 2\nt = 2", f"{HEAD}\nheads = 1000000000"),
+    "narrow": model("dim = 1", *["'linear'\nout = 1"] * 40),
+    "causal": model("dim = 2\nt = 3", *[HEAD] * 12),
+}
+OF_MODELS = [
+    "dimension", "identifiability", "symmetries", "ideal", "singularities", "verify", "emit fiber",
+    "run fiber", "report --out FOLDER",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["perceptron-9", "power-5", "deep"], id="named"),
+        pytest.param(list(MODELS), marks=pytest.mark.slow, id="all"),
+    ],
+)
+def test_models_of_few_letters_are_refused_or_answered_at_once(tmp_path, names):
+    asked = []
+    for name in names:
+        (tmp_path / f"{name}.toml").write_text(MODELS[name])
+        of_model = OF_MODELS if name != "narrow" else ["ideal"]
+        lines = [[*words(line, 0, tmp_path), "--model", str(tmp_path / f"{name}.toml")] for line in of_model]
+        asked.append((10 + CPU * len(lines), lines))
+    for (_, lines), ended in zip(asked, in_forks(asked, tmp_path), strict=True):
+        assert len(ended) == len(lines), lines[len(ended)]
+        for line, (status, out, err) in zip(lines, ended, strict=True):
+            assert status in (0, 2) or (status, line[0]) == (3, "verify"), (line, out, err)
+            assert "memory ran" not in err and "Traceback" not in err, (line, err)
+            assert status != 2 or (out == "" and err.count("\n") == 1), (line, out, err)
+            assert "limit is" not in err or "--force" in err, (line, err)
+
+
+def test_what_is_refused_is_forced(tmp_path):
+    (tmp_path / "deep.toml").write_text(model("dim = 1", *["'linear'\nout = 1"] * 301))
+    asked = "emit", "fiber", "--model", tmp_path / "deep.toml"
+    assert "has 301 steps, one after the other; the limit is 300. Use --force" in call(*asked).err
+    assert call(*asked, "--force").status == 0
+    network = ag.Network([ag.Linear(1)] * 301, dim=1)
+    with pytest.raises(
+        InputError, match=r"301 steps, one after the other; the limit is 300\. Use force=True"
+    ):
+        ag.emit(network, "fiber")
+    assert ag.emit(network, "fiber", force=True)
+
+
 @pytest.mark.parametrize(
     "commands",
     [
@@ -169,21 +251,9 @@ def test_huge_sizes_are_refused_or_answered_at_once(tmp_path, commands):
             )
             tried[command] += [words(line, n, tmp_path) for line in LINES[command]]
     asked = [(10 + CPU * len(lines), [rest for _, *rest in lines]) for lines in tried.values()]
-
-    process = subprocess.run(
-        [sys.executable, "-c", CODE],
-        input=json.dumps(asked),
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}", "OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
-        capture_output=True, text=True, cwd=tmp_path, timeout=280,
-    )  # fmt: skip
-    ended = {command: [] for command in tried}
-    for line in process.stdout.splitlines():
-        n, *told = json.loads(line)
-        ended[list(tried)[n]].append(told)
-    for command, lines in tried.items():
-        assert len(ended[command]) == len(lines), (lines[len(ended[command])], process.stderr[-500:])
-        for (status, *line), (found, out, err) in zip(lines, ended[command], strict=True):
+    for lines, ended in zip(tried.values(), in_forks(asked, tmp_path), strict=True):
+        assert len(ended) == len(lines), lines[len(ended)]
+        for (status, *line), (found, out, err) in zip(lines, ended, strict=True):
             shown = " ".join(line)[:80]
             assert found == int(status), (shown, found, out, err)
             if found == 2:

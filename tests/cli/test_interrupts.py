@@ -78,7 +78,7 @@ def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
     (tmp_path / "train.toml").write_text(TRAIN.replace("STEPS", "1_000_000_000"), encoding="utf-8")
     words = ("train", tmp_path / "train.toml", "--cache", tmp_path / "cache")
     process = start(*words, "-O", tmp_path / "runs.jsonl")
-    file = tmp_path / "runs.jsonl"
+    file = tmp_path / "runs.jsonl.part"
     try:
         assert (
             eventually(lambda: file.exists() and file.read_text().count("\n") == 2) and process.poll() is None
@@ -88,7 +88,8 @@ def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130 and "done first" in out
-    assert err == "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there\n"
+    told = "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there"
+    assert err == f"{told}; the lines so far are in {file}\n"
     seeds = [json.loads(line)["seed"] for line in file.read_text().splitlines()]
     assert seeds == [0, 1]
     (tmp_path / "train.toml").write_text(TRAIN.replace("STEPS", "10"), encoding="utf-8")

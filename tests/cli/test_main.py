@@ -45,6 +45,7 @@ def test_the_help_of_a_command_imports_no_room(command):
         "cli",
         "errors",
         "evidence",
+        "files",
         "patience",
         "sheet",
     }

@@ -241,9 +241,10 @@ def lines_in(path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("workers", "how"), [("2", "terminal"), ("1", "one"), ("0", "terminal")])
 def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, how):
-    process = begin(tmp_path, "part.jsonl", "--workers", workers)
+    part = tmp_path / "first.jsonl.part"
+    process = begin(tmp_path, "first.jsonl", "--workers", workers)
     try:
-        assert eventually(lambda: len(lines_in(tmp_path / "part.jsonl")) >= 2) and process.poll() is None
+        assert eventually(lambda: len(lines_in(part)) >= 2) and process.poll() is None
         # A terminal sends the signal to every process of the command.
         os.killpg(process.pid, signal.SIGINT) if how == "terminal" else process.send_signal(signal.SIGTERM)
         err = process.communicate(timeout=30)[1]
@@ -256,7 +257,8 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
     done = set(kept(cache))
     # The signal may come between keeping a job and counting it.
     assert 2 <= len(done) < 18 and len(done) - int(err.split()[2]) in (0, 1)
-    assert {line["key"] for line in lines_in(tmp_path / "part.jsonl")} <= done
+    assert {line["key"] for line in lines_in(part)} <= done and not (tmp_path / "first.jsonl").exists()
+    assert err.endswith("the lines so far are in first.jsonl.part\n")
 
     process = begin(tmp_path, "whole.jsonl", "--workers", workers)
     assert process.communicate(timeout=60)[1].startswith("wrote") and process.returncode == 1
@@ -279,19 +281,34 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
 
 def test_two_studies_do_not_write_one_file_and_the_lock_dies_with_the_first(study, tmp_path, cache):
     text = DIMENSION.replace(", [5, 1]", "")
-    first = begin(tmp_path, "r.jsonl", "--no-cache")
+    first, part = begin(tmp_path, "r.jsonl", "--no-cache"), tmp_path / "r.jsonl.part"
     try:
-        assert eventually(lambda: lines_in(tmp_path / "r.jsonl")) and first.poll() is None
+        assert eventually(lambda: lines_in(part)) and first.poll() is None
         status, out, err = study(text, "-O", str(tmp_path / "r.jsonl"), "--no-cache")
         assert (status, out) == (2, "") and err.count("\n") == 1
-        assert "r.jsonl: another study is writing it; give another -O" in err
-        asked = {line["job"]["ask"] for line in lines_in(tmp_path / "r.jsonl")}
+        assert "r.jsonl: another command is writing it; give another name" in err
+        asked = {line["job"]["ask"] for line in lines_in(part)}
         assert asked == {"verify"}
     finally:
         first.kill()
         first.communicate()
     assert study(text, "-O", str(tmp_path / "r.jsonl"), "--no-cache")[0] == 0
     assert [line["job"]["ask"] for line in lines_in(tmp_path / "r.jsonl")] == ["dimension"]
+
+
+def test_a_study_that_does_not_end_leaves_the_finished_file(tmp_path, cache):
+    (tmp_path / "r.jsonl").write_text("of yesterday")
+    process, part = begin(tmp_path, "r.jsonl", "--no-cache"), tmp_path / "r.jsonl.part"
+    try:
+        assert eventually(lambda: len(lines_in(part)) >= 2) and process.poll() is None
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130 and err.endswith(
+        "done, and not kept, because of --no-cache; the lines so far are in r.jsonl.part\n"
+    )
+    assert len(lines_in(part)) >= 2 and (tmp_path / "r.jsonl").read_text() == "of yesterday"
 
 
 def test_a_report_notices_jobs_that_are_missing(study, tmp_path):

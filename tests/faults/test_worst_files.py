@@ -16,6 +16,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from command_line import run
 
 from agattn.cli.main import main
 from agattn.experiments.studies.jobs import Job
@@ -333,6 +334,31 @@ def test_what_is_no_file_is_refused_at_once(name, folder):
         asked = commands(folder, name + ending, [["run", "F"]] if ending == ".m2" else EVERY[:-1])
         for command, found in zip(asked, outcomes(asked, ended), strict=True):
             assert refused(found), (command, found)
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".mtx", ".toml", ".py", ".jsonl"])
+def test_a_file_of_20_gigabytes_is_refused_at_once(ending, folder):
+    """It is a sparse one, and takes nothing on the disk."""
+    path = folder / f"sparse{ending}"
+    path.touch()
+    os.truncate(path, 20 * 2**30)
+    asked = {
+        ".json": [*JSON, ["dimension", "--config", "F"]],
+        ".csv": RANK,
+        ".mtx": RANK,
+        ".toml": [*GRID, ["train", "F"], ["dimension", "--model", "F"]],
+        ".py": [["dimension", "--model", f"{path}:network"]],
+        ".jsonl": LINES,
+    }[ending]
+    for command in commands(folder, path.name, asked):
+        [found] = outcomes([command], ended)
+        assert refused(found) and "more than" in found, (command, found)
+
+
+def test_an_endless_standard_input_is_refused():
+    with open("/dev/zero", "rb") as zeros:  # noqa: PTH123
+        found = run("rank", "-", stdin=zeros)
+    assert found.status == 2 and "standard input has more than 256 MiB" in found.err
 
 
 def test_a_pipe_beside_a_checkpoint_is_not_waited_for(folder):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.cli.options import DRAWING, file_option, force, json_flag, single_layer
-from agattn.cli.output import progress, show_result
+from agattn.cli.output import progress, say_on_stderr, show_result
 
 if TYPE_CHECKING:
     from agattn.architectures import SingleLayer
@@ -38,5 +38,5 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
             update("drawing them")
             save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
     if hasse is not None:
-        click.echo(f"wrote {hasse}", err=True)
+        say_on_stderr(f"wrote {hasse}")
     show_result(found, as_json)

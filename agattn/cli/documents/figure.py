@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import console, print_json, progress
+from agattn.cli.output import console, print_json, progress, say_on_stderr
 
 
 @click.command(
@@ -111,6 +111,6 @@ def command(
         if made.note:
             print_folded(made.note, sys.stderr)
         if output is None:
-            click.echo(f"nothing was drawn; -O figure{number}.png draws it", err=True)
+            say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        say_on_stderr(f"wrote {output}")

@@ -12,8 +12,9 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli import options
-from agattn.cli.output import check_drawing, print_json, progress
-from agattn.errors import InputError, read_text
+from agattn.cli.output import check_drawing, print_json, progress, say_on_stderr
+from agattn.errors import InputError
+from agattn.files import read_text
 
 if TYPE_CHECKING:
     from agattn.reports.document import Document
@@ -114,6 +115,10 @@ def _save(document: Document, folder: Path, as_json: bool, **about: Any) -> None
         print_folded(f"{document.summary}\n{saved}")
 
 
+#: Bytes of the results of a study: some tens of thousands of jobs.
+_LARGEST_RESULTS = 512 * 2**20
+
+
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
     """Report what a study wrote."""
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
@@ -123,7 +128,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     from agattn.reports.document import FoundOfStudy
     from agattn.reports.verbs import report
 
-    written = read_text(results)
+    written = read_text(results, _LARGEST_RESULTS)
     try:
         lines = read_lines(written)
     except InputError as error:
@@ -132,7 +137,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     document = report(lines, grid_text=text, command=_command_line())
     missing = _missing(text, lines) if text else 0
     if missing:
-        click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
+        say_on_stderr(f"agattn: {missing} of the grid's jobs are not in {results}")
     _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import STDOUT, as_text, print_json, progress, write_file
+from agattn.cli.output import STDOUT, as_text, print_json, progress, say_on_stderr, write_file
 from agattn.engines.catalogue import ENGINES
 from agattn.errors import EngineNotFoundError
 
@@ -52,7 +52,7 @@ def command(
         write_file(output, as_text(document) if is_json else script)
         if output != STDOUT and not is_json:
             by_hand = _how_to_run(engine, output)
-            click.echo(f"run it with: {shlex.join(['agattn', 'run', str(output)])}, or {by_hand}", err=True)
+            say_on_stderr(f"run it with: {shlex.join(['agattn', 'run', str(output)])}, or {by_hand}")
     if as_json:
         print_json(document)
     elif output is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_json
+from agattn.cli.output import print_json, progress, say_on_stderr, write_json
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,4 +65,4 @@ def command(
     from agattn.sheet.terminal import print_folded
 
     print_folded(str(done))
-    click.echo(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s", err=True)
+    say_on_stderr(f"{engine.title} {done.installation.version}, {done.seconds:.2f} s")

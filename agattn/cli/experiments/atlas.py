@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agattn.cli.options import MARKDOWN_FILE, file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import print_json, write_file
+from agattn.cli.output import print_json, say_on_stderr, write_file
 
 
 @click.command(
@@ -47,7 +47,7 @@ def command(
         leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")
     surveyed: Any = atlas(
         max_width, max_depth, max_heads, limit, points=points, seed=seed,
-        progress=lambda line: click.echo(line, err=True),
+        progress=say_on_stderr,
     )  # fmt: skip
     sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
     if points:

@@ -11,7 +11,8 @@ import click
 
 from agattn.cli import interrupts, output
 from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
-from agattn.cli.output import progress, write_file
+from agattn.cli.output import progress, say_on_stderr, write_file
+from agattn.files import growing
 
 
 @click.command(epilog="Examples: agattn calibrate; agattn calibrate --out calibration --quick")
@@ -73,7 +74,7 @@ def _sample(
     lines: list[dict[str, Any]] = []
     path = folder / "estimates.jsonl"
     try:
-        with path.open("w", encoding="utf-8") as file, progress("calibrate") as tell:
+        with growing(path) as file, progress("calibrate") as tell:
 
             def write(line: dict[str, Any]) -> None:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -83,7 +84,7 @@ def _sample(
             options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
             calibrate(count, **options, seed=seed, progress=tell, written=write)
     except KeyboardInterrupt:
-        fail(f"interrupted; {len(lines)} estimates are in {path}", interrupts.STATUS)
+        fail(f"interrupted; {len(lines)} estimates are in {path}.part", interrupts.STATUS)
     return lines
 
 
@@ -103,4 +104,4 @@ def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bo
         for table in tables(lines, 10):
             print_table(table, console)
             console.print()
-    click.echo(f"wrote {folder}", err=True)
+    say_on_stderr(f"wrote {folder}")

@@ -10,7 +10,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
-from agattn.cli.output import check_report
+from agattn.cli.output import check_report, say_on_stderr
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.jobs import Line
@@ -73,5 +73,5 @@ def command(
 
         made_by = f"agattn study {shlex.quote(grid.name)} --report DIR"
         files = study_report(lines, grid=wanted.text, command=made_by).save(report)
-        click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
+        say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status

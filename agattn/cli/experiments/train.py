@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
-from agattn.cli.output import check_report
+from agattn.cli.output import check_report, say_on_stderr
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
 
     status = carry_out(jobs, versions, work, write, lambda: runs_sheet(ended))
     for failure in dict.fromkeys(failures):
-        click.echo(failure, err=True)
+        say_on_stderr(failure)
     if report is not None and lines:
         from importlib.util import find_spec
 
@@ -86,5 +86,5 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
         made_by = f"agattn train {shlex.quote(config.name)} --report DIR"
         pictures = find_spec("matplotlib") is not None
         files = training_report(lines, text, made_by, pictures).save(report)
-        click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
+        say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import STDOUT, print_json, progress, write_file
+from agattn.cli.output import STDOUT, print_json, progress, say_on_stderr, write_file
 
 
 @click.command(
@@ -49,6 +49,6 @@ def command(architecture: Any, claims: tuple[str, ...], destination: Path | None
     elif destination != STDOUT:
         show(found.sheet(), output.console())
         if destination is None:
-            click.echo("nothing was written; -O FILE.json writes the certificate", err=True)
+            say_on_stderr("nothing was written; -O FILE.json writes the certificate")
     if "refuted" in found.verdicts.values():
         click.get_current_context().exit(1)

@@ -9,7 +9,8 @@ import click
 
 from agattn.checker import UnreadableError, check, described
 from agattn.cli.output import Destination, json_option, print_json, progress, write_file
-from agattn.errors import InputError, check_file
+from agattn.errors import InputError
+from agattn.files import check_file
 
 
 @click.command(

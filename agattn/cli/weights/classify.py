@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import as_text, print_json, progress, write_file
+from agattn.cli.output import as_text, print_json, progress, say_on_stderr, write_file
 
 
 @click.command(
@@ -60,7 +60,7 @@ def command(
         from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 
         save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
-        click.echo(f"wrote {plot}", err=True)
+        say_on_stderr(f"wrote {plot}")
     if as_json:
         print_json(document)
     elif destination is None and plot is None:

@@ -27,6 +27,7 @@ from typing import Any, Literal, Union
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
+from agattn.architectures.composition import check_depth
 from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
@@ -249,6 +250,8 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     came_out: dict[str, Any]
     try:
         _check_versions(job, versions)
+        if not force:
+            check_depth(job.architecture)
         document, status, engine_failed = job.answer(force)
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed

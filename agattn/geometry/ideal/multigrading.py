@@ -238,13 +238,14 @@ class MapArrays:
         padded, scales = np.append(theta, 1), self._coefficients(p)
         of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
         out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
-        for one in range(places.shape[1]):
-            # The derivative of a product: each factor once left out.
-            rest = scales
-            for other in range(places.shape[1]):
-                if other != one:
-                    rest = rest * padded[places[:, other]] % p
-            np.add.at(out, (of, places[:, one]), rest)
+        # The derivative of a product: each factor once left out, between the products before and after it.
+        before = [scales]
+        for column in places.T[:-1]:
+            before.append(before[-1] * padded[column] % p)
+        after = np.ones_like(scales)
+        for column, first in zip(places.T[::-1], reversed(before), strict=False):
+            np.add.at(out, (of, column), first * after % p)
+            after = after * padded[column] % p
         return out[:, :-1] % p
 
     def points(self, p: int, count: int) -> IntArray:
@@ -290,7 +291,8 @@ class MapArrays:
         axes: dict[int, list[tuple[str, int]]] = {}
         for name, shape in self.architecture.shapes.items():
             for axis, size in enumerate(shape):
-                axes.setdefault(size, []).append((name, axis))
+                if size > 1:
+                    axes.setdefault(size, []).append((name, axis))
         tried = 0
         for together in range(1, 1 + max(map(len, axes.values()), default=0)):
             for size, places in axes.items():

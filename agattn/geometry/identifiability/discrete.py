@@ -41,12 +41,15 @@ from agattn.architectures.contractions import (
     contractions,
     cuts,
 )
+from agattn.errors import TooLargeError
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.sheet.result import Key, Positive, Result, key
 
 Arrays = Mapping[str, Array]
 #: Exponents of more entries are not searched for roots of unity.
 MOST_EXPONENTS = 200
+#: A prime with roots of unity of so large an order is found in seconds.
+MOST_ROOTS = 50_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +114,16 @@ def discrete_symmetries(architecture: Architecture, seed: int = 0) -> list[Discr
 
 
 def prime_for(order: int, generator: np.random.Generator) -> int:
-    """A random prime p with roots of unity of some order modulo p."""
+    """A random prime p with roots of unity of some order modulo p.
+
+    Raises:
+        TooLargeError: if the order is so large that such a prime is not found soon, or is none.
+    """
+    if order > MOST_ROOTS:
+        raise TooLargeError(
+            f"the model has symmetries by roots of unity of order {order}; they are tested up to the order"
+            f" {MOST_ROOTS}. Take smaller powers"
+        )
     while True:
         p = random_prime(generator)
         if p % order == 1 % order:

@@ -62,6 +62,8 @@ MOST_MONOMIALS = 60_000
 MOST_PARAMETERS = 3_000
 #: Architectures with more parameters are not searched for families.
 MOST_SEARCHED = 400
+#: Degrees above this are not told from a bound on them.
+MOST_DEGREE = 10_000
 #: Points modulo primes where symbols are too many.
 POINTS = 6
 
@@ -224,9 +226,15 @@ class ExactWeights:
         return np.concatenate([known, np.array(more, dtype=np.float64).reshape(-1, len(at))])
 
     def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
-        """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove."""
+        """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove.
+
+        Beyond :data:`MOST_DEGREE` a bound stands for both.
+        """
         architecture, p = self.architecture, self.prime(generator)
-        scales = np.arange((architecture.degree or 0) + 1, dtype=np.float64)[:, None]
+        most = architecture.degree or 0
+        if most > MOST_DEGREE:
+            return most, most
+        scales = np.arange(most + 1, dtype=np.float64)[:, None]
         X = random_residues(generator, (1, prod(architecture.input_shape)), p)
         w, at = random_residues(generator, (1, len(self.vector)), p), self.residues(p)[0]
 
@@ -236,13 +244,11 @@ class ExactWeights:
             stacked = X.reshape(-1, *architecture.input_shape)
             out = architecture.evaluate(ModularArithmetic(p), self.arrays(w), stacked)
             # Newton's divided differences are 0 beyond the degree.
-            table = [[int(x) for x in row] for row in (np.asarray(out).reshape(len(scales), -1) % p)]
+            table = np.asarray(out).reshape(len(scales), -1).astype(np.int64) % p
             highest = 0
             for order in range(1, len(scales)):
-                inverse = pow(order, -1, p)
-                pairs = itertools.pairwise(table)
-                table = [[(b - a) * inverse % p for a, b in zip(u, v, strict=True)] for u, v in pairs]
-                highest = order if any(table[0]) else highest
+                table = np.diff(table, axis=0) % p * pow(order, -1, p) % p
+                highest = order if table[0].any() else highest
             return highest
 
         return degree(at[None], hadamard(X, scales, p)), degree((at + hadamard(w, scales, p)) % p, X)

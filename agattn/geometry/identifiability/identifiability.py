@@ -23,6 +23,7 @@ from agattn.architectures.functions import WeightFunction, read_function, whole_
 from agattn.architectures.products import adjacent_products
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.geometry.dimension.dimension import check_size
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
@@ -82,6 +83,8 @@ def identifiability(
             f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
             f" for at most {MAX_PARAMETERS}. --force tries anyway"
         )
+    if not force:
+        check_size(architecture.as_network() or architecture)
     asked = _asked(architecture, functions, force)
     if at is not None:
         return identifiability_at(architecture, asked, at, seed, force, progress)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agattn.architectures import Architecture, as_attention
+from agattn.architectures import Architecture, Network, as_attention
+from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -28,6 +29,7 @@ from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.model_points import ModelClosure
 from agattn.geometry.singular_points.network_points import NetworkClosure
 from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+from agattn.geometry.variety.coefficient_map import MOST_DEGREE
 
 #: Architectures with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -92,7 +94,10 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
     if force:
         return
     name = architecture.name[:80]
-    sizes = [(architecture.parameters, "parameters", MOST_PARAMETERS)]
+    sizes = [
+        (architecture.parameters, "parameters", MOST_PARAMETERS),
+        (architecture.degree or 0, "as its degree", MOST_DEGREE),
+    ]
     if network is not None:
         sizes.insert(0, (network.layers, "layers", MOST_LAYERS))
     for number, what, most in sizes:
@@ -100,6 +105,8 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
             raise TooLargeError(f"{name} has {number} {what}; the limit is {most}. {_FORCE}")
     if network is not None:
         check_tokens(network)
+    elif isinstance(architecture, Network):
+        check_arrays(architecture)
 
 
 def closure_of(

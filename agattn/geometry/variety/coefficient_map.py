@@ -29,12 +29,13 @@ from agattn.algebra.arithmetic import Array, RingArithmetic
 from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, Network
+from agattn.architectures.composition import check_arrays
 from agattn.architectures.protocol import draw_parameters, has_inputs
 from agattn.errors import InputError, TooLargeError
 
-#: The most terms that are expanded: ten seconds.
-MOST_TERMS = 5_000_000
+#: The most terms that are expanded, their largest degree, and the most variables: ten seconds.
+MOST_TERMS, MOST_DEGREE, MOST_VARIABLES = 5_000_000, 50_000, 3_000
 
 
 @dataclass(frozen=True)
@@ -194,9 +195,27 @@ def number_of_terms(architecture: Architecture) -> float:
     """
     theta = draw_parameters(architecture, lambda shape: np.ones(shape).view(_Counts))
     X = np.ones((1, *architecture.input_shape)).view(_Counts)
-    with np.errstate(over="ignore"):
-        out = architecture.evaluate(_Counting(), theta, X)
-        return float(np.asarray(out, dtype=float).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = float(np.asarray(architecture.evaluate(_Counting(), theta, X), dtype=float).sum())
+    return math.inf if math.isnan(terms) else terms  # of inf · 0, as a mask has it
+
+
+def _check_size(architecture: Architecture, limit: float) -> None:
+    for size, most, what, instead in (
+        (architecture.parameters, MOST_VARIABLES, "parameters", "smaller widths"),
+        (architecture.degree or 0, MOST_DEGREE, "as its degree", "smaller powers or fewer layers"),
+    ):
+        if size > most:
+            raise TooLargeError(
+                f"{architecture} has {size} {what}; the limit is {most}. Take {instead}, or use --force"
+            )
+    if isinstance(architecture, Network):
+        check_arrays(architecture)
+    if (terms := number_of_terms(architecture)) > limit:
+        raise TooLargeError(
+            f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
+            "Take fewer tokens or smaller widths, or use --force"
+        )
 
 
 def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> CoefficientMap:
@@ -217,11 +236,8 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     """
     if architecture.degree is None:
         raise InputError(f"{architecture} is no polynomial; leave out the normalization")
-    if limit < math.inf and (terms := number_of_terms(architecture)) > limit:
-        raise TooLargeError(
-            f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
-            "Take fewer tokens or smaller widths"
-        )
+    if limit < math.inf:
+        _check_size(architecture, limit)
     ring = PolynomialRing(parameter_variables(architecture))
     found = _coefficients(architecture, ring)
     kept = list(found)

@@ -257,7 +257,7 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path):
 @pytest.mark.slow
 def test_an_interrupt_leaves_what_was_done(tmp_path):
     process = start("calibrate", "--out", tmp_path / "x")
-    path = tmp_path / "x" / "estimates.jsonl"
+    path = tmp_path / "x" / "estimates.jsonl.part"
     while process.poll() is None and not (path.exists() and path.read_text(encoding="utf-8")):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
