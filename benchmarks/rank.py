@@ -19,6 +19,8 @@ import signal
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import flint
@@ -28,6 +30,7 @@ import sympy
 from sympy.polys.matrices import DomainMatrix
 
 from agattn.algebra.balls import arb_matrix, elimination
+from agattn.algebra.matrices import SparseMatrix
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import random_primes
 from agattn.algebra.spectrum import singular_values
@@ -49,6 +52,16 @@ def planted(n: int, r: int, seed: int = 0) -> Any:
     generator = np.random.default_rng(seed)
     left, right = generator.integers(-9, 10, (n, r)), generator.integers(-9, 10, (r, n))
     return (left.astype(float) @ right.astype(float)).astype(np.int64)
+
+
+def boundary(points: int, size: int) -> SparseMatrix:
+    """The boundary map of a full simplex, from the faces with so many points to those with one less."""
+    place = {face: i for i, face in enumerate(combinations(range(points), size - 1))}
+    entries = {}
+    for j, face in enumerate(combinations(range(points), size)):
+        for k in range(size):
+            entries[place[face[:k] + face[k + 1 :]], j] = (-1) ** k
+    return SparseMatrix((comb(points, size - 1), comb(points, size)), entries)
 
 
 def fractions(matrix: Any) -> list[list[Fraction]]:
@@ -186,6 +199,9 @@ def main() -> None:
             modular,
             method="modular",
         )
+    for points in (18, 22):
+        sparse, truth = boundary(points, 5), comb(points - 1, 4)
+        compare(f"boundary map, {sparse.shape[0]} x {sparse.shape[1]}", sparse, truth, {})
     if arguments.large:
         only = {"FLINT nmod_mat.rank, 60 bits": by_flint_mod}
         full = np.random.default_rng(1).integers(-99, 100, (5000, 5000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING, Any, Union
@@ -76,6 +76,30 @@ def independent_columns(matrix: Any) -> list[int]:
     They are independent over ℚ; that none is missing is for the caller to know from a dimension.
     """
     return echelon(flint.nmod_mat(matrix, PRIME))[1]
+
+
+def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
+    """As :func:`independent_columns`, for sparse vectors: integers by their places, which can be sorted.
+
+    >>> independent_vectors([{1: 2}, {0: 1, 1: 1}, {0: 3}, {}])
+    [0, 1]
+    """
+    echelon_form: dict[Any, dict[Any, int]] = {}
+    found = []
+    for number, vector in enumerate(vectors):
+        left = {place: x % PRIME for place, x in vector.items() if x % PRIME}
+        while left and (first := min(left)) in echelon_form:
+            factor = left[first]
+            for place, x in echelon_form[first].items():
+                if y := (left.get(place, 0) - factor * x) % PRIME:
+                    left[place] = y
+                else:
+                    left.pop(place, None)
+        if left:
+            inverse = pow(left[first], -1, PRIME)
+            echelon_form[first] = {place: x * inverse % PRIME for place, x in left.items()}
+            found.append(number)
+    return found
 
 
 def independent_rows(rows: Matrix) -> list[int]:

@@ -11,11 +11,15 @@ columns are exchanged where that leaves fewer vectors to find.
 **Enough primes.** If the rank is r modulo each of several primes, every minor of size r + 1 is divisible by
 their product. Once that exceeds Hadamard's bound for such minors they all vanish, and no kernel need be
 written down.
+
+Sparse matrices stay sparse in both (:mod:`agattn.algebra.sparse`): vectors of their kernel are read off the
+elimination modulo one prime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log2
@@ -25,6 +29,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.matrices import (
+    SPARSE_BELOW,
     Block,
     ExactMatrix,
     SparseMatrix,
@@ -42,12 +47,13 @@ from agattn.algebra.residues import (
     random_primes,
     residues,
 )  # fmt: skip
+from agattn.algebra.sparse import STEPS_PER_SECOND, SparseElimination
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0
 # Up to this many small primes are cheaper than one of 60 bits.
 MORE_PRIMES = 6
-_SPARSE_BELOW = 0.05
+_LARGE_BITS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +62,36 @@ class Kernel:
 
     Attributes:
         side: ``"right"`` for vectors v with A v = 0, ``"left"`` for v A = 0.
-        matrix: the vectors as the columns of an ``fmpz_mat``. Each has a nonzero entry where all others have
-            zeros, so they are independent.
+        matrix: the vectors as the columns of an ``fmpz_mat``, or of a :class:`SparseMatrix`. Each has a
+            nonzero entry where all others have zeros, so they are independent.
     """
 
     side: str
     matrix: Any
 
     def __len__(self) -> int:
-        return int(self.matrix.ncols())
+        return shape(self.matrix)[1]
 
     def vectors(self) -> Iterator[list[Any]]:
-        """The vectors one by one, as lists of ``fmpz``."""
-        yield from self.matrix.transpose().tolist()
+        """The vectors one by one, as lists of integers."""
+        columns = self.matrix.transpose()
+        if isinstance(columns, SparseMatrix):
+            k, n = columns.shape
+            rows: list[dict[int, Any]] = [{} for _ in range(k)]
+            for (i, j), x in columns.entries.items():
+                rows[i][j] = x
+            yield from ([row.get(j, 0) for j in range(n)] for row in rows)
+        else:
+            yield from columns.tolist()
+
+    def scaled(self, scales: Sequence[Any]) -> Kernel:
+        """The vectors with each entry multiplied by the scale of its place."""
+        n, k = shape(self.matrix)
+        if isinstance(self.matrix, SparseMatrix):
+            entries = {(i, j): x * scales[i] for (i, j), x in self.matrix.entries.items()}
+            return Kernel(self.side, SparseMatrix((n, k), entries))
+        flat = [x * scales[place // k] for place, x in enumerate(self.matrix.entries())]
+        return Kernel(self.side, flint.fmpz_mat(n, k, flat))
 
 
 class BlockProof(NamedTuple):
@@ -99,7 +122,7 @@ def exact_rank(
         is larger, over the random choice of primes: 0 where the upper bound is proved.
     """
     Z, (m, n) = A.integers, A.shape
-    if isinstance(Z, np.ndarray) and Z.size > 10**4 and np.count_nonzero(Z) < _SPARSE_BELOW * Z.size:
+    if isinstance(Z, np.ndarray) and Z.size > 10**4 and np.count_nonzero(Z) < SPARSE_BELOW * Z.size:
         Z = SparseMatrix((m, n), {(i, j): int(Z[i, j]) for i, j in np.argwhere(Z).tolist()})
     pivots, blocks = (
         decompose(Z) if isinstance(Z, SparseMatrix) else ([], [Block(tuple(range(m)), tuple(range(n)), Z)])
@@ -131,9 +154,7 @@ def _at_prime(
                 error += chance
             elif isinstance(proof, Kernel) and proof.side == "left" and A.row_scales:
                 # The left kernel of D⁻¹Z is that of Z times D.
-                scales, k = [A.row_scales[i] for i in block.rows], len(proof)
-                entries = [x * scales[n // k] for n, x in enumerate(proof.matrix.entries())]
-                proof = Kernel("left", flint.fmpz_mat(len(scales), k, entries))
+                proof = proof.scaled([A.row_scales[i] for i in block.rows])
         proofs.append(BlockProof(block.rows, block.columns, minor.rank, proof))
         value = value * minor.value % p
         rows += [block.rows[i] for i in minor.rows]
@@ -146,7 +167,16 @@ def _at_prime(
 
 def minor_mod(A: Any, p: int) -> Minor:
     """A nonzero minor of maximal size of an integer matrix modulo a prime p < 2³⁰."""
+    if isinstance(A, SparseMatrix):
+        return SparseElimination(A, p).minor()
     return nonzero_minor(residues(A, p), p)
+
+
+def _rank_mod(A: Any, p: int) -> int:
+    """The rank of an integer matrix modulo a prime of any size."""
+    if isinstance(A, SparseMatrix):
+        return SparseElimination(A, p).rank
+    return int(flint.nmod_mat(as_fmpz_mat(A), p).rank())
 
 
 def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
@@ -167,10 +197,10 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
                 raise RankGrewError
             known += chance
         return None, 2.0**known
-    p = next(random_primes(seed + 1, bits=60))
-    if flint.nmod_mat(as_fmpz_mat(A), p).rank() > minor.rank:
+    p = next(random_primes(seed + 1, bits=_LARGE_BITS))
+    if _rank_mod(A, p) > minor.rank:
         raise RankGrewError
-    return None, 2.0**known * chance_of_dividing(bits, 60)
+    return None, 2.0**known * chance_of_dividing(bits, _LARGE_BITS)
 
 
 def _unit(x: Any, p: int) -> int:
@@ -188,7 +218,7 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
     """Prove that the rank of the integer matrix A is at most ``minor.rank``.
 
     Args:
-        A: an ``int64`` array or ``fmpz_mat``.
+        A: an ``int64`` array, an ``fmpz_mat`` or a sparse matrix.
         minor: a nonzero minor, smaller than A.
         seed: seed of the random primes.
         budget: estimated seconds that may be spent; ``None`` is returned if neither proof fits.
@@ -196,6 +226,8 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
     Raises:
         RankGrewError: if the rank is larger than that.
     """
+    if isinstance(A, SparseMatrix):
+        return _prove_sparse(A, minor, seed, budget)
     m, n = shape(A)
     r = minor.rank
     bits = hadamard_bits(A, r + 1)
@@ -216,6 +248,24 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
     if min(by_kernel, by_primes) > budget:
         return None
     return prove_by_kernel(A, minor, side) if by_kernel <= by_primes else prove_by_primes(A, r, bits, seed)
+
+
+def _prove_sparse(A: SparseMatrix, minor: Minor, seed: int, budget: float) -> Kernel | int | None:
+    """The same for a sparse matrix: vectors that annihilate its shorter side, or enough primes of 60 bits."""
+    m, n = A.shape
+    side, rows = ("left", A) if m <= n else ("right", A.transpose())
+    most = budget * STEPS_PER_SECOND
+    for p in (minor.modulus, next(random_primes(seed + 1, bits=_LARGE_BITS))):
+        eliminated = SparseElimination(rows, p, most)
+        if eliminated.rank > minor.rank:
+            raise RankGrewError
+        if vectors := eliminated.left_kernel(most):
+            entries = {(i, k): x for k, vector in enumerate(vectors) for i, x in vector.items()}
+            return Kernel(side, SparseMatrix((min(m, n), len(vectors)), entries))
+    bits = hadamard_bits(A, minor.rank + 1)
+    if bits / (_LARGE_BITS - 1) * eliminated.steps > most:
+        return None
+    return prove_by_primes(A, minor.rank, bits, seed, _LARGE_BITS)
 
 
 def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
@@ -246,14 +296,18 @@ def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
     return Kernel(side, vectors)
 
 
-def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> int:
+def prove_by_primes(A: Any, r: int, bits: float, seed: int, size: int = WORD_BITS) -> int:
     """Find rank r modulo primes whose product has more than the given bits; return the number of primes.
+
+    Args:
+        size: bits of each prime.
 
     Raises:
         RankGrewError: if it is larger for one of them.
     """
-    count = int(bits // (WORD_BITS - 1)) + 1  # every prime is at least 2²²
-    if any(minor_mod(A, p).rank > r for p in islice(random_primes(seed + 1), count)):
+    count = int(bits // (size - 1)) + 1  # every prime is at least 2^(size − 1)
+    rank_of = _rank_mod if size > WORD_BITS else lambda A, p: minor_mod(A, p).rank
+    if any(rank_of(A, p) > r for p in islice(random_primes(seed + 1, size), count)):
         raise RankGrewError
     return count
 
@@ -291,6 +345,11 @@ def hadamard_bits(A: Any, size: int) -> float:
             # factor covers the rounding of the conversion, the squares and the sum.
             squares = (A.astype(np.float64) ** 2).sum(axis=axis) * (1 + 1e-9)
             logs = [log2(s) / 2 for s in squares.tolist() if s > 1]
+        elif isinstance(A, SparseMatrix):
+            total: defaultdict[int, int] = defaultdict(int)
+            for place, x in A.entries.items():
+                total[place[axis]] += int(x) ** 2
+            logs = [log2(s) / 2 for s in total.values() if s > 1]
         else:
             sizes = [
                 (max((abs(x).bit_length() for x in row), default=0), len(row))

@@ -38,8 +38,11 @@ LARGEST_BALLS = 10**7
 #: decimals with large exponents do.
 LARGEST_INTEGERS = 2**31
 
-#: A component with more entries than this is refused rather than made dense: 8 bytes each.
+#: A dense component with more entries than this is refused: 8 bytes each.
 LARGEST_BLOCK = 10**8
+
+#: A component stays sparse if it has more entries than this, and less than this part of them is not 0.
+SMALL_BLOCK, SPARSE_BELOW = 10**6, 0.05
 
 
 class SparseMatrix(NamedTuple):
@@ -47,6 +50,10 @@ class SparseMatrix(NamedTuple):
 
     shape: tuple[int, int]
     entries: Mapping[tuple[int, int], Any]
+
+    def transpose(self) -> SparseMatrix:
+        """The transposed matrix."""
+        return SparseMatrix(self.shape[::-1], {(j, i): x for (i, j), x in self.entries.items()})
 
 
 class ExactMatrix(NamedTuple):
@@ -308,8 +315,8 @@ def integer_matrix(rows: Sequence[Sequence[Any]], columns: int | None = None) ->
 
 
 def shape(A: Any) -> tuple[int, int]:
-    """The numbers of rows and columns of an array or a FLINT matrix."""
-    if isinstance(A, np.ndarray):
+    """The numbers of rows and columns of an array, a sparse or a FLINT matrix."""
+    if isinstance(A, (np.ndarray, SparseMatrix)):
         return int(A.shape[0]), int(A.shape[1])
     return A.nrows(), A.ncols()
 
@@ -357,7 +364,10 @@ def from_triples(
 
 
 class Block(NamedTuple):
-    """A submatrix in its own right: its rows and columns in the whole matrix, and its dense entries."""
+    """A submatrix in its own right: its rows and columns in the whole matrix, and its entries.
+
+    These are dense, or a :class:`SparseMatrix` where this takes far less memory.
+    """
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -365,13 +375,13 @@ class Block(NamedTuple):
 
 
 def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]:
-    """Split A into pivots (row, column, value) and dense blocks; their number and ranks add up to rank A.
+    """Split A into pivots (row, column, value) and blocks; their number and ranks add up to rank A.
 
     With the pivots in this order, then the blocks, A is block triangular up to exchanges of rows and columns
     and a minor that contains all pivots and one minor of each block is, up to sign, their product.
 
     Raises:
-        TooLargeError: if a block has more than :data:`LARGEST_BLOCK` entries.
+        TooLargeError: if a block that is not sparse has more than :data:`LARGEST_BLOCK` entries.
     """
     # Lines are rows 0..m−1 and columns m..m+n−1; an entry joins two lines.
     m = A.shape[0]
@@ -402,14 +412,27 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
                 component.append(line)
                 waiting += joined.pop(line)
         components.append(sorted(component))
-    for component in sorted(components):
+    components.sort()
+    of_line = {line: n for n, component in enumerate(components) for line in component}
+    parts: list[dict[tuple[int, int], Any]] = [{} for _ in components]
+    for (i, j), value in A.entries.items():
+        if value and i in of_line and m + j in of_line:
+            parts[of_line[i]][i, j] = value
+    for component, part in zip(components, parts, strict=True):
         rows = [line for line in component if line < m]
         columns = [line - m for line in component if line >= m]
-        if len(rows) * len(columns) > LARGEST_BLOCK:
+        size = len(rows) * len(columns)
+        if size > SMALL_BLOCK and len(part) < SPARSE_BELOW * size:
+            row_of, column_of = ({line: n for n, line in enumerate(lines)} for lines in (rows, columns))
+            entries = {(row_of[i], column_of[j]): x for (i, j), x in part.items()}
+            sparse = SparseMatrix((len(rows), len(columns)), entries)
+            blocks.append(Block(tuple(rows), tuple(columns), sparse))
+            continue
+        if size > LARGEST_BLOCK:
             raise TooLargeError(
                 f"a connected part of the sparse matrix has {len(rows)} x {len(columns)} entries; "
                 f"at most {LARGEST_BLOCK} can be made dense"
             )
-        dense = [[A.entries.get((i, j), 0) for j in columns] for i in rows]
+        dense = [[part.get((i, j), 0) for j in columns] for i in rows]
         blocks.append(Block(tuple(rows), tuple(columns), integer_matrix(dense, len(columns))))
     return pivots, blocks

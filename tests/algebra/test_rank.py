@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import islice
-from math import gcd, inf, isqrt
+from itertools import combinations, islice
+from math import comb, gcd, inf, isqrt
+from time import process_time
 from typing import Any
 
 import flint
@@ -30,6 +32,7 @@ from agattn.algebra.exact_rank import (
 from agattn.algebra.matrices import SparseMatrix, from_triples, read_matrix
 from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
 from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
+from agattn.algebra.sparse import SparseElimination
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 
@@ -65,7 +68,7 @@ def check_certificate(rows: Any, result: RankResult) -> None:
         assert int(exact.p) * pow(int(exact.q), -1, p) % p == minor.value != 0
     for block in result.blocks:
         if isinstance(block.proof, Kernel):
-            K = flint.fmpq_mat(block.proof.matrix)
+            K = flint.fmpq_mat(list(block.proof.vectors())).transpose()
             B = flint.fmpq_mat(
                 len(block.rows), len(block.columns), [A[i, j] for i in block.rows for j in block.columns]
             )
@@ -302,6 +305,111 @@ def test_large_sparse_matrix_is_never_made_dense() -> None:
     result = rank(SparseMatrix((k + 5, k + 9), entries))
     assert (result.rank, result.evidence) == (k - 1, Evidence.PROVED)
     assert sum(len(block.rows) for block in result.blocks) == n
+
+
+def boundary(points: int, size: int) -> SparseMatrix:
+    """The boundary map of a full simplex, from the faces with so many points to those with one less."""
+    place = {face: i for i, face in enumerate(combinations(range(points), size - 1))}
+    entries = {}
+    for j, face in enumerate(combinations(range(points), size)):
+        for k in range(size):
+            entries[place[face[:k] + face[k + 1 :]], j] = (-1) ** k
+    return SparseMatrix((comb(points, size - 1), comb(points, size)), entries)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_boundary_maps_stay_sparse(turned: bool) -> None:
+    matrix = boundary(18, 5)
+    matrix = matrix.transpose() if turned else matrix
+    start = process_time()
+    result = rank(matrix)
+    assert process_time() - start < 10  # about a second; dense it took 37, and a gigabyte
+    assert (result.rank, result.evidence) == (comb(17, 4), Evidence.PROVED)
+    [kernel] = result.kernels
+    assert kernel.side == ("right" if turned else "left") and len(kernel) == comb(18, 4) - comb(17, 4)
+    minor = result.minor
+    assert isinstance(minor, Minor) and minor.rank == comb(17, 4)
+    # Each vector times the matrix, and a place where it alone is not 0.
+    vectors, seen = [{i: x for i, x in enumerate(v) if x} for v in kernel.vectors()], Counter[int]()
+    lines: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (i, j), x in matrix.entries.items():
+        line, other = (j, i) if turned else (i, j)
+        lines[line].append((other, x))
+    for vector in vectors:
+        product = Counter[int]()
+        for line, x in vector.items():
+            for other, y in lines[line]:
+                product[other] += int(x) * y
+        assert vector and not any(product.values())
+        seen.update(vector)
+    assert all(any(seen[line] == 1 for line in vector) for vector in vectors)
+
+
+@pytest.mark.slow
+def test_a_boundary_map_that_was_too_large_when_dense() -> None:
+    result = rank(boundary(22, 5))
+    assert result.shape == (7315, 26334)
+    assert (result.rank, result.evidence, len(result.kernels)) == (5985, Evidence.PROVED, 1)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(1, 12), st.integers(1, 12), st.integers(0, 8), st.integers(0, 10**6),
+    st.sampled_from([1, 9, 2**70]), st.sampled_from([1, 12]), st.sampled_from([0.2, 0.5]), st.booleans(),
+)  # fmt: skip
+def test_blocks_that_stay_sparse_have_the_same_proofs(
+    m: int, n: int, r: int, seed: int, size: int, denominator: int, density: float, dense_rest: bool
+) -> None:
+    """All of a sparse matrix by sparse elimination, with a dense rest or without."""
+    generator = random.Random(seed)
+
+    def entry() -> Fraction:
+        if generator.random() > density:
+            return Fraction(0)
+        return Fraction(generator.randint(-size, size), generator.randint(1, denominator))
+
+    left = [[entry() for _ in range(r)] for _ in range(m)]
+    right = [[entry() for _ in range(n)] for _ in range(r)]
+    rows = [
+        [sum((left[i][k] * right[k][j] for k in range(r)), Fraction(0)) for j in range(n)] for i in range(m)
+    ]
+    places = {(i, j): rows[i][j] for i in range(m) for j in range(n) if rows[i][j]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agattn.algebra.matrices.SMALL_BLOCK", 0)
+        patch.setattr("agattn.algebra.matrices.SPARSE_BELOW", 2)
+        if dense_rest:
+            patch.setattr("agattn.algebra.sparse.SMALL_REST", 0)
+            patch.setattr("agattn.algebra.sparse.DENSE_REST", 0)
+            patch.setattr("agattn.algebra.sparse.MOST_STEPS", 0)
+        for method in ("rational", "modular"):
+            result = rank(SparseMatrix((m, n), places), method, seed=seed % 5)
+            assert result.rank == fmpq_mat(rows).rank()
+            check_certificate(rows, result)
+        assert rank(SparseMatrix((m, n), places), "rational").evidence is Evidence.PROVED
+
+
+def test_vectors_that_are_no_small_numbers_leave_the_proof_to_primes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agattn.algebra.matrices.SMALL_BLOCK", 0)
+    monkeypatch.setattr("agattn.algebra.matrices.SPARSE_BELOW", 2)
+    big = {(i, j): (i + 1) * 7 ** (40 * j) + j for i in range(4) for j in range(4)}
+    for j in range(4):
+        big[3, j] = sum((2**80 + i) * big[i, j] for i in range(3))
+    result = rank(SparseMatrix((4, 4), big), "rational")
+    assert (result.rank, result.evidence) == (
+        flint.fmpz_mat([[big[i, j] for j in range(4)] for i in range(4)]).rank(),
+        Evidence.PROVED,
+    )
+    assert "primes whose product exceeds Hadamard's bound" in result.reason
+    assert rank(SparseMatrix((4, 4), big), budget=0).evidence is Evidence.MODULAR
+
+
+def test_a_dense_rest_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SMALL_REST", 0), ("DENSE_REST", 0), ("LARGEST_BLOCK", 3)):
+        monkeypatch.setattr(f"agattn.algebra.sparse.{name}", value)
+    matrix = SparseMatrix((3, 3), {(i, j): i + 2 * j + 1 for i in range(3) for j in range(3)})
+    found = SparseElimination(matrix, 8388593, most=0)
+    with pytest.raises(TooLargeError, match="after 1 pivots 2 x 2 entries of the sparse matrix are left"):
+        found.minor()
 
 
 def test_budget_turns_a_proof_into_modular_evidence() -> None:

@@ -77,6 +77,7 @@ from agattn.geometry.dimension.supports import by_supports
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
@@ -484,7 +485,10 @@ def _by_rank(
     found = rank(rows, seed=seed, points=1)
     memory.check()
     lower = found.lower_bound
-    bound = _least_bound(architecture, counted, lower, seed, None, progress)
+    if lower == 0 and _is_constant(architecture):
+        bound = Bound(0, "the function is the same at all parameters")
+    else:
+        bound = _least_bound(architecture, counted, lower, seed, None, progress)
     if lower < bound.value and architecture.degree is not None and points > 1:
         progress("the rank at further points")
         found = rank(replace(rows, upper_bound=bound.value, reason=bound.reason), seed=seed, points=points)
@@ -530,6 +534,14 @@ def _of_jet(architecture: Architecture) -> Bound | None:
         return found
     unseen = f"no scores of layers above {scores}" if scores else "no scores"
     return Bound(found.value, f"{found.reason}; a jet of this order sees {unseen}")
+
+
+def _is_constant(architecture: Architecture) -> bool:
+    """Whether all coefficients of a polynomial architecture are seen to be constants, by expanding them."""
+    if architecture.degree is not None:
+        with suppress(TooLargeError):
+            return all(f.degree() < 1 for f in coefficient_map(architecture).polynomials)
+    return False
 
 
 def _least_bound(

@@ -37,11 +37,10 @@ from functools import cached_property
 from math import lcm, log2
 from typing import Any
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
-from agattn.algebra.echelon import independent_columns
+from agattn.algebra.echelon import independent_vectors
 from agattn.algebra.gradings import Monomial, Relation, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse, Structure, structure
 from agattn.algebra.residues import (
@@ -508,14 +507,8 @@ def _families(
                 " correct its symmetries"
             )
     groups = [*known, found]
-    every = [B for group in groups for B in group]
-    places = {place: k for k, place in enumerate(sorted({place for B in every for place in B}))}
-    columns = np.zeros((len(places), len(every)), dtype=object)
-    for column, B in enumerate(every):
-        scale = lcm(*(x.denominator for x in B.values()))
-        for place, x in B.items():
-            columns[places[place], column] = int(x * scale)
-    kept = set(independent_columns(flint.fmpz_mat(columns.tolist()))) if places else set()
+    scales = [(B, lcm(*(x.denominator for x in B.values()))) for group in groups for B in group]
+    kept = set(independent_vectors({place: int(x * scale) for place, x in B.items()} for B, scale in scales))
     shown, numbers, families = _Moves(architecture), itertools.count(), []
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]

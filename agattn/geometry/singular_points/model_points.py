@@ -34,6 +34,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
+from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
@@ -187,8 +188,12 @@ class ModelClosure(Closure):
         """The closure, with coordinates, linear symmetries and equations where these are easily found."""
         source = coordinates(architecture)
         known, is_affine = within(dimension(architecture, seed, force=True), source)
-        zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
-        further = with_all_symmetries(ExactWeights(architecture, zeros), seed).further
+        further: tuple[Sparse, ...] = ()
+        if known.upper_bound == 0:  # a point, and every map of the parameters is a symmetry
+            is_affine = True
+        else:
+            zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
+            further = with_all_symmetries(ExactWeights(architecture, zeros), seed).further
         progress("equations")
         found = () if source is None or is_affine else _equations(source, seed, force)
         return cls(architecture, known, known.upper_bound, is_affine, seed, source, found, further)

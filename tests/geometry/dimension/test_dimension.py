@@ -17,6 +17,7 @@ from agattn import (
     Perceptron,
     PolynomialMap,
     SingleLayer,
+    singularities,
 )
 from agattn.algebra import memory
 from agattn.algebra.arithmetic import ModularArithmetic
@@ -218,6 +219,26 @@ def test_nothing_is_searched_for_where_the_bounds_meet(monkeypatch):
     assert dimension(DeepNetwork((8, 8), (4,), 2, heads=2)).evidence is Evidence.PROVED
     with pytest.raises(AssertionError, match="a search"):
         dimension(PolynomialMap(lambda a, b: a @ b, {"a": (40, 1), "b": (1, 50)}))
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        PolynomialMap(lambda A: 0 * A, {"A": (2, 31)}),
+        PolynomialMap(lambda A: A - A + 5, {"A": (2, 31)}),
+        PolynomialMap(lambda A, X: A @ X - A @ X, {"A": (2, 31)}, 31),
+    ],
+)
+def test_no_symmetries_are_searched_for_of_a_constant(constant, monkeypatch):
+    for where in ("dimension.lie_algebra", "identifiability.families"):
+        monkeypatch.setattr(f"agattn.geometry.{where}.linear_symmetries", lambda *_, **__: pytest.fail())
+    found = dimension(constant)
+    assert (found.dimension, found.evidence) == (0, Evidence.PROVED)
+    assert found.upper_bound_reason == "the function is the same at all parameters"
+    kinds = singularities(constant).kinds
+    assert {kind.singular for kind in kinds} == {"smooth"} and {kind.fiber_dimension for kind in kinds} == {
+        62
+    }
 
 
 @pytest.mark.slow
