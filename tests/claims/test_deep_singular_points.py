@@ -1,12 +1,15 @@
 """The theorem about critical and singular points of wide networks against exact ranks, and where it stops."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from agattn import DeepNetwork
+from agattn.algebra.echelon import rational_rank
 from agattn.claims import deep_singular_points
+from agattn.geometry.identifiability.virtual_weights import is_skew
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.virtual_points import (
     Statement,
@@ -98,6 +101,87 @@ def test_skew_pairs_in_one_plane():
     assert ranks([point([K, K], L)], 2)[0] == 22 - 6 - 2
     # A rank-two A that leaves the plane: one branch, nothing is critical.
     assert ranks([point([K, [[1, 2, 1], [5, 3, 0], [0, 1, 0]]], L)], 3)[0] == 22
+
+
+def random_skew(generator, d):
+    """A skew-symmetric matrix, of the largest even rank."""
+    M = generator.integers(-9, 10, (d, d)).astype(object)
+    return M - M.T
+
+
+@pytest.mark.parametrize(("d", "dim", "unions"), [(3, 30, (43, 47)), (4, 53, (76, 86))])
+def test_a_pair_in_one_plane_with_a_skew_matrix_between(d, dim, unions):
+    """Proposition 10: two preimages, their limits, and critical points where they meet."""
+    generator = np.random.default_rng(d)
+    basis, beta = generator.integers(-5, 6, (d, 2)).astype(object), np.array([[1, 2], [5, 3]], dtype=object)
+    K, A, low = (basis @ m @ basis.T for m in (np.array([[0, 1], [-1, 0]]), beta, np.outer([1, 2], [3, 1])))
+    between, L = random_skew(generator, d), generator.integers(-5, 6, (2, d)).astype(object)
+    pair = [point([K, between, A], L), point([A, between, K], L)]
+    for t, union, drop in zip((2, 3), unions, ((d * d - 1), 3), strict=True):
+        assert ranks(pair, t) == (dim, union)
+        assert ranks([point([K, between, K], L)], t)[0] == dim - drop
+        for M in (*(p.M for p in pair), (K, between, low), (K, between, K), (K, between, between, A)):
+            assert settled(wide(d, 2, t, len(M)), M, L) == (True, "purity")
+        apart = point([K, generator.integers(-9, 10, (d, d)), A], L)
+        assert settled(wide(d, 2, t, 3), apart.M, L) == (False, "one-point fiber")
+        assert ranks([apart], t)[0] == dim
+        X = generator.integers(-5, 6, (d, t)).astype(object)
+        one, other = (value(p.M, np.eye(d, dtype=object), X) for p in pair)
+        assert one.any() and (one * (-7) ** 4 == other).all()  # det β = −7
+
+
+def test_tokens_of_rank_two_are_as_two_tokens():
+    """Proposition 10: behind a matrix of rank two, and at three tokens behind a skew one."""
+    generator, d = np.random.default_rng(0), 5
+    K, other, v = random_skew(generator, d), random_skew(generator, d), generator.integers(-3, 4, (d, 1))
+    low = generator.integers(-3, 4, (d, 2)) @ generator.integers(-3, 4, (2, d))
+    general, L = generator.integers(-9, 10, (d, d)), np.eye(2, d, dtype=int)
+    square = 2 * K + v @ v.T
+    for t, first, singular in [(4, low, True), (3, other, True), (4, other, False), (3, general, False)]:
+        network, dim = wide(d, 2, t, 3), 3 * 24 + 10
+        given = [point([first, *M], L) for M in ((K, square), (square, K), (K, K))]
+        X = generator.integers(-3, 4, (d, t)).astype(object)
+        f, g = (value(p.M, L, X) for p in given[:2])
+        assert f.any() and (f * g[0, 0] == g * f[0, 0]).all() == singular
+        assert (ranks(given[2:], t)[0] == dim - 15 - 9) == singular
+        assert {settled(network, p.M, p.L) for p in given} == {(True, "purity") if singular else None}
+    apart = point([low, K, general, K], L)
+    assert ranks([apart], 3)[0] == apart.dimension - 9
+    assert settled(wide(d, 2, 3, 4), apart.M, apart.L) == (True, "purity")
+    assert settled(wide(d, 2, 3, 3), apart.M[1:], apart.L) is None
+
+
+def meet(M, t):
+    """Whether two skew matrices are proportional, as in Proposition 10."""
+    for i, n in itertools.combinations(range(len(M)), 2):
+        if is_skew(M[i]) and is_skew(M[n]) and rational_rank(np.array([M[i].ravel(), M[n].ravel()])) == 1:
+            two = t == 2 or any(rational_rank(m) == 2 or (t == 3 and is_skew(m)) for m in M[:i])
+            if two or (rational_rank(M[i]) == 2 and all(map(is_skew, M[i:n]))):
+                return True
+    return False
+
+
+def test_which_skew_points_are_critical():
+    """Observed: only those of Proposition 10, if all M_i and L have rank 2 or more. 4000 take 15 seconds."""
+    critical = [0, 0]
+    for seed in range(80):
+        generator = np.random.default_rng(seed)
+        d, l, t = (int(generator.integers(low, high)) for low, high in ((3, 5), (2, 5), (2, 4)))
+        pool = generator.integers(-4, 5, (3, d, 1)).astype(object)
+        of_rank_two = [a @ b.T - b @ a.T for a, b in itertools.combinations(pool, 2)]
+        skew = [*of_rank_two, of_rank_two[0], random_skew(generator, d)]
+        low = generator.integers(-4, 5, (d, 2)) @ generator.integers(-4, 5, (2, d))
+        others = [generator.integers(-4, 5, (d, d)).astype(object), low, skew[-1] + pool[0] @ pool[0].T]
+        M = [[*skew, *others][generator.integers(8)] for _ in range(l)]
+        M[generator.integers(l)] = skew[generator.integers(5)]
+        given = point(M, generator.integers(-4, 5, (2, d)))
+        if min(map(rational_rank, (*M, given.L))) < 2:
+            continue
+        is_critical = ranks([given], t)[0] < given.dimension
+        assert is_critical == meet(M, t)
+        assert not is_critical or settled(wide(d, 2, t, l), M, given.L) == (True, "purity")
+        critical[is_critical] += 1
+    assert min(critical) > 10
 
 
 def determinant(M, X):

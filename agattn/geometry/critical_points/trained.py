@@ -2,22 +2,25 @@ r"""Are given weights near a critical point of a loss, and how does gradient flo
 
 **Critical points in K, Q and V.** Let M = ∂L/∂A. The gradient is 0 iff ∂L/∂V = 0, K M = 0 and M Qᵀ = 0.
 Where K and Q have the rank ρ of A = KᵀQ, that says that φ_{A,V} is critical on M(d, d', ρ), near (A, V):
-the directions of A are K̇ᵀQ + KᵀQ̇, all those that keep the rank ρ, and V is free. So for each ρ ≤ a the
-critical points near given weights are looked for on M(d, d', ρ), from the nearest A of that rank, by
-Newton's method, and proved by Krawczyk's operator.
+the directions of A are K̇ᵀQ + KᵀQ̇, all those that keep the rank ρ, and V is free. The exception is d = 2,
+d' = ρ = 1 and V a multiple of k, A = kqᵀ, where φ is regular and the pairs (A, V) do not move it in all
+directions. So for each ρ ≤ a the critical points near given weights are looked for on M(d, d', ρ), from the
+nearest A of that rank, by Newton's method, and proved by Krawczyk's operator; none is listed in the
+exception.
 
 **Leaving it.** Turn K and Q so that their last a − ρ rows are 0. The loss to second order in directions
-(K̇, Q̇, V̇) is that in the first ρ rows and V, which is pulled back from M(d, d', ρ), plus ⟨M, K̇₂ᵀQ̇₂⟩ for
+(K̇, Q̇, V̇) is that in the first ρ rows and V, pulled back from the pairs with rk A = ρ, plus ⟨M, K̇₂ᵀQ̇₂⟩ for
 the last rows; mixed terms vanish as K̇₂ᵀQ₂ = K₂ᵀQ̇₂ = 0. The second form has the matrix (0 M; Mᵀ 0) for
 each row. So the index of the Hessian in (K, Q, V) is
 
-.. math:: \operatorname{ind}_{M(d, d', ρ)} + (a - ρ) \operatorname{rk} M.
+.. math:: \operatorname{ind}_{M(d, d', ρ)} + (a - ρ) \operatorname{rk} M
 
-The first part are directions that keep the rank of A. Those of the second raise it, at second order: along
-K̇₂ = u, Q̇₂ = −v, with the first singular vectors of M, the loss falls as L − σ₁ε². For ρ < a and M ≠ 0 the
-point is a strict saddle, a minimum on M(d, d', ρ) or not; M = 0 says that the loss is critical in all
-directions of A. If K or Q has a larger rank than A, index and rate can be others, but a critical point with
-rk A < a and M ≠ 0 is a strict saddle all the same: docs/layer/real-critical-points.md has the proof.
+at regular points of M(d, d', ρ), but for the exception. The first part are directions that keep the rank of
+A. Those of the second raise it, at second order: along K̇₂ = u, Q̇₂ = −v, with the first singular vectors of
+M, the loss falls as L − σ₁ε². For ρ < a and M ≠ 0 the point is a strict saddle, a minimum on M(d, d', ρ) or
+not; M = 0 says that the loss is critical in all directions of A. If K or Q has a larger rank than A, index
+and rate can be others, but a critical point with rk A < a and M ≠ 0 is a strict saddle all the same:
+docs/layer/real-critical-points.md has the proof.
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss

@@ -12,7 +12,7 @@ docs/networks/deep-singularities.md):
   rk L = 1.
 
 Where some M_i is skew-symmetric, M̄ is singular in these cases, too, and for d = 2 always, unless l = 1. Else
-it depends on the neighbours of M_i (:func:`settled`).
+it depends on the neighbours of M_i, or the matrices next to those if these are skew (:func:`settled`).
 
 The ranks are taken modulo a prime, at random inputs: they can only be too small, so they prove that a point
 is *not* critical, and where the images of the differential at several preimages of f span more than dim M̄
@@ -185,8 +185,8 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
     """Whether M̄ is singular at φ(M, L) ≠ 0, by theorems of docs/networks/deep-singularities.md; and by which.
 
     Theorems 4, 5 and 6 are about wide networks, Theorem 8 about smaller ranks or one bottleneck, and
-    Theorem 7 about one token. Where some M_i is skew-symmetric, Theorems 5 and 6 and Proposition 9 say
-    something about wide networks. ``None`` if none of them says.
+    Theorem 7 about one token. Where some M_i is skew-symmetric, Theorems 5 and 6 and Propositions 9 and 10
+    say something about wide networks. ``None`` if none of them says.
 
     >>> M, L = [np.diag([1, 2, 3]), np.diag([1, -1, 0])], np.eye(2, 3, dtype=int)
     >>> for ranks in ((3, 3), (3, 2), (2, 3)):
@@ -236,20 +236,30 @@ def _way(statement: Statement) -> Way:
 
 
 def _with_skew(point: VirtualPoint, t: int) -> tuple[bool, Way] | None:
-    """Theorems 5 and 6 and Proposition 9, where f ≠ 0 and some M_i is skew-symmetric."""
+    """Theorems 5 and 6, Propositions 9 and 10, where f ≠ 0 and some M_i is skew-symmetric.
+
+    For l = 1 docs/layer/corrected-theorem.md: a skew matrix is not of rank one.
+    """
     M, l = point.M, len(point.M)
     if l == 1:
         return False, "one-point fiber"
     pair = rational_rank(M[-1]) == 1 == rational_rank(point.L)
     if len(M[0]) == 2 or pair or point.first_of_rank_one is not None:
         return True, "purity"
-    skew = [j for j, m in enumerate(M) if is_skew(m)]
-    neighbours = [(M[j], M[n]) for j in skew for n in (j - 1, j + 1) if 0 <= n < l]
-    in_plane = any(rational_rank(np.concatenate([K, A, A.T])) == 2 for K, A in neighbours)
-    exchanged = any(_is_multiple_plus_square(K, A) for K, A in neighbours)
-    if in_plane or (t == 2 and exchanged):
-        return True, "purity"
-    decided = len(skew) == 1 and rational_rank(point.L) >= 2 and not exchanged
+    skew, exchanged = [is_skew(m) for m in M], False
+    for i, n in itertools.combinations(range(l), 2):
+        two_tokens = t == 2 or any(rational_rank(m) == 2 or (t == 3 and is_skew(m)) for m in M[:i])
+        next_to = all(skew[i + 1 : n])  # but for skew matrices between
+        for K, A in ((M[i], M[n]), (M[n], M[i])):
+            if not is_skew(K):
+                continue
+            in_theta = next_to and _is_multiple_plus_square(K, A)
+            in_plane = next_to and rational_rank(np.concatenate([K, A, A.T])) == 2
+            multiple = rational_rank(np.array([K.ravel(), A.ravel()])) == 1
+            if in_plane or (two_tokens and (in_theta or multiple)):
+                return True, "purity"
+            exchanged |= in_theta
+    decided = sum(skew) == 1 and rational_rank(point.L) >= 2 and not exchanged
     return (False, "one-point fiber") if decided else None
 
 

@@ -156,9 +156,9 @@ def test_a_head_of_lower_rank_is_at_a_saddle_whatever_the_ranks_of_its_factors(z
     assert negative_eigenvalues(negated(L), K, Q, V.astype(float)) > 0
 
 
-@pytest.mark.parametrize(("d", "expected"), [(2, 3), (3, 5)])
+@pytest.mark.parametrize(("d", "expected"), [(2, 3), (3, 5), (4, 7)])
 def test_keys_and_queries_of_one_rank_do_not_give_the_index_without_that_of_a(d, expected):
-    """K = (k; 0), Q = (0; q): A = 0, and neither ρ = 0 nor ρ = 1 gives the number of negative eigenvalues."""
+    """K = (k; 0), Q = (0; q): A = 0, and 2 rk M + 1 eigenvalues are negative, not 2 rk M as for ρ = 0."""
     layer, random = SingleLayer(d, 1, 2), np.random.default_rng(0)
     K, Q, V = np.zeros((2, d)), np.zeros((2, d)), random.standard_normal((1, d))
     K[0], Q[1] = random.standard_normal((2, d))
@@ -170,6 +170,23 @@ def test_keys_and_queries_of_one_rank_do_not_give_the_index_without_that_of_a(d,
     L = replace(loss(layer, "bombieri-weyl"), linear=tuple(linear))
     assert np.linalg.matrix_rank(by_A @ linear) == d - 1
     assert negative_eigenvalues(L, K, Q, V) == expected
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_weights_can_be_critical_where_their_function_is_not(a):
+    """d = 2, d' = ρ = 1 and V = kᵀ: the pairs have rank 3 at a regular point of M(2,1,1), of dimension 4."""
+    layer, k, q, m = SingleLayer(2, 1, a), [1, 2], [3, -1], np.array([2, -1])
+    K, Q, V, one = np.zeros((a, 2), int), np.zeros((a, 2), int), np.array([k]), np.eye(2, dtype=int)
+    K[0], Q[0] = k, q
+    moved = [(np.outer(e, q), V) for e in one] + [(np.outer(k, e), V) for e in one]
+    moved += [(np.outer(k, q), e[None]) for e in one]
+    pairs = np.array([coefficients(layer, *pair) for pair in moved]).astype(int)
+    missing = coefficients(layer, np.outer(m, q), m[None]).astype(int)  # q ⊗ m², which is tangent to M(2,1,1)
+    normal = np.kron(q, [4, -2, 1])
+    assert np.linalg.matrix_rank(pairs) == 3 and not (pairs @ normal).any() and missing @ normal
+    y = coefficients(layer, np.outer(k, q), V).astype(int)
+    L = loss(layer, "coefficients", target=(y + normal).tolist())
+    assert all(found.distance > 1e-3 for found in critical_points_near(L, weights(K=K, Q=Q, V=V)))
 
 
 def negated(L):
