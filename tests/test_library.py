@@ -203,6 +203,11 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.dimension(ag.Network([ag.Sum()], 2)), "2×1 → sum has no parameters; add a layer"),
         (lambda: ag.strata(ag.SingleLayer(2, 1, t=1)), "need t ≥ 2"),
         (lambda: ag.strata(ag.SingleLayer(900, 900)), "force=True"),
+        (lambda: ag.strata(SMALL)[0], r"^index strata by their ranks, not by 0; there are \(0,0,0\), "),
+        (
+            lambda: ag.verify(SMALL, engine="native", characteristic=101),
+            "native results hold over ℚ",
+        ),
         (lambda: ag.tangent_space(LAYER, (9, 1, 1)), r"not a stratum of M\(3,2,2\).* ag\.strata for those"),
         (lambda: ag.tangent_space(LAYER, 3), "give its three ranks"),
         (lambda: ag.tangent_space(LAYER, (1.5, 1, 2)), "give its three ranks"),

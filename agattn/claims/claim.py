@@ -218,17 +218,30 @@ def select(
     for identifier in ids:
         found = meant(identifier, claims)
         if not found:
-            inside = [
-                name for name in claims if len(identifier) > 3 and identifier.casefold() in name.casefold()
-            ]
-            if inside:
-                raise InputError(f"there is no claim {identifier!r}; did you mean {inside[0]!r}?")
-            for other in meant(identifier, others)[:1]:
+            elsewhere_meant = [] if _containing(identifier, claims) else meant(identifier, others)
+            for other in elsewhere_meant[:1]:
                 raise InputError(f"{other} is {others[other]}")
-            hint = nearest(identifier, [*claims, *others], f"; there are {', '.join(claims)}")
-            raise InputError(f"there is no claim {identifier!r}{hint}")
+            raise no_claim(identifier, claims, others)
         chosen |= {name: claims[name] for name in found}
     return list(chosen.values()) if ids else list(claims.values())
+
+
+def no_claim(identifier: str, claims: Iterable[str], others: Iterable[str] = ()) -> InputError:
+    """The error for an id that no claim has: with what contains it, has its number, or is spelled alike.
+
+    >>> print(no_claim("thm-3.4", ["theorem-3.9", "theorem-3.4.closed"]))
+    there is no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?
+    """
+    known = [*claims]
+    numbered = meant(re.split(r"[-\s]", identifier)[-1], [*known, *others])
+    hint = nearest(identifier, [*known, *others], f"; there are {', '.join(known)}")
+    for name in (_containing(identifier, known) + numbered)[:1]:
+        hint = f"; did you mean {name!r}?"
+    return InputError(f"there is no claim {identifier[:80]!r}{hint}")
+
+
+def _containing(identifier: str, ids: Iterable[str]) -> list[str]:
+    return [name for name in ids if len(identifier) > 3 and identifier.casefold() in name.casefold()]
 
 
 def meant(text: str, ids: Iterable[str]) -> list[str]:

@@ -156,13 +156,16 @@ def print_in_any_encoding() -> None:
 
 
 def replace_closed_streams() -> None:
-    """Lose what is printed on a stream that is closed, as by ``>&-``; and nothing else.
+    """Give a stream that is closed, as by ``>&-``, a file of its own: what is told on stderr is lost there.
 
-    No file that is opened later gets its number, by which a program that is started would write into it.
+    What is printed on stdout fails, as on a full disk, and the command with it. No file that is opened later
+    gets the number of the stream, by which a program that is started would write into it.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    if sys.stdout is None:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -30,6 +30,8 @@ STDOUT = Path("-")
 DRAWINGS = (".png", ".svg", ".pdf")
 #: Drawings, and pages to point at.
 FIGURES = (*DRAWINGS, ".html")
+#: Endings with which nobody names a folder.
+_FILES = (*FIGURES, ".md", ".tex", ".txt", ".json", ".jsonl", ".csv", ".toml", ".zip")
 
 
 def print_json(document: Mapping[str, object]) -> None:
@@ -160,6 +162,8 @@ class Destination(click.Path):
             refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
             return path
         ending = path.suffix.lower()
+        if self.folder and ending in _FILES and not path.is_dir():
+            raise InputError(f"{path} would be a folder; give one, such as {path.stem}")
         known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
         if not known and (ending or self.by_ending):
             *others, last = self.endings

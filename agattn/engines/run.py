@@ -218,8 +218,6 @@ def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
     printed = (ended.output + ended.errors).lower()
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
         raise EngineMemoryError(f"ran out of memory, with {limits.memory} MiB allowed; raise --memory")
-    if ended.status < 0:
-        raise EngineCrashedError(ended.how)
     if ended.status != 0:
         lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         lines = [line for line in lines if "error" in line.lower()] or lines

@@ -34,6 +34,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]
     engine_failed: bool
     seconds: Key[float, "Wall-clock time of everything.", SECONDS]
+    characteristic: int = 0  # of the field that engines were to use
 
     def __getitem__(self, claim: str) -> Verdict:
         """The verdict on a claim; KeyError with the nearest one if there is none."""
@@ -57,6 +58,14 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         if Status.UNDECIDED in statuses:
             return 4 if self.engine_failed else 3
         return 0
+
+    @property
+    def idle(self) -> str:
+        """What was asked for, and changed nothing; empty if all did something."""
+        if not self.characteristic or self.runs or self.troubles:
+            return ""
+        field = f"The field of {self.characteristic} elements changed nothing"
+        return f"{field}: no engine was asked, and native results hold over ℚ."
 
     @property
     def found_by(self) -> dict[str, list[str]]:
@@ -115,6 +124,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         computed = [f"Computed by {', '.join(engines) or 'exact linear algebra'} in {self.seconds:.1f} s."]
         if engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
+        computed += [self.idle] if self.idle else []
         return [*lines, "\n".join(computed)]
 
 

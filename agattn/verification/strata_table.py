@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
+from agattn.calls import is_list, shown
+from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import BoundaryAnswer, BoundarySequence, boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -260,10 +262,13 @@ class StrataTable(Result, name="strata"):
 
     def __getitem__(self, ranks: tuple[int, int, int]) -> StratumRow:
         """The row of the stratum (r_V, r_A, r); KeyError with those there are."""
+        there = ", ".join(str(row.stratum) for row in self.rows)
+        if not is_list(ranks):
+            raise InputError(f"index strata by their ranks, not by {shown(ranks)}; there are {there}")
         for row in self.rows:
             if (row.r_v, row.r_a, row.r) == tuple(ranks):
                 return row
-        raise KeyError(f"no stratum {ranks}; there are {', '.join(str(row.stratum) for row in self.rows)}")
+        raise KeyError(f"no stratum {ranks}; there are {there}")
 
 
 def strata_table(layer: SingleLayer) -> StrataTable:

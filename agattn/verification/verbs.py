@@ -555,6 +555,8 @@ def verify(
         from agattn.systems.catalogue import check_field  # which imports all tasks
 
         check_field(characteristic)
+        if engine == "native":
+            _no_characteristic(characteristic)
     settings = Settings(
         engine_name(engine, CHOICES), characteristic, Limits(timeout, memory), eliminate, seed, force,
         None if keep is None else Path(keep),

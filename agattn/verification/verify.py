@@ -122,6 +122,7 @@ def verify(
         tuple(work.troubles),
         work.engine_failed,
         time.monotonic() - started,
+        settings.characteristic or 0,
     )
 
 

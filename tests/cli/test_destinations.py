@@ -3,6 +3,7 @@
 import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from command_line import call, run
@@ -42,6 +43,19 @@ def test_it_is_refused_before_anything_else(command, option, tmp_path):
     if set(option.type.endings) & set(DRAWINGS):
         err = call(command, flag, tmp_path / "nodir" / f"x{ending}").err
         assert f"there is no folder {tmp_path / 'nodir'}" in err and not (tmp_path / "nodir").exists()
+
+
+FOLDERS = [(command, option) for command, option in WRITTEN if option.type.folder]
+
+
+@pytest.mark.parametrize(("command", "option"), FOLDERS, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("name", ["v.html", "rep.pdf", "r.JSON"])
+def test_a_folder_does_not_get_the_name_of_a_file(command, option, name, tmp_path):
+    ended = call(command, option.opts[0], tmp_path / name)
+    assert ended.status == 2 and ended.err.endswith(
+        f"would be a folder; give one, such as {Path(name).stem}\n"
+    )
+    assert not (tmp_path / name).exists()
 
 
 def test_nothing_heavy_is_imported_for_it():

@@ -229,11 +229,12 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
 
 # Streams that are closed, and interrupts while Python reads its modules
 
-#: Command lines, each with its exit status.
+#: Command lines, each with its exit status, and whether it prints on stdout.
 STATUS = {
-    "strata -d 2 -o 1": 0, "strata -d 0 -o 1": 2, "--help": 0, "nonsense": 2, "schema verify": 0,
-    "verify -d 3 -o 2 -a 2 --claim theorem-3.4.singular --engine native --json": 1,
-    "emit fiber -d 2 -o 1 -O x.m2": 0, "study g.toml --no-cache -O x.jsonl": 0,
+    "strata -d 2 -o 1": (0, True), "strata -d 0 -o 1": (2, False), "--help": (0, True),
+    "nonsense": (2, False), "schema verify": (0, True), "emit fiber -d 2 -o 1 -O x.m2": (0, False),
+    "verify -d 3 -o 2 -a 2 --claim theorem-3.4.singular --engine native --json": (1, True),
+    "study g.toml --no-cache -O x.jsonl": (0, True),
 }  # fmt: skip
 
 
@@ -245,13 +246,22 @@ def test_closed_streams_are_no_traceback_and_refute_nothing(closed, tmp_path):
     commands = [words.split() for words in STATUS]
     found = run_each(tmp_path, commands, streams=closed, captured=captured)
     for words, ended in zip(STATUS, found, strict=True):
-        assert ended.status == STATUS[words] and "Traceback" not in ended.err, words
-        assert ended.err.count("\n") <= 2, words
+        status, prints = STATUS[words]
+        is_lost = prints and ">&-" in closed.split()
+        assert ended.status == (2 if is_lost else status) and "Traceback" not in ended.err, words
+        assert ended.err.count("\n") <= 3, words
+        told = "agattn: cannot read or write the output: Bad file descriptor\n"
+        assert ended.err.endswith(told) is (is_lost and "2>&-" not in closed), words
     files = {file.name for file in tmp_path.glob("x.*")}
     assert files == {"x.m2", "x.jsonl"}
     for file in tmp_path.glob("x.*"):  # nothing else was written into what has the number of a closed stream
         text = file.read_text()
         assert json.loads(text) if file.suffix == ".jsonl" else text.startswith("--")
+
+
+def test_what_is_lost_as_stdout_is_closed_is_an_error(tmp_path):
+    [ended] = run_each(tmp_path, [["strata", "2", "1"]], streams=">&-")
+    assert ended.status == 2 and ended.err.endswith("the output: Bad file descriptor\n")
 
 
 def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):

@@ -12,6 +12,7 @@ from agattn.architectures.network import check_tokens
 from agattn.cli.output import check_destination, check_drawing
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+from agattn.verification.verbs import verify
 
 LAYER = ["-d", "2", "-o", "1"]
 NETWORK = ["--dims", "2,2", "--ranks", "1"]
@@ -19,6 +20,10 @@ REFUSED = [
     (["ideal", *LAYER, "--complete", "--field", "4"], "which is no field"),
     (["ideal", *LAYER, "-O", "x.m2", "--field", "4"], "which is no field"),
     (["verify", *LAYER, "--engine", "native", "--field", "4"], "which is no field"),
+    (
+        ["verify", *LAYER, "--engine", "native", "--field", "32003"],
+        "--field is for engines; native",
+    ),
     (["verify", *LAYER, "-t", ""], "t is ''"),
     (["verify", *NETWORK, "--heads", ""], "heads is ''"),
     (["verify", *NETWORK, "--temperature", "2"], "--temperature"),
@@ -91,6 +96,13 @@ def test_it_is_refused_in_one_line(tmp_path, monkeypatch, arguments, message):
     code, out, err = call(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1) and message in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_field_that_no_engine_was_asked_about_is_told():
+    asked, told = ["verify", *LAYER, "--claim", "3.3"], "The field of 32003 elements changed nothing"
+    assert told in call(*asked, "--field", "32003").out and told not in call(*asked).out
+    assert told in call(*asked, "--field", "32003", "--json").err
+    assert told in str(verify(SingleLayer(2, 1), "3.3", characteristic=32003))
 
 
 @pytest.mark.parametrize("entry", ['"1/101"', '"3/202"'])

@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -211,6 +213,12 @@ def test_too_many_jobs(study, monkeypatch):
 # Interrupts, in processes of their own
 
 
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
 LONG = """
 engine = "native"
 claims = ["theorem-3.4.singular", "agattn.tangent-dimension", "theorem-3.2"]
@@ -309,6 +317,27 @@ def test_a_study_that_does_not_end_leaves_the_finished_file(tmp_path, cache):
         "done, and not kept, because of --no-cache; the lines so far are in r.jsonl.part\n"
     )
     assert len(lines_in(part)) >= 2 and (tmp_path / "r.jsonl").read_text() == "of yesterday"
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_dies_is_told_by_the_jobs_that_were_lost(tmp_path, cache):
+    pytest.importorskip("distributed")
+    address, dask = f"tcp://127.0.0.1:{free_port()}", [sys.executable, "-m", "dask"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    scheduler = subprocess.Popen([*dask, "scheduler", "--host", address, "--no-dashboard"], **quiet)
+    worker = subprocess.Popen([*dask, "worker", address, "--no-nanny", "--no-dashboard"], **quiet)
+    process = begin(tmp_path, "r.jsonl", "--no-cache", "--scheduler", address)
+    try:
+        while process.poll() == 2:  # the scheduler was not there yet
+            process = begin(tmp_path, "r.jsonl", "--no-cache", "--scheduler", address)
+        assert eventually(lambda: lines_in(tmp_path / "r.jsonl.part")) and process.poll() is None
+        scheduler.kill()
+        err = process.communicate(timeout=60)[1]
+    finally:
+        for one in (process, worker, scheduler):
+            one.kill()
+            one.wait()
+    assert process.returncode == 4 and err.startswith("wrote r.jsonl\n18 jobs") and err.count("\n") == 2, err
 
 
 def test_a_report_notices_jobs_that_are_missing(study, tmp_path):

@@ -19,6 +19,8 @@ LIKELY = [
         "the model is 'examples', a folder; give FILE.toml, or FILE.py:name; that",
     ),
     ("dimension --model nowhere/x.py:net", "there is no folder nowhere"),
+    ("verify 2 1 --claim thm-3.4", "there is no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?"),
+    ("verify 2 1 --claim cor-A.4", "there is no claim 'cor-A.4'; did you mean 'corollary-A.4'?"),
     ("verify 2 1 --claim singular", "there is no claim 'singular'; did you mean 'theorem-3.4.singular'?"),
     ("verify 2 1 --claim theorem-34", "did you mean 'theorem-3.4.closed'?"),
     ("emit nothing 2 1", "there is no task 'nothing'; there are implicit-ideal, hilbert-function"),

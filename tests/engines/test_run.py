@@ -71,6 +71,10 @@ MISDEEDS = {
     "sleeps with children": ("sleep 300 & sleep 300; wait", EngineTimeoutError, 3, "time limit"),
     "spins": ("while :; do :; done", EngineTimeoutError, 3, "time limit"),
     "is killed": ("kill -9 $$", EngineCrashedError, 4, "killed by signal 9"),
+    "is killed and says why": (
+        "echo 'error: stack overflow' >&2; kill -9 $$", EngineCrashedError, 4,
+        "killed by signal 9: error: stack overflow",
+    ),
     "crashes": ("kill -SEGV $$", EngineCrashedError, 4, f"killed by signal {int(signal.SIGSEGV)}"),
     "is foreign": ("kill -ILL $$", EngineCrashedError, 4, "install another build of it"),
     "fails": ("echo 'line 3: error: no' >&2; exit 1", EngineCrashedError, 4, "status 1: line 3: error: no"),

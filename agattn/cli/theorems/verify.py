@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.output import STDOUT, progress, show_result, write_file, write_json
+from agattn.cli.output import STDOUT, progress, say_on_stderr, show_result, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.report import Report
@@ -45,6 +45,8 @@ def command(
     from agattn.verification.verbs import verify
 
     characteristic = None if field_name is None else options.characteristic(field_name)
+    if characteristic and engine_name == "native":
+        options.leave_out("is for engines; native results hold over QQ", "field_name")
     if certificate is not None:
         from agattn.verification.certificate import check_certifiable
 
@@ -62,6 +64,8 @@ def command(
         _certify(result, certificate)
     if certificate != STDOUT:
         show_result(result, as_json)
+    if as_json and result.idle:
+        say_on_stderr(result.idle)
     return result.exit_status
 
 

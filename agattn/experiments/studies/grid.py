@@ -30,9 +30,10 @@ from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
+from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
-from agattn.errors import InputError, TooLargeError, nearest
+from agattn.errors import InputError, TooLargeError
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
 from agattn.verification.verify import CHOICES
 
@@ -236,11 +237,12 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """The claims wanted that are about architectures of a kind; none for all."""
-    tables = {claim: claims.table_of(claim) for claim in wanted}
-    for claim, table in tables.items():
-        if not table:
-            hint = nearest(claim, claims.CLAIMS, f"; there are {', '.join(getattr(claims, _CLAIMED[kind]))}")
-            raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
+    tables: dict[str, str] = {}
+    for text in wanted:
+        found = [text] if claims.table_of(text) else meant(text, claims.CLAIMS)
+        if not found:
+            raise no_claim(text, getattr(claims, _CLAIMED[kind]), claims.CLAIMS)
+        tables |= {claim: claims.table_of(claim) for claim in found}
     mine = tuple(claim for claim, table in tables.items() if table == _CLAIMED[kind])
     if needed and wanted and not mine:
         raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add a claim about {kind}")

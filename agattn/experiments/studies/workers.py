@@ -17,8 +17,10 @@ import os
 import resource
 import secrets
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, InvalidStateError
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
@@ -79,9 +81,7 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
         def teardown(self, worker: object) -> None:
             _end_with_children()
 
-    # A connection that closes early is no news to anybody.
-    for name in ("asyncio", "tornado.application", "distributed"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _silence()
     with ExitStack() as stack:
         place, token = stack.enter_context(work_folder()), secrets.token_hex(8)
         stack.enter_context(watched(place, f"{TOKEN}={token}"))
@@ -99,6 +99,12 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
             client = stack.enter_context(Client(cluster, set_as_default=False))
             client.register_plugin(EndAtOnce())
         yield client.get_executor(pure=False), number
+
+
+def _silence() -> None:
+    """Print nothing of Dask: a connection that is lost is told by the jobs that were lost with it."""
+    for name in ("asyncio", "tornado.application", "distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _allow_files(needed: int, number: int) -> None:
@@ -147,6 +153,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         from distributed import Client
     except ImportError as error:
         raise InputError(_NO_DASK.format("--scheduler")) from error
+    _silence()
     try:
         asyncio.run(_greet(address))
         client = Client(address, timeout=_CONNECT, set_as_default=False)
@@ -162,9 +169,35 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
             raise InputError(
                 f"the scheduler at {address} has no workers; start some with: dask worker {address}"
             ) from error
-        yield client.get_executor(pure=False), _IN_FLIGHT
+        yield _OnCluster(client), _IN_FLIGHT
     finally:
         client.close(timeout=_CONNECT)
+
+
+class _OnCluster(Executor):
+    """Gives jobs to a client of Dask, and ends those with an error that wait when the scheduler is gone."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._executor = client, client.get_executor(pure=False)
+        self._pending: set[Future[Any]] = set()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def submit(self, do: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future = self._executor.submit(do, *arguments, **options)
+        except Exception as error:  # of a client that is closed
+            future.set_exception(error)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
+
+    def _watch(self) -> None:
+        while self._client.status != "closed":
+            time.sleep(1)
+        for future in [*self._pending]:
+            with suppress(InvalidStateError):
+                future.set_exception(ConnectionError("the scheduler is gone"))
 
 
 async def _greet(address: str) -> None:

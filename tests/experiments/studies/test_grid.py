@@ -20,6 +20,15 @@ def architectures(text, **more):
     return [job.architecture for job in read_grid(text, **more).jobs]
 
 
+@pytest.mark.parametrize("text", ["theorem-3.4", "3.4", "Theorem 3.4"])
+def test_a_theorem_stands_for_all_of_its_claims(text):
+    """As for ``agattn verify --claim``; networks are asked about the claims about networks alone."""
+    grid = f'claims = ["{text}", "3.7"]\n' + LAYER + NETWORK
+    layer, network = read_grid(grid).jobs
+    assert layer.claims == tuple(name for name in CLAIMS if name.startswith("theorem-3.4."))
+    assert network.claims == ("theorem-3.7",)
+
+
 def test_the_example_is_a_grid():
     jobs = read_grid(example()).jobs
     assert len(jobs) == 18 and len(set(jobs)) == 18
@@ -157,6 +166,7 @@ def test_no_value_makes_more_than_a_message(value):
         ('claims = "all"\n' + LAYER, "claims is 'all'; it must be a list such as"),
         ("claims = []\n" + LAYER, "claims is []; it must be a list such as"),
         ('claims = ["corolary-3.3"]\n' + LAYER, "no claim 'corolary-3.3'; did you mean 'corollary-3.3'?"),
+        ('claims = ["thm-3.4"]\n' + LAYER, "no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?"),
         ('claims = ["x"]\n' + LAYER, f"there is no claim 'x'; there are {', '.join(CLAIMS)}"),
         ('claims = ["theorem-3.7"]\n' + LAYER, "none of the claims is about layers; leave out layers, or"),
         ('claims = ["lemma-3.1"]\n' + LAYER + NETWORK, "none of the claims is about networks"),
