@@ -62,7 +62,7 @@ def test_the_version_and_the_licence_are_the_same_everywhere():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"version = {{{__version__}}}" in readme
     changelog = (ROOT / "docs" / "reference" / "changelog.md").read_text(encoding="utf-8")
-    newest = re.search(r"^## (\S+), (.+)$", changelog, re.MULTILINE)
+    newest = re.search(r"^## (\S+), (\d.+)$", changelog, re.MULTILINE)
     day = cited["date-released"]
     assert newest.groups() == (__version__, f"{day.day} {day:%B} {day.year}")
 

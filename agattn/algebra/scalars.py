@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 
 
 class Float(NamedTuple):
-    """A type of stored numbers: the nearest one to x is at most ``roundoff``·|x| + ``least`` away."""
+    """A type of stored numbers: the nearest one to x differs by at most ``roundoff · abs(x) + least``."""
 
     roundoff: float
     least: float = 0.0

@@ -236,7 +236,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-class Outside(NamedTuple):
+class LeftOut(NamedTuple):
     """What is said of keys that are not read."""
 
     named: list[str]
@@ -245,13 +245,13 @@ class Outside(NamedTuple):
 
 def _checked(
     table: Mapping[str, Any], family: Family | None, read: set[str], ignore: Sequence[str]
-) -> Outside:
+) -> LeftOut:
     """Sort the keys that are not read: harmless, named, ignored; refuse those that may matter.
 
     Raises:
         InputError: if a key may matter and is not known, or the model is of a kind that is not read.
     """
-    known, found, strange = common(), Outside([], []), list[str]()
+    known, found, strange = common(), LeftOut([], []), list[str]()
     of = f" of {family.name}" if family else " beside text_config"
     for name, value in table.items():
         if name in ignore:
@@ -301,7 +301,7 @@ class _Configuration:
         name: str | None,
         ignore: Sequence[str],
         around: object = None,
-        outer: Outside | None = None,
+        outer: LeftOut | None = None,
     ) -> None:
         own = table.get("model_type", around)
         self.table, self.family = table, find(own, name)

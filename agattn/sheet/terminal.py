@@ -157,31 +157,38 @@ def _folded(line: str, width: int) -> str:
     return above + "\n".join(lines).replace(_TIE, " ")
 
 
-#: A column that may be folded is no narrower.
-_NARROWEST = 16
+#: Widths to which a column may be folded: the second one where a table does not fit with the first.
+_NARROW = (16, 8)
 
 
 def print_table(table: Table, console: Console | Paper) -> None:
     """Print a table, or where the table does not fit, each row as a paragraph: nothing is ever cut off.
 
-    Columns under wide headings may be folded, to a width of no less than 16 characters and of their longest
-    word.
+    Columns under wide headings may be folded, the first ones first, to a width of no less than 8 characters
+    and of their longest word.
     """
     columns = [[row[n] for row in table.rows] for n in range(len(table.headings))]
-    longest, needed = [], []
-    for heading, column in zip(table.headings, columns, strict=True):
-        lines = [str(heading), *map(_plain, column)]
-        longest.append(max(map(len, lines)))
-        words = (len(word) for line in lines for word in line.split())
-        needed.append(min(longest[-1], max(_NARROWEST, *words)) if isinstance(heading, Wide) else longest[-1])
-    spare = console.width - sum(needed) - 2 * len(needed) + (1 if table.ruled else 2)
-    if spare < 0:
+    lines = [
+        [str(heading), *map(_plain, column)] for heading, column in zip(table.headings, columns, strict=True)
+    ]
+    longest = [max(map(len, column)) for column in lines]
+    for narrow in _NARROW:
+        widths = [
+            min(most, max(narrow, *(len(word) for line in column for word in line.split())))
+            if isinstance(heading, Wide)
+            else most
+            for heading, column, most in zip(table.headings, lines, longest, strict=True)
+        ]
+        spare = console.width - sum(widths) - 2 * len(widths) + (1 if table.ruled else 2)
+        if spare >= 0:
+            break
+    else:
         _print_paragraphs(table, console)
         return
-    widths = []
-    for most, least in zip(longest, needed, strict=True):
-        widths.append(min(most, least + spare))
-        spare -= widths[-1] - least
+    for n in reversed(range(len(widths))):
+        more = min(spare, longest[n] - widths[n])
+        widths[n] += more
+        spare -= more
     _draw(table, columns, widths, console)
 
 

@@ -91,7 +91,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
         values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
         meanings = [f"{v.claim}: {v.meaning}." for v in self.verdicts if v.is_terse and v.meaning]
-        headings, why = ("claim", "verdict", "evidence"), Wide("why")
+        headings, why = ("claim", "verdict", Wide("evidence")), Wide("why")
         return Sheet(
             str(self.layer),
             (

@@ -116,6 +116,7 @@ def is_plain(text):
         )),
         ["fiber", "--model", "model.py:lettered", "config.json"],
         ["dimension", "--config", "config.json"],
+        ["dimension", "--config", "config.json", "--family", "gpt2"],
         ["dimension", "--config", "config.json", "--json"],
         ["dimension", "--config", f"no{EVIL}"],
         ["dimension", "--model", "model.py:raises"],
@@ -137,7 +138,7 @@ def test_nor_with_colours_nor_in_python(program, monkeypatch):
         ag.fiber(network, {f"W{EVIL}": 1})
     assert is_plain(str(caught.value))
     monkeypatch.setenv("FORCE_COLOR", "1")
-    out = call("dimension", "--config", "config.json").out
+    out = call("dimension", "--config", "config.json", "--family", "gpt2").out
     assert "\x1b[1m" in out and "\x1b[31m" not in out and "\\u001b[31m" in out
 
 

@@ -229,7 +229,14 @@ def parsers():
     }
     weights = {"K": np.eye(2), "Q": np.eye(2), "V": np.ones((1, 2))}
     index = {"weight_map": {f"model.layers.0.self_attn.{x}_proj.weight": "shard.safetensors" for x in "qkv"}}
-    shapes = {"num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 1}
+    shapes = {
+        "model_type": "llama",
+        "hidden_size": 2,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "num_key_value_heads": 1,
+        "head_dim": 2,
+    }
     points = [json.dumps(x).encode() for x in (point, {"K": [[1, 0]] * 2, "Q": point["A"], "V": point["V"]})]
     weights_json = [*points, (EXAMPLES / "weights.json").read_bytes()]
     targets = [json.dumps(y).encode(), *points]
