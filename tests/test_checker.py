@@ -30,7 +30,7 @@ from agattn.verification.certificate import dump, make_certificate, make_learnin
 from tests.faults.certificates import at, places
 
 LIGHT = (
-    "_version", "errors", "check", "checker", "files", "patience",
+    "_version", "errors", "files", "check", "checker", "patience",
     "cli", "cli.commands", "cli.ending", "cli.interrupts", "cli.main", "cli.output", "cli.theorems",
     "cli.theorems.check", "sheet", "sheet.data", "sheet.terminal",
 )  # fmt: skip

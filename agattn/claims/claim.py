@@ -232,10 +232,10 @@ def no_claim(identifier: str, claims: Iterable[str], others: Iterable[str] = ())
     >>> print(no_claim("thm-3.4", ["theorem-3.9", "theorem-3.4.closed"]))
     there is no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?
     """
-    known = [*claims]
-    numbered = meant(re.split(r"[-\s]", identifier)[-1], [*known, *others])
-    hint = nearest(identifier, [*known, *others], f"; there are {', '.join(known)}")
-    for name in (_containing(identifier, known) + numbered)[:1]:
+    known, all_ids = [*claims], [*claims, *others]
+    numbered = meant(re.split(r"[-\s]", identifier)[-1], all_ids)
+    hint = nearest(identifier, all_ids, f"; there are {', '.join(known)}")
+    for name in (_containing(identifier, all_ids) + numbered)[:1]:
         hint = f"; did you mean {name!r}?"
     return InputError(f"there is no claim {identifier[:80]!r}{hint}")
 

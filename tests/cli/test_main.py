@@ -163,7 +163,7 @@ BAD = [
     (["verify", "-d", "1000000", "-o", "1"], "500000500000000000 coordinates; the limit is 1000. Use"),
     (["verify", "-d", "9" * 30, "-o", "1"], "it must be a whole number of at most 1000000000"),
     (["emit", "implicit-ideal", "-d", "5", "-o", "5"], "375 coordinates; the limit is 60. Use --force"),
-    (["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.5"], "did you mean 'theorem-3.9'"),
+    (["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.5"], "did you mean 'lemma-3.5'"),
     (["verify", "-d", "2", "-o", "1", "--claim", "agatn.degree"], "did you mean 'agattn.degree'"),
     (["verify", "-d", "2", "-o", "1", "--engine", "magma"], "there is no engine 'magma'"),
     (["verify", "-d", "2", "-o", "1", "--field", "GF9"], "the field is 'GF9'"),

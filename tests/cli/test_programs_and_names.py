@@ -16,7 +16,7 @@ EVIL = "\x1b]0;x\x07\x1b[31m\x9b31m\u202e"
 PROGRAM = """
 import agattn as ag
 from sympy import Symbol
-import helper
+import imported_by_a_model as helper
 
 EVIL = '\\x1b]0;x\\x07\\x1b[31m\\x9b31m\\u202e'
 named = ag.PolynomialMap(lambda A, X: A @ X, {"A": (2, 2)}, 2, name="f" + EVIL)
@@ -59,13 +59,13 @@ def product(layer, arithmetic, W, X):
 @pytest.fixture
 def program(tmp_path, monkeypatch):
     (tmp_path / "model.py").write_text(PROGRAM, encoding="utf-8")
-    (tmp_path / "helper.py").write_text(HELPER, encoding="utf-8")
+    (tmp_path / "imported_by_a_model.py").write_text(HELPER, encoding="utf-8")
     (tmp_path / "config.json").write_text(
         '{"model_type": "gpt2\\u001b[31m\\u009b\\u202e", "n_embd": 8, "n_head": 2, "n_layer": 2}'
     )
     monkeypatch.chdir(tmp_path)
     yield tmp_path
-    sys.modules.pop("helper", None)
+    sys.modules.pop("imported_by_a_model", None)
 
 
 @pytest.mark.parametrize("raised", ["KeyError('no weight')", "OverflowError('no weight')", "SystemExit(1)"])
@@ -74,11 +74,11 @@ def program(tmp_path, monkeypatch):
 def test_an_error_in_a_program_has_its_file_and_line(program, command, left, raised):
     """Also later than at the door, in what the program imports, and for the status 1, which refutes."""
     text = HELPER.replace("None, 0", f"{raised}, {left}")
-    (program / "helper.py").write_text(text, encoding="utf-8")
+    (program / "imported_by_a_model.py").write_text(text, encoding="utf-8")
     ended = call(command, "--model", "model.py:network")
     name = raised.partition("(")[0]
     assert ended.status == 2 and ended.out == ""
-    assert re.fullmatch(rf"agattn: helper\.py, line 9: {name}: .*\n", ended.err), ended.err
+    assert re.fullmatch(rf"agattn: imported_by_a_model\.py, line 9: {name}: .*\n", ended.err), ended.err
 
 
 @pytest.mark.parametrize(
