@@ -16,7 +16,7 @@ def test_the_table_and_the_document_say_the_same():
     assert shown.status == 0
     words = " ".join(shown.out.split())
     for word in (
-        "singular proved (several",
+        "singular proved L = 1 (several branches)",
         "smooth proved",
         "smooth branch proved",
         "rk M_1 = 1 19 +3 29 singular proved (tangent",
