@@ -667,23 +667,27 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
     Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
     """
     exponent = 0
-    if not (first.is_exact and second.is_exact):
+    exact = first.is_exact and second.is_exact
+    if not exact:
         first, second, exponent = _at_unit_scale(first, second)
-    best: tuple[Array, tuple[int, int], Any] | None = None
+    best: tuple[Array, tuple[int, int]] | None = None
+    largest: Any = 0
     for count, (u, w) in enumerate(_probes(len(first.A))):
         inputs = [np.stack([start, w], axis=1) for start in (u, u * 0)]
-        gaps = [second(X) - first(X) for X in inputs]
+        points = inputs if exact else [as_floats(X) for X in inputs]
+        gaps = [second(X) - first(X) for X in points]
         if not (gaps[0] - gaps[1])[:, 1].any():
             continue
         for X, gap in zip(inputs, gaps, strict=True):
             place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-            if best is None or abs(gap[place]) > abs(best[2]):
-                best = X, (int(place[0]), int(place[1])), gap[place]
-        if best is not None and (first.is_exact or count >= 32):
+            if abs(gap[place]) > largest:
+                best, largest = (X, (int(place[0]), int(place[1]))), abs(gap[place])
+        if best is not None and (exact or count >= 32):
             break
     if best is None:
         return None
-    X, entry, gap = best
+    X, entry = best
+    gap = (second(X) - first(X))[entry]
     return X, entry, np.ldexp(gap, exponent) if exponent else gap
 
 
