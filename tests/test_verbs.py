@@ -10,7 +10,7 @@ import pytest
 
 import agattn as ag
 from agattn import library
-from agattn.cli.commands import COMMANDS, MODULES
+from agattn.names import COMMANDS, MODULES
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,9 +9,10 @@ import pytest
 from command_line import call, run
 
 from agattn import patience
-from agattn.cli.commands import COMMANDS
+from agattn.cli.kinds import DRAWINGS, Destination
 from agattn.cli.main import cli
-from agattn.cli.output import DRAWINGS, Destination, progress
+from agattn.cli.output import progress
+from agattn.names import COMMANDS
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "matplotlib", "jinja2", "scipy")
 #: Every option of every command that names what is written.

@@ -9,7 +9,7 @@ from command_line import ROOT, call, start
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.architectures.network import check_tokens
-from agattn.cli.output import check_destination, check_drawing
+from agattn.cli.kinds import check_destination, check_drawing
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.verification.verbs import verify

@@ -7,8 +7,8 @@ import pytest
 from command_line import ROOT, call, document, run
 
 from agattn._version import __version__
-from agattn.cli.commands import COMMANDS, FOLDERS
 from agattn.cli.main import main
+from agattn.names import COMMANDS, GROUPS
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
 
@@ -80,7 +80,7 @@ def test_help_names_every_command_and_status():
 
 def test_help_lists_the_commands_in_groups_and_the_main_one_first():
     out = call("--help")[1]
-    titles = [title for title, _ in FOLDERS.values()]
+    titles = list(GROUPS)
     assert titles[0] == "Check the theorems" and next(iter(COMMANDS)) == "verify"
     places = [out.index(f"\n{title}:\n") for title in titles]
     assert places == sorted(places) and len(set(places)) == 7
