@@ -33,6 +33,11 @@ def in_shell() -> Iterator[None]:
         _in_shell = before
 
 
+def worded(shell: str, python: str) -> str:
+    """The text for a shell or that for Python, as the message is read."""
+    return shell if _in_shell else python
+
+
 def argument(name: str, value: object = None) -> str:
     """A parameter, with a value if there is one, as it is written where the message is read.
 

@@ -23,7 +23,7 @@ _NATIVE_MEMORY = Option(
     Whole(64), metavar="MIB", default=None,
     help="Memory limit in MiB.  [default: natively what the machine has; 8192 for each engine process]",
 )  # fmt: skip
-_OF_JOBS = {"json": "Print one JSON document on a line for each job, or run, instead of the table."}
+_LINES = "Print one JSON document on a line for each job, or run, instead of the table."
 
 
 def _is_about_files(given: Mapping[str, object]) -> bool:
@@ -153,7 +153,7 @@ SHELL: Mapping[str, Shell] = {
         "agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR",
         "agattn.cli.experiments:train",
         more="agattn.cli.jobs:work_of",
-        **_OF_JOBS,
+        json=_LINES,
     ),
     "calibrate": Shell(
         "agattn calibrate; agattn calibrate --out calibration --quick",
@@ -164,7 +164,7 @@ SHELL: Mapping[str, Shell] = {
         "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl",
         "agattn.cli.experiments:study",
         more="agattn.cli.jobs:work_of",
-        **_OF_JOBS,
+        json=_LINES,
     ),
     "atlas": Shell(
         "agattn atlas --max-width 3 --max-depth 2 -O atlas.md; agattn atlas --points -O points.md",

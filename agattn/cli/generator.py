@@ -36,7 +36,7 @@ class Option(NamedTuple):
         more: further arguments of :class:`click.Option`.
     """
 
-    kind: click.ParamType | None = None
+    kind: click.ParamType[Any] | None = None
     flags: str = ""
     metavar: str = ""
     help: str = ""
@@ -292,8 +292,7 @@ def _parameter(name: str, kind: str, default: Any, option: Option, text: str) ->
     is_flag = kind.startswith("bool")
     words = "|".join(option.kind.words) if isinstance(option.kind, EngineName) else None
     settings = {
-        "type": None if is_flag else option.kind or _kind(kind),
-        "is_flag": is_flag,
+        **({"is_flag": True} if is_flag else {"type": option.kind or _kind(kind)}),
         "multiple": "Sequence[str]" in kind,
         "metavar": option.metavar or words,
         "help": option.help or text,
@@ -305,7 +304,7 @@ def _parameter(name: str, kind: str, default: Any, option: Option, text: str) ->
     return click.Option([*flags, name], **{**settings, **option.more})
 
 
-def _kind(kind: str) -> click.ParamType:
+def _kind(kind: str) -> click.ParamType[Any]:
     """How a value of a type is read where no option says that."""
     if kind.startswith("int"):
         return Whole()
@@ -319,7 +318,7 @@ def described(docstring: str) -> dict[str, str]:
     {'a': 'The two numbers.', 'b': 'The two numbers.'}
     """
     section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", inspect.cleandoc(docstring), re.DOTALL | re.MULTILINE)
-    texts = {}
+    texts: dict[str, str] = {}
     for names, text in re.findall(r"(?m)^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", section[1] if section else ""):
         line = " ".join(text.split()).replace("``", "").replace(" [default", "  [default")
         texts |= dict.fromkeys(names.split(", "), line[:1].upper() + line[1:])

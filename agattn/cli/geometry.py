@@ -134,7 +134,7 @@ def critical_points(
     """
     from agattn.verification.verbs import critical_points, critical_points_near
 
-    loss = {"metric": metric or "generic", "data": read_data(data, metric, samples), "samples": samples}
+    loss: dict[str, Any] = {"metric": metric or "generic", "data": read_data(data, metric, samples), "samples": samples}
     if weights is None:
         return critical_points(architecture, **loss, **given)
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")

@@ -82,7 +82,7 @@ class Word(click.Choice[str]):
         raise click.UsageError(f"{name} is {value!r}; it must be one of {listed}", ctx)
 
 
-class EngineName(click.ParamType):
+class EngineName(click.ParamType):  # type: ignore[type-arg]
     """The name of an engine, or one of some other words, in any case."""
 
     name = "text"
