@@ -155,22 +155,6 @@ def test_training_from_weights_beyond_all_bounds_is_divergence(scale, monkeypatc
     assert run["outcome"] == "diverged"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("-d 3 -o 2 -t 1 --engine singular", "with one token only V and A + Aᵀ matter"),
-        ("-d 5 -o 5 --metric gaussian --engine singular", "49 variables are too many to finish"),
-        ("-d 3 -o 4 --method equations --engine singular", "too many to finish"),
-    ],
-)
-def test_bad_input_is_refused_before_an_engine_is_looked_for(words, said, monkeypatch):
-    from command_line import call
-
-    monkeypatch.setenv("AGATTN_SINGULAR", "/nowhere")
-    ended = call("critical-points", *words.split())
-    assert ended.status == 2 and said in ended.err
-
-
 def test_the_degree_is_known_by_the_argument_that_is_named():
     at_two, at_one = (ag.degree(ag.SingleLayer(2, 1, 1, t=t)) for t in (2, 1))
     assert (at_two.degree, at_two.reason.partition(":")[0]) == (3, "intersection theory")

@@ -46,6 +46,17 @@ def head(out: int = 2, **more: object) -> str:
     return '[[layer]]\ntype = "attention"\n' + "".join(f"{k} = {json.dumps(v)}\n" for k, v in keys.items())
 
 
+def tensors(kind: str, size: int, *names: str) -> bytes:
+    """A file of safetensors, with matrices of four entries, each of them 0 and of a number of bytes."""
+    table = {
+        name: {"dtype": kind, "shape": [2, 2], "data_offsets": [4 * size * n, 4 * size * (n + 1)]}
+        for n, name in enumerate(names)
+    }
+    header = json.dumps(table).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(4 * size * len(names))
+
+
+QUERIES, KEYS, VALUES = (f"model.layers.0.self_attn.{letter}_proj.weight" for letter in "qkv")
 MARKET = "%%MatrixMarket matrix coordinate integer general\n"
 SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
 PROGRAM = """\
@@ -127,16 +138,19 @@ TEXTS = {
     "stack.json": '{"A": [[[1, 0], [0, 0]], [[0, 1], [1, 0]]], "V": [[[1, 2]], [[3, 4]]]}',
     "layers.json": '{"A_1": [[1]], "V_1": [[2]], "A_2": [[3]], "V_2": [[5]]}',
     "network.json": '{"K_1": [[1, 0]], "Q_1": [[1, 1]], "V_1": [[1, 2], [3, 4]]}',
-    "deep.json": '{"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 5]]}',
+    "deep.json": '{"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], '
+    '"V_2": [[1, 5]]}',
     "wide.json": json.dumps({"A": np.eye(4).tolist(), "V": np.eye(4).tolist()}),
     "sums-nan.json": json.dumps({"W_1_1": [["nan", 0, 0]] * 5, "W_1_2": [[1] * 5]}),
     "no-y.json": json.dumps({"X": [[[1, 0], [2, 1]], [[0, 3], [1, 1]], [[2, 1], [-1, 4]]]}),
     "other.bin": b"\x80\x04",
     "header.safetensors": (2**62).to_bytes(8, "little") + b"{}",
-    "cut.safetensors": b'\x3f\0\0\0\0\0\0\0{"A": {"dtype":"F64", "shape":[9, 9], "data_offsets":[0, 648]}}',
+    "cut.safetensors": tensors("F64", 8, "A", "V")[:-8],
+    "fp8.safetensors": tensors("F8_E4M3", 1, QUERIES, KEYS, VALUES),
     # Configurations.
     "gpt2.json": '{"model_type": "gpt2"}',
     "own.json": '{"model_type": "own", "kv_x": 1}',
+    "family/config.json": '{"model_type": "own", "n_embd": 2, "n_head": 1, "n_layer": 1, "kv_strange": 1}',
     "checkpoint/config.json": '{"model_type": "gpt2", "n_head": 2, "n_embd": 8, "n_layer": 2}',
 }
 
@@ -147,6 +161,7 @@ class Malice:
 
 
 OBJECTS = np.array([[Malice()]], dtype=object)
+WHOLE = {name: np.ones((2, 2), np.int8) for name in (QUERIES, KEYS, VALUES)}
 #: Files of numpy's: one array, or several by their names.
 ARRAYS = {
     "objects.npy": OBJECTS,
@@ -164,6 +179,13 @@ ARRAYS = {
     "data-nan.npz": {"X": np.full((1, 2, 2), np.nan), "Y": np.zeros((1, 1, 2))},
     "cut.npy": np.eye(9),
     "cut.npz": {"A": np.eye(9), "V": np.eye(9)},
+    "integers.npz": WHOLE,
+    "packed.npz": {name.replace("weight", "qweight"): np.ones((2, 4), np.int32) for name in WHOLE},
+    **{
+        f"quantized-{scale}.npz": WHOLE | {KEYS.replace("weight", scale): np.ones(2)}
+        for scale in ("SCB", "weight.absmax", "scales", "weight_scale", "weight_scale_inv")
+    },
+    "family/model.npz": {"h.0.attn.c_attn.weight": np.zeros((2, 6))},
     "square.npz": {"h.0.attn.c_attn.weight": np.zeros((36, 24))},
     "checkpoint/model.npz": {f"h.{n}.attn.c_attn.weight": np.zeros((8, 24)) for n in range(2)},
 }

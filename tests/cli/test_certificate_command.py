@@ -2,11 +2,9 @@
 
 import json
 
-import pytest
 from command_line import call, document
 
 THIN = ["certificate", "3", "2", "2", "--claim", "theorem-3.4.singular", "--claim", "agattn.degree"]
-MODEL = '[input]\ndim = 2\n[[layer]]\ntype = "perceptron"\nwidths = [2, 1]\ndegree = 3\n'
 
 
 def test_a_refutation_is_certified_and_checked(tmp_path):
@@ -62,28 +60,3 @@ def test_a_network_and_what_has_no_certificate():
     assert "differential" in found["uncertified"]["agattn.network-dimension"]
     out = call("certificate", *words).out
     assert "agattn.deep-zeros" in out and "not certified" in out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["2", "1", "-O", "/proc/x.json"], "cannot write /proc/x.json"),
-        (["2", "1", "-O", "t.docx"], "cannot write t.docx; its name must end in .json"),
-        (["2", "1", "-O", "-", "--json"], "both print on stdout"),
-        (["2", "1", "-t", "1"], "a certificate needs t ≥ 2"),
-        (
-            ["2", "1", "--claim", "agattn.hilbert-function"],
-            "agattn.hilbert-function has no certificate; only lemma-3.1, theorem-3.2",
-        ),
-        (
-            ["--model", "MODEL"],
-            "no claim about this model has a certificate; layers and networks of attention have some",
-        ),
-        ([], "Missing option '-d'"),
-    ],
-)
-def test_what_cannot_be_certified_is_one_line(words, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.toml").write_text(MODEL, encoding="utf-8")
-    status, out, err = call("certificate", *["m.toml" if word == "MODEL" else word for word in words])
-    assert (status, out) == (2, "") and err.count("\n") == 1 and message in err, err

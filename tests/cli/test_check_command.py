@@ -27,20 +27,3 @@ def test_changed(certificate):
     status, out, _ = call("check", certificate)
     assert status == 1 and "NOT VALID" in out
     assert not document("check", certificate, status=1)["valid"]
-
-
-def test_unreadable(tmp_path):
-    for text in (None, "no JSON", "{}"):
-        path = tmp_path / "certificate.json"
-        if text is not None:
-            path.write_text(text, encoding="utf-8")
-        status, _, err = call("check", path)
-        assert status == 2 and err.count("\n") == 1
-    assert call("check", tmp_path).status == 2
-
-
-def test_one_token_has_nothing_to_certify(tmp_path):
-    layer = ["-d", "2", "-o", "1", "-t", "1"]
-    arguments = ["--engine", "native", "--claim", "lemma-A.3", "--certificate", tmp_path / "x.json"]
-    status, _, err = call("verify", *layer, *arguments)
-    assert status == 2 and "t is 1; a certificate needs t ≥ 2" in err

@@ -103,13 +103,6 @@ def test_equations_of_networks_and_models(tmp_path):
     )
 
 
-def test_memory_beyond_the_limit_is_refused_in_a_line():
-    status, out, err = call("ideal", "-d", "4", "-o", "1", "--max-degree", "7", "--memory", "64")
-    assert (status, out) == (2, "")
-    line = r"agattn: .*: up to \d+ MiB of memory, and 64 MiB are allowed\. .* use --force\n"
-    assert re.fullmatch(line, err)
-
-
 def test_the_closure_of_a_stratum():
     layer = ("-d", "3", "-o", "2", "-a", "2")
     found = document("ideal", *layer, "--stratum", "1,1,2")
@@ -125,19 +118,3 @@ def test_the_layer_of_a_stratum_may_be_written_as_a_network():
     words = ("ideal", "--dims", "3,2", "--ranks", "2", "-t", "2", "--stratum", "1,1,1", "--max-degree", "1")
     found = document(*words)
     assert (found["architecture"]["dims"], found["dimension"]) == ([3, 2], 6)
-
-
-def test_a_stratum_is_three_ranks_of_a_layer():
-    layer = ("-d", "2", "-o", "1")
-    for ranks, said in [
-        ("1,1", "give its three ranks"),
-        ("1,1,3", "there are (0,0,0), (1,1,1), (1,1,2), (1,2,2)"),
-        ("0,0,0", "is the function 0 alone"),
-    ]:
-        ended = call("ideal", *layer, "--stratum", ranks)
-        assert ended.status == 2
-        assert said in ended.err
-    for more in ["--complete"], ["--invariants"], ["--engine", "singular"]:
-        ended = call("ideal", *layer, "--stratum", "1,1,2", *more)
-        assert ended.status == 2
-        assert f"leave {more[0]} out" in ended.err

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from command_line import call, document
 
 DATA = {"X": [[[1, 0], [2, 1]], [[0, 3], [1, 1]], [[2, 1], [-1, 4]]], "Y": [[[1, 2]], [["1/2", 0]], [[3, 1]]]}
@@ -40,30 +39,3 @@ def test_what_is_printed(singular):
     shown = call("critical-points", "-d", "2", "-o", "1", "--samples", "2").out
     assert "smooth part          1  ∞, of degree 4" in shown
     assert "The loss is no distance: its W has rank 4 of 6." in shown
-
-
-def test_what_is_refused(tmp_path):
-    no_number, no_y = tmp_path / "nan.npz", tmp_path / "x.json"
-    np.savez(no_number, X=np.full((1, 2, 2), np.nan), Y=np.zeros((1, 1, 2)))
-    no_y.write_text(json.dumps({"X": DATA["X"]}))
-    layer = ["-d", "2", "-o", "1"]
-    for words, message in (
-        ([*layer, "--data", str(no_number)], "X at (1, 1, 1): nan is not a finite number"),
-        ([*layer, "--data", str(no_y)], "has no array Y; it must have X and Y, and holds X"),
-        ([*layer, "--data", str(no_y), "--samples", "3"], "--data has its own loss; leave out --metric"),
-        ([*layer, "--metric", "gaussian", "--samples", "3"], "the metric gaussian has none"),
-        ([*layer, "--samples", "0"], "0 is not at least 1"),
-    ):
-        check_refusal(message, *words)
-
-
-@pytest.mark.engine("singular")
-def test_layers_are_refused():
-    check_refusal("with one token only V and A + Aᵀ matter", "-d", "2", "-o", "1", "-t", "1")
-    check_refusal("31 variables are too many to finish. Use --force", "-d", "4", "-o", "4")
-
-
-def check_refusal(message, *words):
-    ended = call("critical-points", *words)
-    assert (ended.status, ended.out) == (2, "") and message in ended.err, ended.err
-    assert len(ended.err.strip().splitlines()) <= 3

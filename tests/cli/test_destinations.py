@@ -87,11 +87,6 @@ def test_a_command_tells_a_terminal_alone(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_too_many_samples_are_refused_with_the_limit():
-    status, out, err = call("critical-points", "2", "1", "--samples", "100000000")
-    assert (status, out) == (2, "") and "100000000; it must be from 1 to 100000" in err
-
-
 def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
     assert call("figure", "2").err.endswith("nothing was drawn; -O figure2.png draws it\n")
 

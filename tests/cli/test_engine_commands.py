@@ -103,12 +103,6 @@ def test_emit(tmp_path, engine):
     assert json.loads((tmp_path / "script.json").read_text()) == document(*arguments)
 
 
-def test_emit_into_what_is_no_folder(tmp_path):
-    (tmp_path / "file").write_text("")
-    code, _, err = call("emit", "fiber", "-d", "2", "-o", "1", "-O", str(tmp_path / "file" / "x"))
-    assert code == 2 and "cannot write" in err and err.count("\n") == 1
-
-
 def test_the_command_in_the_header_writes_the_script_again():
     given = ["hilbert-function", "-d", "2", "-o", "1", "-a", "1", "--field", "101", "--max-degree", "3"]
     script = call("emit", *given)[1]
@@ -377,16 +371,3 @@ def test_membership(by_singular, tmp_path, text, member):
     file.write_text(text)
     result = document(*MEMBERSHIP, "--point", str(file))
     assert result["answer"]["member"] == member and result["evidence"] == "proved"
-
-
-def test_membership_of_what(tmp_path):
-    code, out, err = call(*MEMBERSHIP)
-    assert (code, out) == (2, "") and "membership needs --point FILE" in err and err.count("\n") == 1
-    file = tmp_path / "point.json"
-    for text, told in (
-        ("{", "is not JSON"), ('{"y": [1, 2]}', "must be 1 × 6"), ('{"y": 3}', "must be 1 × 6"),
-        ('{"y": [1, 0, 1, 0, 0, 0.5]}', "write exact ones"), ('{"x": []}', "must hold"),
-    ):  # fmt: skip
-        file.write_text(text)
-        code, out, err = call(*MEMBERSHIP, "--point", str(file))
-        assert (code, out) == (2, "") and told in err and "point.json" in err and err.count("\n") == 1

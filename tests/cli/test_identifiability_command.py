@@ -2,11 +2,9 @@
 
 import json
 
-import pytest
 from command_line import call, document
 
 from agattn.documents import check
-from agattn.geometry.identifiability import at_weights
 
 LAYER = ("-d", 3, "-o", 2, "-a", 2)
 
@@ -66,27 +64,3 @@ def test_a_group_of_heads_in_a_file():
         "locally",
         "proved",
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((*LAYER, "--functions", "K^T W"), "there is no array W; the arrays are K, Q, V"),
-        ((*LAYER, "--functions", "K Q"), "K is 2×3 and Q is 2×3; a product takes as many columns"),
-        ((*LAYER, "--functions", "K^T Q ^ 2"), "'^' is not read here"),
-        (
-            ("--dims", "2,2", "--ranks", "2", "--normalization", "softmax", "--skip"),
-            "no polynomial in its weights",
-        ),
-        (
-            ("-d", 99, "-o", 2),
-            "parameters; which are determined is found for at most 3000. --force tries anyway",
-        ),
-        ((*LAYER, "--at", "examples/nowhere.json"), "examples/nowhere.json"),
-        ((*LAYER, "--at", "examples/network.json"), "K_1 is no parameter of M(3,2,2)"),
-    ],
-)
-def test_what_cannot_be_asked_is_one_line(words, message, monkeypatch):
-    monkeypatch.setattr(at_weights, "GeneralStudy", None)  # weights are looked at before the work
-    ended = call("identifiability", *words)
-    assert ended.status == 2 and message in ended.err and ended.err.count("\n") == 1

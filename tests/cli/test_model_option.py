@@ -1,4 +1,4 @@
-"""--model: commands on models, and one clear line where a command is not about them."""
+"""--model: commands on models."""
 
 import json
 
@@ -9,10 +9,6 @@ from agattn.documents import check
 
 SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
 LAYER = '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 2\n'
-SOFTMAX = (
-    '[input]\ndim = 3\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 2\nrank = 2\n'
-    'normalization = "softmax"\n[[layer]]\ntype = "power"\ndegree = 2\n'
-)
 DEEP = "[input]\ndim = 3\ntokens = 3\n" + 2 * '[[layer]]\ntype = "attention"\nout = 3\nrank = 2\n'
 
 
@@ -111,36 +107,3 @@ def test_a_study_of_models(models):
     assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
     assert call("report", "--study", "results.jsonl", "--out", "report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
-    (models / "grid.toml").write_text(f'ask = "strata"\n[[models]]\n{text}')
-    assert 'ask = "strata" is for [layers]' in call("study", "grid.toml").err
-    (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text.replace("degree", "degre")}')
-    assert "models: layer 1 (perceptron) has an unknown key 'degre'" in call("study", "grid.toml").err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("dimension --model sums.toml -d 2", "--model describes everything by itself; leave out -d"),
-        ("dimension --model missing.toml", "the model is 'missing.toml', and there is no such file"),
-        ("dimension --model cubic.py:cubics", "has no cubics; did you mean 'cubic'?"),
-        ("ideal --model softmax.toml", "is no polynomial; leave out the normalization"),
-        ("ideal --model sums.toml --complete", "--complete is for one lightning head, and 3×1"),
-        ("ideal --model sums.toml --engine M2 --seed 1", "--seed is for native computation; macaulay2 finds"),
-        ("strata --model deep.toml", "one layer of one lightning head, and not about M(3,3,3; 2,2), t = 3"),
-        ("verify --model sums.toml --claim 3.4", "theorem-3.4.closed is about a layer; give -d and -o"),
-        ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
-        ("report --model softmax.toml --out r", "only polynomial models have a report"),
-        ("singularities --model softmax.toml", "kinds of points are those of polynomial models"),
-        ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
-        ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
-        ("fiber --model softmax.toml w.json", "agattn fiber is about polynomial models; 3×2"),
-        ("emit tangent-cone --model sums.toml", "tangent-cone is about a layer; give -d and -o"),
-        ("rlct --model sums.toml", "give a FILE with weights W_1_1 and W_1_2 of 3×1"),
-    ],
-)  # fmt: skip
-def test_one_line_where_a_model_does_not_serve(models, arguments, said):
-    (models / "w.json").write_text("{}")
-    (models / "nan.json").write_text(json.dumps({"W_1_1": [["nan", 0, 0]] * 5, "W_1_2": [[1] * 5]}))
-    (models / "softmax.toml").write_text(SOFTMAX)
-    status, out, err = call(*arguments.split())
-    assert (status, out) == (2, "") and said in err and err.count("\n") == 1

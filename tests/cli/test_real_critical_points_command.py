@@ -39,31 +39,3 @@ def test_weights_near_a_saddle(tmp_path):
     assert found["loss"] - first["excess"] - first["point"]["loss"] < 1e-9
     shown = call("critical-points", *LAYER, "--seed", "1", "--weights", str(file)).out
     assert "1 direction that raises the rank of A" in shown
-
-
-def test_what_is_refused(tmp_path):
-    file, zero = tmp_path / "w.json", tmp_path / "zero.json"
-    file.write_text(json.dumps({"A": [[1, 0], [0, 1]], "V": [[1, 2]]}))
-    zero.write_text(json.dumps({"A": [[0, 0], [0, 0]], "V": [[1, 2]]}))
-    for words, message in (
-        (
-            ["--real", "--samples", "2"],
-            "W has rank 4, not 6, and there may be infinitely many critical points",
-        ),
-        (["--real", "-t", "1"], "t is 1"),
-        (["--weights", str(file), "--real"], "--real is for counting; with --weights nothing is counted"),
-        (["--weights", str(zero)], "the weights give the function 0"),
-        (["-a", "1", "--weights", str(file)], "rank"),
-    ):
-        ended = call("critical-points", *LAYER, *words)
-        assert (ended.status, ended.out) == (2, "") and message in ended.err, ended.err
-    large = tmp_path / "large.json"
-    large.write_text(json.dumps({"A": np.eye(4).tolist(), "V": np.eye(4).tolist()}))
-    for words, message in (
-        (["--real"], "31 variables are too many to finish. Use --force"),
-        (["--weights", str(large)], "dimension 31; critical points near weights are found up to 20"),
-    ):
-        ended = call("critical-points", "-d", "4", "-o", "4", *words)
-        assert (ended.status, ended.out) == (2, "") and message in ended.err, ended.err
-    ended = call("critical-points", "-d", "3", "-o", "1", "--weights", str(file))
-    assert ended.status == 2 and "d = 2 and d' = 1" in ended.err

@@ -77,39 +77,6 @@ def test_a_checkpoint(tmp_path: Path) -> None:
     assert shown.status == 0 and "127/2" in shown.out and "not exact minimizers" in shown.out
 
 
-@pytest.mark.parametrize(
-    ("arrays", "words", "said"),
-    [
-        ({"K": [[1]], "V": [[1]]}, (), "weights are V together with either A, or both K and Q"),
-        ({"A": [[1]]}, (), "either V, or W_O and W_V"),
-        ({"A": [[1, 2]], "V": [[1, 2]]}, (), "it must be d × d"),
-        ({"A": [[1]], "V": [["nan"]]}, (), "nan"),
-        ({"A": [], "V": []}, (), "V has the shape (0,)"),
-        ({"A": [[1]], "V": [[1]]}, ("--tolerance", "0"), "tolerance"),
-        ({"A": [[1]], "V": [[1]]}, ("-t", "0"), "t is 0"),
-        ({"A": [[1]], "V": [[1]]}, ("-t", "1", "--curve"), "--curve is for t ≥ 2"),
-        ({"A": [[1]], "V": [[1]]}, ("-d", "3"), "-d describes a layer"),
-    ],
-)
-def test_bad_input(tmp_path: Path, arrays: dict[str, list[list[object]]], words, said: str) -> None:
-    ended = call("rlct", write(tmp_path, **arrays), *words)
-    assert ended.status == 2 and ended.err.count("\n") == 1 and said in ended.err
-
-
-def test_undecided_for_one_token(tmp_path: Path) -> None:
-    path = write(tmp_path, K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]])
-    ended = call("rlct", path, "-t", 1)
-    assert ended.status == 3 and "span 1 of 2 dimensions" in ended.err
-
-
-@pytest.mark.parametrize(
-    "words", [("-d", "2"), ("-d", "2", "-o", "1", "--curve"), ("-d", "2", "-o", "1", "-t", "1")]
-)
-def test_bad_usage(words: tuple[str, ...]) -> None:
-    ended = call("rlct", *words)
-    assert ended.status == 2 and ended.err.count("\n") == 1
-
-
 def test_a_network(tmp_path: Path) -> None:
     words = ("--dims", "2,2,2", "--ranks", "2,2", "-t", 3)
     arrays = json.loads((ROOT / "examples" / "network.json").read_text())
@@ -124,25 +91,3 @@ def test_a_network(tmp_path: Path) -> None:
     merged = write(tmp_path, K_1=[[[1, 0]]] * 2, Q_1=[[[1, 1]]] * 2, V_1=[[[1, 2]], [[3, 4]]])
     found = document("rlct", "--dims", "2,1", "--ranks", 1, "-t", 2, "--heads", 2, merged)
     assert found["architecture"]["heads"] == [2] and found["bracket"]["lambda"] == "5/2"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--dims", "2,2", "--ranks", "2"), "give a FILE with weights K_1, Q_1 and V_1"),
-        (("--dims", "2,2", "--ranks", "2", "w.json"), "K_1 has the shape (1, 2)"),
-        (("--dims", "2,2,2", "--ranks", "1,1", "w.json"), "the weights lack K_2"),
-        (("--dims", "2,2", "w.json"), "Missing option '--ranks'"),
-        (("--dims", "2,2", "--ranks", "1", "--softmax", "w.json"), "--softmax is for one layer"),
-        (("--skip", "w.json"), "--skip describes a network"),
-        (
-            ("--dims", "2,2", "--ranks", "1", "--normalization", "softmax", "--skip", "w.json"),
-            "fibers are known for softmax with one head in each layer, any values and no skip connections",
-        ),
-    ],
-)
-def test_a_network_that_is_not_in_the_file(tmp_path: Path, monkeypatch, words, message) -> None:
-    write(tmp_path, K_1=[[1, 0]], Q_1=[[1, 1]], V_1=[[1, 2], [3, 4]])
-    monkeypatch.chdir(tmp_path)
-    ended = call("rlct", *words)
-    assert ended.status == 2 and message in ended.err

@@ -48,15 +48,3 @@ def test_two_heads_have_limits_that_no_weights_reach():
     assert found["limits"]["witness"]["heads"]
     shown = call("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2)
     assert "A limit outside: y_11 = " in " ".join(shown.out.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--dims", "20,20,20", "--ranks", "2,2"), "--force"),
-        (("--dims", "2,2", "--ranks", "2", "--normalization", "softmax"), "lightning"),
-    ],
-)
-def test_what_cannot_be_asked_is_one_line(words, message):
-    ended = call("singularities", *words)
-    assert ended.status == 2 and message in ended.err and ended.err.count("\n") == 1

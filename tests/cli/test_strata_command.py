@@ -54,16 +54,3 @@ def test_hasse_diagram_is_the_same_every_time(tmp_path):
     assert drawn[0] == drawn[1]
     for label in ("(2,1,3)", "Q definite", "dim 13"):
         assert label in drawn[0].decode()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-d", "2", "-o", "1", "-t", "1"], "t is 1"),
-        (["-d", "0", "-o", "1"], "d is 0"),
-        (["-d", "2", "-o", "1", "--hasse", "x.bmp"], "x.bmp"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message):
-    status, _, err = call("strata", *arguments)
-    assert status == 2 and message in err and err.count("\n") == 1

@@ -177,32 +177,6 @@ def test_exit_statuses(study, fakes):
     ]  # another limit is another job
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Missing argument 'GRID.toml'"),
-        (["nowhere.toml"], "cannot read nowhere.toml: No such file or directory; agattn study --example"),
-        (["GRID", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "--workers are on this machine"),
-        (["GRID", "--cache", "x", "--no-cache"], "--cache says where to keep results and --no-cache not to"),
-        (["GRID", "--seed", "-1"], "seed is -1; it must be a whole number of at least 0"),
-        (["GRID", "--memory", "1"], "memory is 1; it must be"),
-        (["GRID", "--timeout", "0"], "the timeout is 0.0 s; it must be above 0"),
-        (["GRID", "--part", "x"], "the part is 'x'; write K/N"),
-        (["GRID", "-O", "GRID/x"], "cannot write"),
-        (["GRID", "--cache", "GRID/x", "--workers", "0"], "cannot keep results in"),
-        (["BYTES"], "is not UTF-8 text"),
-    ],
-)
-def test_bad_input_is_one_line(tmp_path, arguments, message):
-    (tmp_path / "grid").write_text(SINGULAR)
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    names = {"GRID": str(tmp_path / "grid"), "BYTES": str(tmp_path / "bytes")}
-    words = [word.replace("GRID", names["GRID"]).replace("BYTES", names["BYTES"]) for word in arguments]
-    status, out, err = call("study", *words)
-    assert (status, out) == (2, "") and message in err
-    assert err.startswith("agattn: ") and err.count("\n") == 1
-
-
 def test_too_many_jobs(study, monkeypatch):
     monkeypatch.setattr(grid_module, "MAX_JOBS", 4)
     status, _, err = study(SINGULAR)
@@ -373,24 +347,6 @@ def test_reports_of_a_study(study, tmp_path):
     found = document("report", "--study", results, "--grid", grid, "--out", other, status=1)
     assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
     assert found["study"]["jobs"] == 5 and len(found["files"]) == 5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--study", "RESULTS", "-d", "2"], "-d is not for --study, whose results are there already"),
-        (["--study", "RESULTS", "--seed", "0"], "--seed is not for --study"),
-        (["--study", "RESULTS"], "results: line 1 is not JSON"),
-        (["--study", "nowhere"], "cannot read nowhere"),
-        (["--grid", "RESULTS", "-d", "2", "-o", "1"], "--grid belongs to --study"),
-    ],
-)
-def test_bad_input_to_reports_is_one_line(tmp_path, arguments, message):
-    results = tmp_path / "results"
-    results.write_text("nothing\n")
-    words = [word.replace("RESULTS", str(results)) for word in arguments]
-    status, out, err = call("report", *words, "--out", str(tmp_path / "report"))
-    assert (status, out) == (2, "") and message in err and err.count("\n") == 1
 
 
 def test_the_bar_is_for_terminals(study):

@@ -1,6 +1,5 @@
 """``agattn symmetries``: what it prints, the JSON document, and what is refused."""
 
-import pytest
 from command_line import call, document
 
 BOTTLENECK = ("--dims", "3,1,2", "--ranks", "2,2", "-t", 2)
@@ -23,19 +22,3 @@ def test_the_text_and_the_document_say_the_same():
     # Q_2 begins at 11, after K_1, Q_1 (2 x 3 each), V_1 (1 x 3) and K_2 (2 x 1): K_2[2] goes into Q_2[1].
     assert last["entries"] == [[17, 16, "1"], [18, 15, "-1"]]
     assert document("symmetries", *BOTTLENECK) == found  # the same seed, the same output
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--dims", "2,2", "--ranks", "2", "--normalization", "softmax"), "no polynomial in its weights"),
-        (
-            ("--dims", "30,30", "--ranks", "20"),
-            "2100 parameters; linear symmetries are found for at most 600",
-        ),
-        (("-d", "2"), "Missing option '-o'"),
-    ],
-)
-def test_what_cannot_be_asked_is_one_line(words, message):
-    ended = call("symmetries", *words)
-    assert ended.status == 2 and message in ended.err and ended.err.count("\n") == 1

@@ -85,29 +85,6 @@ def test_softmax_heads_and_skips():
     assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Missing option '-d': give a layer, such as -d 2 -o 1, or a network, such as --dims 4,3,4"),
-        (["-d", "2"], "Missing option '-o'"),
-        (["--dims", "2,2"], "Missing option '--ranks'"),
-        (["--skip"], "Missing option '--dims'"),
-        (["-d", "2", "-o", "1", "--dims", "2,2"], "-d describes a single layer and --dims a network"),
-        (["-d", "2", "-o", "1", "--heads", "2"], "-d describes a single layer and --heads a network"),
-        (["--dims", "2,2", "--ranks", "2,2"], "2 ranks for 1 layer"),
-        (["--dims", "2,2", "--ranks", "2", "--claim", "theorem-3.2"], "theorem-3.2 is about a layer"),
-        (["-d", "2", "-o", "1", "--claim", "theorem-3.7"], "theorem-3.7 is about a network; give --dims"),
-        (["--dims", "2,2", "--ranks", "2", "--claim", "corolary-3.8"], "did you mean 'corollary-3.8'"),
-        (["-d", "2", "-o", "1", "--claim", "conjecture-3.1"], "did you mean 'conjecture-3.10'"),
-        (["--dims", "200,200", "--ranks", "2"], "40800 parameters; the limit is 20000. Use --force"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message):
-    status, out, err = call("verify", *arguments)
-    assert (status, out) == (2, "")
-    assert err.startswith("agattn: ") and err.count("\n") == 1 and message in err
-
-
 @pytest.mark.slow
 def test_the_task_of_the_fiber(engine_installation):
     name = engine_installation.engine.name
@@ -115,5 +92,3 @@ def test_the_task_of_the_fiber(engine_installation):
     result = document("run", *arguments)
     assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
     assert document("emit", *arguments)["task"] == "virtual-fiber"
-    status, _, err = call("emit", *arguments, "--max-degree", "2")
-    assert status == 2 and "virtual-fiber of a network takes no --max-degree; leave --max-degree out" in err
