@@ -3,18 +3,21 @@
 import json
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import command_line
 import numpy as np
 import pytest
-from command_line import ROOT, call
+from command_line import ROOT
 
+import agattn as ag
 from agattn.geometry.identifiability import at_weights
 
 TABLE = Path(__file__).with_name("bad_calls.txt")
 #: A call of the shell, and the status with which it ends where that is not 2.
-SHELL = re.compile(r"\$ agattn ?(?P<words>.*?)(?: +# exit status (?P<status>\d))?")
+SHELL = re.compile(r"\$ agattn ?(.*?)(?: +# exit status (\d))?")
 #: Libraries that need not be installed, and how a row is known that needs one.
 NEEDED = {"safetensors": ".safetensors", "diskcache": "$ agattn study"}
 
@@ -26,18 +29,47 @@ class Row(NamedTuple):
     message: str
 
 
-def rows() -> list[Row]:
-    """The rows of the table; calls that stand together have the message below them in common."""
-    found, calls, message = [], [], []
-    for line in [*TABLE.read_text(encoding="utf-8").splitlines(), ""]:
-        if line.startswith(("$ ", ">>> ")):
-            calls.append(line)
-        elif line.startswith("  "):
-            message.append(line.strip())
-        elif message:
-            found += [Row(call, " ".join(message)) for call in calls]
-            calls, message = [], []
+def table() -> list[Row]:
+    """The paragraphs of the table: calls, and the message that they have in common, if there is one."""
+    found = []
+    for paragraph in TABLE.read_text(encoding="utf-8").split("\n\n"):
+        message = " ".join(re.findall(r"^  (.*)$", paragraph, re.MULTILINE))
+        calls = re.findall(r"^(?:\$|>>>) .*(?:\n\.\.\. .*)*$", paragraph, re.MULTILINE)
+        found += [Row(call, message) for call in calls]
     return found
+
+
+ROWS = [row for row in table() if row.message]
+
+
+@cache
+def names() -> dict[str, object]:
+    """What calls of Python in the table can name."""
+    found = {"ag": ag, "np": np, "configs": json.loads((ROOT / "tests/heads/configs.json").read_text())}
+    for row in table():
+        if not row.message:
+            exec(python(row.call), found)
+    return found
+
+
+def python(call: str) -> str:
+    """The code of a call of Python."""
+    return re.sub(r"^(>>>|\.\.\.) ", "", call, flags=re.MULTILINE)
+
+
+def answer(call: str) -> str:
+    """What a call is answered with, if it ends as the table says."""
+    if call.startswith(">>>"):
+        with pytest.raises(Exception) as caught:
+            eval(python(call), names())
+        kind = call.partition("  # ")[2] or "InputError"
+        assert type(caught.value).__name__ == kind and "--" not in str(caught.value)
+        return caught.value.args[0]
+    words, status = SHELL.fullmatch(call).groups()
+    ended = command_line.call(*shlex.split(words))
+    assert (ended.status, ended.out) == (int(status or 2), ""), ended
+    assert ended.err.startswith("agattn: ") and ended.err.endswith("\n"), ended
+    return ended.err.removeprefix("agattn: ").removesuffix("\n")
 
 
 def head(out: int = 2, **more: object) -> str:
@@ -220,7 +252,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.call[:80])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.call[:80])
 def test_a_bad_call_gets_its_message(row, folder, fakes, monkeypatch):
     for library, mark in NEEDED.items():
         if mark in row.call:
@@ -228,10 +260,7 @@ def test_a_bad_call_gets_its_message(row, folder, fakes, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("AGATTN_CACHE", str(folder / "cache"))
     monkeypatch.setattr(at_weights, "GeneralStudy", None)  # weights are looked at before the work
-    pattern = re.escape(row.message.replace("FOLDER", str(folder))).replace(r"\.\.\.", ".*")
     before = sorted(folder.iterdir())
-    match = SHELL.fullmatch(row.call)
-    ended = call(*shlex.split(match["words"]))
-    assert re.fullmatch(rf"agattn: {pattern}\n", ended.err), ended.err
-    assert (ended.status, ended.out) == (int(match["status"] or 2), "")
+    message = re.escape(row.message.replace("FOLDER", str(folder))).replace(r"\.\.\.", ".*")
+    assert re.fullmatch(message, found := answer(row.call)), found
     assert sorted(folder.iterdir()) == before
