@@ -1,17 +1,15 @@
 """Files and folders that commands write are refused while options are read; what takes long is told."""
 
 import re
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from command_line import call, run
 
-from agattn import patience
 from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
-from agattn.cli.output import DRAWINGS, Destination, progress
+from agattn.cli.output import DRAWINGS, Destination, check_destination, check_drawing
+from agattn.errors import InputError
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "matplotlib", "jinja2", "scipy")
 #: Every option of every command that names what is written.
@@ -68,39 +66,18 @@ def test_nothing_heavy_is_imported_for_it():
     assert ended.out.split("\n")[:2] == ["2", "[]"] and "there is no folder nodir" in ended.err
 
 
-def test_a_terminal_is_told_what_takes_long_and_the_line_is_wiped_out(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with patience.told("counting", after=0.02, every=0.02) as tell:
-        tell("modulo 7")
-        time.sleep(0.2)
-    err = capsys.readouterr().err
-    assert err.count("\rcounting: modulo 7, 0 s\x1b[K") >= 2 and err.endswith("\r\x1b[K")
-    with patience.told("counting", after=60):
-        pass
-    assert capsys.readouterr().err == ""
-
-
-def test_a_command_tells_a_terminal_alone(monkeypatch, capsys):
-    monkeypatch.setattr(patience, "AFTER", 0.0)
-    with progress("rank") as tell:
-        tell("drawing")
-    assert capsys.readouterr().err == ""
-
-
 def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
     assert call("figure", "2").err.endswith("nothing was drawn; -O figure2.png draws it\n")
 
 
-def test_verdicts_are_explained_in_words():
-    out = " ".join(
-        call(
-            "verify", "3", "1", "--engine", "native", "--claim", "A.6", "--claim", "agattn.hilbert-function"
-        ).out.split()
-    )
-    assert "corollary-A.6: A point of M is on the relative boundary iff it is critical" in out
-    assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
-    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]
-    out = " ".join(call("verify", *words).out.split())
-    assert (
-        "agattn.heads-not-closed: the heads that the JSON lists, with weights that diverge, add up to" in out
-    )
+def test_destinations(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    check_destination(tmp_path / "new" / "file.md")
+    check_destination(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    for path, folder in (("file", True), ("", False), ("file/x", False)):
+        with pytest.raises(InputError, match="cannot write"):
+            check_destination(tmp_path / path, folder=folder)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="needs matplotlib"):
+        check_drawing(tmp_path / "x.png")
