@@ -213,21 +213,8 @@ def test_run_over_a_finite_field(by_singular):
 def test_run_at_a_point(by_singular, tmp_path):
     file = tmp_path / "point.json"
     file.write_text('{"K": [[1, 2]], "Q": [["1/3", 1]], "V": [[0, -1]]}')
-    arguments = [
-        "run",
-        "fiber",
-        "-d",
-        "2",
-        "-o",
-        "1",
-        "-a",
-        "1",
-        "--engine",
-        "singular",
-        "--point",
-        str(file),
-    ]
-    assert document(*arguments)["answer"]["points@point"] == 2
+    found = document("run fiber -d 2 -o 1 -a 1 --engine singular --point", file)
+    assert found["answer"]["points@point"] == 2
 
 
 # verify -----------------------------------------------------------------------------------------------------
@@ -238,46 +225,22 @@ def test_verify_main_example_by_all_engines(all_engines):
     result = document("verify", "-d", "2", "-o", "1", "--engine", "all")
     assert {"architecture", "claims"} <= set(result)
     assert [c["id"] for c in result["claims"]] == list(CLAIMS)
-    keys = {
-        "id",
-        "hypotheses_hold",
-        "predicted",
-        "computed",
-        "verdict",
-        "evidence",
-        "witness",
-        "engine",
-        "seconds",
-    }
-    assert all(keys <= set(c) and c["verdict"] in VERDICTS for c in result["claims"])
+    keys = {"id", "hypotheses_hold", "predicted", "computed", "verdict", "evidence", "witness", "seconds"}
+    assert all(keys | {"engine"} <= set(c) and c["verdict"] in VERDICTS for c in result["claims"])
     found = {c["id"]: c for c in result["claims"]}
     assert found["corollary-3.3"]["computed"] == 5 and found["agattn.degree"]["computed"] == 4
     assert found["agattn.degree"]["generators_by_degree"] == {"4": 1}
-    assert (found["theorem-3.4.singular"]["verdict"], found["theorem-3.4.singular"]["evidence"]) == (
-        "confirmed",
-        "proved",
-    )
-    assert found["theorem-3.4.singular"]["engine"] == ", ".join([*map(str, all_engines), "native"])
+    singular = found["theorem-3.4.singular"]
+    assert (singular["verdict"], singular["evidence"]) == ("confirmed", "proved")
+    assert singular["engine"] == ", ".join([*map(str, all_engines), "native"])
     assert found["lemma-A.3"]["engine"] == ", ".join(map(str, all_engines[:2]))
 
 
 def test_verify_refutes(by_singular):
-    arguments = [
-        "verify",
-        "-d",
-        "3",
-        "-o",
-        "2",
-        "-a",
-        "2",
-        "--engine",
-        "singular",
-        "--claim",
-        "corollary-A.4",
-    ]
-    (claim,) = document(*arguments, status=1)["claims"]
+    line = "verify -d 3 -o 2 -a 2 --engine singular --claim corollary-A.4"
+    (claim,) = document(line, status=1)["claims"]
     assert claim["verdict"] == "refuted" and "(2,1,2)" in claim["witness"]
-    code, out, _ = call(*arguments)
+    code, out, _ = call(line)
     point = "A = [[1, 0, 0], [0, 0, 0], [0, 0, 0]], V = [[1, 0, 0], [0, 1, 0]], of the stratum (2,1,2)"
     assert code == 1 and f"\ncorollary-A.4, refuted: at {point}, M is singular: " in out
     assert "dimension 14 > 13" in out and "so it is at (2,1,3)." in out

@@ -320,19 +320,7 @@ def test_the_rows_of_parameters_and_the_document_say_the_same():
 def test_functions_and_weights(tmp_path):
     file, written = tmp_path / "weights.json", tmp_path / "found.json"
     file.write_text(json.dumps({"K": [[1, 2]], "Q": [[0, 1]], "V": [[0, 0]]}))
-    words = (
-        "identifiability",
-        "-d",
-        2,
-        "-o",
-        1,
-        "-a",
-        1,
-        "--functions",
-        "K^T Q + Q^T K",
-        "--functions",
-        "K ⊗ V",
-    )
+    words = "identifiability 2 1 1", "--functions", "K^T Q + Q^T K", "--functions", "K ⊗ V"
     ended = call(*words, "--at", file, "-O", written)
     assert ended.status == 0
     found = json.loads(written.read_text())
@@ -516,17 +504,7 @@ def test_in_words():
     rows = [line.split() for line in out.splitlines()]
     assert ["theorem-3.7", "confirmed", "proved", "in", "part"] in [row[:5] for row in rows]
     assert ["corollary-3.8", "confirmed", "proved", "33"] in rows  # checked as it stands
-    status, out, _ = call(
-        "verify",
-        "--dims",
-        "3,3,3",
-        "--ranks",
-        "1,2",
-        "--engine",
-        "native",
-        "--claim",
-        "corollary-3.8",
-    )
+    status, out, _ = call("verify --dims 3,3,3 --ranks 1,2 --engine native --claim corollary-3.8")
     assert status == 0 and "inapplicable" in out and "18" in out
 
 
@@ -735,16 +713,5 @@ def test_a_degree_with_too_many_digits_is_left_out_at_once():
 
 
 def test_atlas_writes_the_page_also_with_json(tmp_path):
-    words = [
-        "atlas",
-        "--max-width",
-        "1",
-        "--max-depth",
-        "1",
-        "--max-heads",
-        "1",
-        "-O",
-        str(tmp_path / "a.md"),
-    ]
-    code, out, _ = call(*words, "--json")
+    code, out, _ = call("atlas --max-width 1 --max-depth 1 --max-heads 1 --json -O", tmp_path / "a.md")
     assert code == 0 and json.loads(out)["families"] and (tmp_path / "a.md").read_text().startswith("#")
