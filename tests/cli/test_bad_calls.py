@@ -13,6 +13,9 @@ import pytest
 from command_line import ROOT
 
 import agattn as ag
+from agattn.cli.commands import COMMANDS
+from agattn.cli.main import cli
+from agattn.cli.output import Destination
 from agattn.geometry.identifiability import at_weights
 
 TABLE = Path(__file__).with_name("bad_calls.txt")
@@ -264,3 +267,11 @@ def test_a_bad_call_gets_its_message(row, folder, fakes, monkeypatch):
     message = re.escape(row.message.replace("FOLDER", str(folder))).replace(r"\.\.\.", ".*")
     assert re.fullmatch(message, found := answer(row.call)), found
     assert sorted(folder.iterdir()) == before
+
+
+def test_every_option_that_writes_has_a_row():
+    """Each is refused before the arguments that the command needs are looked at."""
+    rows = {tuple(row.call.split()[2:-1]) for row in ROWS if row.message.startswith("cannot write matrix/x")}
+    for command in COMMANDS:
+        for option in cli.get_command(None, command).params:
+            assert not isinstance(option.type, Destination) or (command, option.opts[0]) in rows

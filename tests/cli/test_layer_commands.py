@@ -715,3 +715,7 @@ def test_a_degree_with_too_many_digits_is_left_out_at_once():
 def test_atlas_writes_the_page_also_with_json(tmp_path):
     code, out, _ = call("atlas --max-width 1 --max-depth 1 --max-heads 1 --json -O", tmp_path / "a.md")
     assert code == 0 and json.loads(out)["families"] and (tmp_path / "a.md").read_text().startswith("#")
+
+
+def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
+    assert call("figure", "2").err.endswith("nothing was drawn; -O figure2.png draws it\n")

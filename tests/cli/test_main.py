@@ -11,14 +11,15 @@ from agattn.cli.commands import COMMANDS, FOLDERS
 from agattn.cli.main import main
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
+HEAVY += ("matplotlib", "scipy")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"], ["verfy"]])
-def test_what_needs_no_mathematics_imports_none(arguments):
+@pytest.mark.parametrize("line", ["--help", "-h", "--version", "verfy", "figure 1 -O nodir/x.png"])
+def test_what_needs_no_mathematics_imports_none(line):
     code = (
         "import json, sys\n"
         "from agattn.cli.main import main\n"
-        f"try: main({arguments!r})\n"
+        f"try: main({line.split()!r})\n"
         "except SystemExit: pass\n"
         f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
     )
