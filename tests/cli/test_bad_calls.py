@@ -1,6 +1,7 @@
 """What a bad call is answered with: every row of ``bad_calls.txt``, where there is no engine to ask."""
 
 import json
+import math
 import re
 import shlex
 from functools import cache
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import command_line
 import numpy as np
 import pytest
+import sympy
 from command_line import ROOT
 
 import agattn as ag
@@ -48,7 +50,13 @@ ROWS = [row for row in table() if row.message]
 @cache
 def names() -> dict[str, object]:
     """What calls of Python in the table can name."""
-    found = {"ag": ag, "np": np, "configs": json.loads((ROOT / "tests/heads/configs.json").read_text())}
+    found = {
+        "ag": ag,
+        "math": math,
+        "np": np,
+        "sympy": sympy,
+        "configs": json.loads((ROOT / "tests/heads/configs.json").read_text()),
+    }
     for row in table():
         if not row.message:
             exec(python(row.call), found)
