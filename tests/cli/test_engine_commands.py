@@ -206,7 +206,7 @@ def test_engines_are_named_in_any_case(name):
 
 
 def test_run_over_a_finite_field(by_singular):
-    result = document("run", "fiber", "-d", "2", "-o", "1", "--engine", "singular", "--field", "32003")
+    result = document("run fiber -d 2 -o 1 --engine singular --field 32003")
     assert result["evidence"] == "modular" and result["answer"]["field"] == "ZZ/32003"
 
 
@@ -222,7 +222,7 @@ def test_run_at_a_point(by_singular, tmp_path):
 
 @pytest.mark.slow
 def test_verify_main_example_by_all_engines(all_engines):
-    result = document("verify", "-d", "2", "-o", "1", "--engine", "all")
+    result = document("verify -d 2 -o 1 --engine all")
     assert {"architecture", "claims"} <= set(result)
     assert [c["id"] for c in result["claims"]] == list(CLAIMS)
     keys = {"id", "hypotheses_hold", "predicted", "computed", "verdict", "evidence", "witness", "seconds"}
@@ -248,7 +248,7 @@ def test_verify_refutes(by_singular):
 
 def test_verify_prints_a_table(by_singular, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")  # each claim on one line
-    code, out, _ = call("verify", "-d", "2", "-o", "1", "--engine", "singular")
+    code, out, _ = call("verify -d 2 -o 1 --engine singular")
     assert code == 0 and out.startswith("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2\n")
     rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}
     assert rows == {claim: ["confirmed", "proved"] for claim in CLAIMS}
@@ -280,12 +280,12 @@ def test_the_same_seed_gives_the_same_output(by_singular, seed):
 
 def test_verify_natively(fakes):
     # No engine is there, and none is missed.
-    result = document("verify", "-d", "2", "-o", "1", "--engine", "native")
+    result = document("verify -d 2 -o 1 --engine native")
     assert [(c["verdict"], c["evidence"], c["engine"]) for c in result["claims"]] == [
         ("confirmed", "proved", "native")
     ] * len(CLAIMS)
     assert result["troubles"] == []
-    code, out, err = call("verify", "-d", "2", "-o", "1", "--engine", "native")
+    code, out, err = call("verify -d 2 -o 1 --engine native")
     assert (code, err) == (0, "") and "\nComputed by exact linear algebra in " in out
 
 

@@ -37,7 +37,7 @@ def test_it_is_the_certificate_of_verify(tmp_path):
 
 
 def test_the_document_has_the_certificate_in_it(tmp_path):
-    found = document("certificate", "2", "1", "--claim", "3.4", "--claim", "agattn.hilbert-function")
+    found = document("certificate 2 1 --claim 3.4 --claim agattn.hilbert-function")
     assert found["certified"]["theorem-3.4.closed"] == "confirmed"
     assert (
         list(found["uncertified"]) == ["agattn.hilbert-function"]
@@ -119,16 +119,16 @@ def test_json_follows_the_schema(arguments):
 
 
 def test_text_shows_the_resultant():
-    shown = call("ideal", "-d", "2", "-o", "1").out
+    shown = call("ideal -d 2 -o 1").out
     assert "M(2,1,2)" in shown
     assert "resultants of two forms of one row" in shown
 
 
 def test_file_is_written(tmp_path):
     file = tmp_path / "equations.sing"
-    assert call("ideal", "-d", "2", "-o", "1", "-O", file).err == f"wrote {file}\n"
+    assert call("ideal -d 2 -o 1 -O", file).err == f"wrote {file}\n"
     assert file.read_text().startswith("// Ideal of M(2,1,2) to degree 4: 1 quartic")
-    assert call("ideal", "-d", "2", "-o", "1", "--format", "singular").out == file.read_text()
+    assert call("ideal -d 2 -o 1 --format singular").out == file.read_text()
 
 
 def test_the_ending_says_the_format(tmp_path):
@@ -151,17 +151,17 @@ def test_the_ending_says_the_format(tmp_path):
 @pytest.mark.slow
 @pytest.mark.engine("macaulay2")
 def test_engine_methods_fill_the_same_schema():
-    found = document("ideal", "-d", "2", "-o", "1", "--engine", "M2")
-    assert found == document("ideal", "-d", "2", "-o", "1", "--method", "macaulay2")  # the former name
+    found = document("ideal -d 2 -o 1 --engine M2")
+    assert found == document("ideal -d 2 -o 1 --method macaulay2")  # the former name
     assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
 
 
 @pytest.mark.slow
 @pytest.mark.engine("macaulay2", "singular")
 def test_completeness_is_reported():
-    found = document("ideal", "-d", "2", "-o", "1", "--complete", "--engine", "singular")["complete"]
+    found = document("ideal -d 2 -o 1 --complete --engine singular")["complete"]
     assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
-    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    found = document("ideal -d 2 -o 1 --complete")["complete"]
     assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
     assert "irreducible hypersurface" in found["theorem"]
     words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
@@ -182,12 +182,12 @@ def test_equations_of_networks_and_models(tmp_path):
     assert found["degrees"][1]["minimal_generators"] == 3 and not found["affine"] and found["dimension"] == 2
     shown = call(*cubic).out
     assert shown.startswith("twisted_cubic(s: 2): dim 2 in 4 coordinates\n") and "\ny_4: output 4\n" in shown
-    heads = call("ideal", "--dims", "3,1", "--ranks", "1", "--heads", "2", "-t", "2", "--max-degree", "3").out
+    heads = call("ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3").out
     assert "\n3   20          1120               20                   proved\n" in heads
     assert "y_1: coefficient of x_(1,1)^3 in output 1" in heads
     # One head of a network is a layer, with its modules; the document names what was asked about.
-    one = document("ideal", "--dims", "2,1", "--ranks", "2", "-t", "2", "--max-degree", "4")
-    layer = document("ideal", "-d", "2", "-o", "1", "--max-degree", "4")
+    one = document("ideal --dims 2,1 --ranks 2 -t 2 --max-degree 4")
+    layer = document("ideal -d 2 -o 1 --max-degree 4")
     assert one.pop("architecture")["dims"] == [2, 1] and layer.pop("architecture")["d_out"] == 1
     assert one == layer
     for ending in ENDINGS:
@@ -226,23 +226,23 @@ DATA = {"X": [[[1, 0], [2, 1]], [[0, 3], [1, 1]], [[2, 1], [-1, 4]]], "Y": [[[1,
 def test_data_from_a_file(singular, tmp_path):
     file = tmp_path / "data.json"
     file.write_text(json.dumps(DATA))
-    found = document("critical-points", "-d", "2", "-o", "1", "--data", str(file))
+    found = document("critical-points -d 2 -o 1 --data", str(file))
     assert (found["metric"], found["samples"], found["rank"]) == ("data", 3, 6)
     assert (found["regular"], found["dimension"], found["evidence"]) == (14, 0, "proved")
     assert (found["method"], found["theorem"]) == ("elimination", None)
-    counted = document("critical-points", "-d", "2", "-o", "1", "--data", str(file), "--engine", "singular")
+    counted = document("critical-points -d 2 -o 1 --data", str(file), "--engine", "singular")
     assert counted["fields"] == ["ZZ/32003", "ZZ/32009"] and counted["strata"] == found["strata"]
     assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
     npz = tmp_path / "data.npz"
     np.savez(npz, X=np.array(DATA["X"], float), Y=np.array([[[1, 2]], [[0.5, 0]], [[3, 1]]]))
-    assert document("critical-points", "-d", "2", "-o", "1", "--data", str(npz)) == found
+    assert document("critical-points -d 2 -o 1 --data", str(npz)) == found
 
 
 def test_numbers_by_theorem():
-    shown = call("critical-points", "-d", "4", "-o", "1", "--metric", "bombieri-weyl").out
+    shown = call("critical-points -d 4 -o 1 --metric bombieri-weyl").out
     assert "smooth part          0      40" in shown
     assert "by theorem critical-points.bombieri-weyl (proved)" in shown
-    found = document("critical-points", "-d", "4", "-o", "1", "--engine", "native")
+    found = document("critical-points -d 4 -o 1 --engine native")
     assert (found["regular"], found["evidence"], found["theorem"]) == (
         35964, "proved", "critical-points.general-data",
     )  # fmt: skip
@@ -251,7 +251,7 @@ def test_numbers_by_theorem():
 
 
 def test_what_is_printed(singular):
-    shown = call("critical-points", "-d", "2", "-o", "1", "--samples", "2").out
+    shown = call("critical-points -d 2 -o 1 --samples 2").out
     assert "smooth part          1  ∞, of degree 4" in shown
     assert "The loss is no distance: its W has rank 4 of 6." in shown
 
@@ -335,7 +335,7 @@ def test_functions_and_weights(tmp_path):
 
 
 def test_a_group_of_heads_in_a_file():
-    found = document("identifiability", "--model", "examples/maps.py:shared", "--functions", "K^T Q[1]")
+    found = document("identifiability --model examples/maps.py:shared --functions", "K^T Q[1]")
     rows = {row["name"]: row for row in found["functions"]}
     assert (rows["K^T Q[1]"]["status"], rows["K^T Q[1]"]["free"]) == ("not", 2)
     assert (rows["sum_i K^T Q ⊗ O P"]["status"], rows["sum_i K^T Q ⊗ O P"]["evidence"]) == (
@@ -375,19 +375,19 @@ def test_the_table_and_the_document_say_the_same():
 
 def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
     out = tmp_path / "kinds.json"
-    found = document("singularities", "-d", 2, "-o", 1, "-O", out)
+    found = document("singularities -d 2 -o 1 -O", out)
     assert out.exists() and found["closed"] is True and found["limits"] is None
-    more = document("singularities", "-d", 2, "-o", 1, "--pairs")
+    more = document("singularities -d 2 -o 1 --pairs")
     assert len(more["kinds"]) > len(found["kinds"])
 
 
 @pytest.mark.slow
 def test_two_heads_have_limits_that_no_weights_reach():
-    found = document("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2, "-t", 2)
+    found = document("singularities --dims 4,1 --ranks 1 --heads 2 -t 2")
     check("singularities", found)
     assert found["closed"] is False and found["limits"]["at_most"] == found["dimension"] - 1
     assert found["limits"]["witness"]["heads"]
-    shown = call("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2)
+    shown = call("singularities --dims 4,1 --ranks 1 --heads 2")
     assert "A limit outside: y_11 = " in " ".join(shown.out.split())
 
 
@@ -397,7 +397,7 @@ def test_two_heads_have_limits_that_no_weights_reach():
 @pytest.mark.parametrize("shape", ["221", "322", "121", "312", "211", "433"])
 def test_json_matches_its_schema(shape):
     d, o, a = shape
-    assert document("strata", "-d", d, "-o", o, "-a", a)["architecture"] == {
+    assert document("strata -d", d, "-o", o, "-a", a)["architecture"] == {
         "d": int(d),
         "d_out": int(o),
         "a": int(a),
@@ -406,9 +406,7 @@ def test_json_matches_its_schema(shape):
 
 
 def test_where_the_paper_fails():
-    rows = {
-        (r["r_v"], r["r_a"], r["r"]): r for r in document("strata", "-d", "3", "-o", "2", "-a", "2")["strata"]
-    }
+    rows = {(r["r_v"], r["r_a"], r["r"]): r for r in document("strata -d 3 -o 2 -a 2")["strata"]}
     for ranks in [(2, 1, 2), (2, 1, 3)]:
         assert rows[ranks]["tangent_dimension"] == 14
         assert (rows[ranks]["singular"], rows[ranks]["singular_by_paper"]) == (True, False)
@@ -422,25 +420,25 @@ def test_where_the_paper_fails():
 
 
 def test_outside_the_hypotheses_the_paper_says_nothing():
-    rows = document("strata", "-d", "2", "-o", "1", "-a", "1")["strata"]
+    rows = document("strata -d 2 -o 1 -a 1")["strata"]
     assert {row["singular_by_paper"] for row in rows} == {None}
     assert [row["singular"] for row in rows] == [True, False, False]
 
 
 def test_table_names_every_stratum_and_the_difference():
-    output = call("strata", "-d", "3", "-o", "2", "-a", "2").out
+    output = call("strata -d 3 -o 2 -a 2").out
     lines = output.splitlines()
     [line] = [line for line in lines if line.startswith("(2,1,2)")]
     assert "yes" in line and "no !" in line and "determinantal" in line
     assert "…" not in output
-    assert "! HMK" not in call("strata", "-d", "2", "-o", "1").out
+    assert "! HMK" not in call("strata -d 2 -o 1").out
 
 
 def test_hasse_diagram_is_the_same_every_time(tmp_path):
     pytest.importorskip("matplotlib")
     drawn = []
     for name in ("one.svg", "two.svg"):
-        ended = call("strata", "-d", "3", "-o", "2", "-a", "2", "--hasse", tmp_path / name)
+        ended = call("strata -d 3 -o 2 -a 2 --hasse", tmp_path / name)
         assert ended.status == 0, ended
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
@@ -510,9 +508,7 @@ def test_in_words():
 
 @pytest.mark.slow
 def test_both_engines_and_the_whole_fiber(both_engines):
-    (claim,) = document(
-        "verify", "--dims", "2,2,1", "--ranks", "2,2", "--engine", "all", "--claim", "theorem-3.7"
-    )["claims"]
+    (claim,) = document("verify --dims 2,2,1 --ranks 2,2 --engine all --claim theorem-3.7")["claims"]
     assert (claim["verdict"], claim["evidence"]) == ("confirmed", "proved in part")
     assert claim["computed"] == {"dimension": 2, "other_components": 0}
     assert "macaulay2" in claim["engine"] and "singular" in claim["engine"]
@@ -534,13 +530,13 @@ def test_undecided_is_status_3():
 
 def test_softmax_heads_and_skips():
     more = ["--normalization", "softmax", "--claim", "theorem-3.9", "--claim", "conjecture-3.10"]
-    claims = document("verify", "--dims", "3,2", "--ranks", "2", *more)["claims"]
+    claims = document("verify --dims 3,2 --ranks 2", *more)["claims"]
     assert [claim["verdict"] for claim in claims] == ["confirmed", "confirmed"]
     more = ["-t", "2", "--heads", "2", "--claim", "agattn.multi-head-dimension"]
-    (claim,) = document("verify", "--dims", "5,1", "--ranks", "3", *more)["claims"]
+    (claim,) = document("verify --dims 5,1 --ranks 3", *more)["claims"]
     assert (claim["verdict"], claim["evidence"]) == ("confirmed", "modular in part")
     more = ["--skip", "--claim", "agattn.skip-dimension"]
-    (claim,) = document("verify", "--dims", "3,3,3", "--ranks", "2,2", *more)["claims"]
+    (claim,) = document("verify --dims 3,3,3 --ranks 2,2", *more)["claims"]
     assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
 
 
@@ -557,16 +553,14 @@ def test_the_task_of_the_fiber(engine_installation):
 
 
 def test_dimension():
-    result = document(
-        "dimension", "--dims", "10,10,10", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"
-    )
+    result = document("dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
     assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
-    result = document("dimension", "--dims", "5,1", "--ranks", "3", "-t", "2", "--heads", "2")
+    result = document("dimension --dims 5,1 --ranks 3 -t 2 --heads 2")
     assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
 
 
 def test_dimension_in_words():
-    status, out, _ = call("dimension", "--dims", "3,3,3", "--ranks", "1,2")
+    status, out, _ = call("dimension --dims 3,3,3 --ranks 1,2")
     assert status == 0
     assert "dimension 18 (proved)" in out
     assert "does not apply (needs a_i ≥ 2); it would give 20" in out
@@ -591,12 +585,12 @@ def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
 
 
 def test_a_rank_is_no_theorem():
-    result = document("dimension", "-d", "3", "-o", "2", "-a", "2")
+    result = document("dimension -d 3 -o 2 -a 2")
     assert (result["lower_bound_reason"], result["theorem"], result["checked"]) == ("rank", None, [])
 
 
 def test_figure_2():
-    result = document("figure", "2", "--layers", "2")
+    result = document("figure 2 --layers 2")
     assert result["product"] == "L X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X"
     assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
 
@@ -605,7 +599,7 @@ def test_figure_3(monkeypatch):
     from agattn.reports import figure3
 
     monkeypatch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
-    rows = document("figure", "3")["rows"]
+    rows = document("figure 3")["rows"]
     assert [row["dimension"] for row in rows] == [25, 40, 57]
     assert {row["evidence"] for row in rows} == {"proved"}
 
@@ -695,20 +689,20 @@ def test_a_field_that_no_engine_was_asked_about_is_told():
 def test_a_point_is_read_in_the_field(tmp_path, entry):
     file = tmp_path / "point.json"
     file.write_text(f'{{"A": [[{entry}, 0], [0, 1]], "V": [[1, 0]]}}')
-    assert call("emit", "fiber", *SMALL, "--point", file, "--field", "103").status == 0
+    assert call("emit fiber", *SMALL, "--point", file, "--field", "103").status == 0
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
     file = tmp_path / "point.json"
     file.write_text('\ufeff{"A": [[1, 0], [0, 1]], "V": [[1, 0]]}', encoding="utf-8")
-    assert call("emit", "fiber", *SMALL, "--point", str(file))[0] == 0
+    assert call("emit fiber", *SMALL, "--point", str(file))[0] == 0
     certificate = (ROOT / "docs" / "certificates" / "m322.json").read_text(encoding="utf-8")
     file.write_text("\ufeff" + certificate, encoding="utf-8")
     assert call("check", str(file))[0] == 0
 
 
 def test_a_degree_with_too_many_digits_is_left_out_at_once():
-    code, out, _ = call("ideal", "-d", "1000000", "-o", "1", "--max-degree", "1", "--json")
+    code, out, _ = call("ideal -d 1000000 -o 1 --max-degree 1 --json")
     assert code == 0 and json.loads(out)["degree"] is None
 
 
@@ -718,4 +712,4 @@ def test_atlas_writes_the_page_also_with_json(tmp_path):
 
 
 def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
-    assert call("figure", "2").err.endswith("nothing was drawn; -O figure2.png draws it\n")
+    assert call("figure 2").err.endswith("nothing was drawn; -O figure2.png draws it\n")

@@ -116,7 +116,7 @@ def test_module_and_function_are_one_command():
 def test_emit_lists_the_tasks():
     from agattn.systems.catalogue import TASKS
 
-    code, out, _ = call("emit", "--list")
+    code, out, _ = call("emit --list")
     assert code == 0 and [line.split()[0] for line in out.splitlines()] == list(TASKS)
 
 
@@ -147,12 +147,12 @@ def test_help_is_no_error(words, capsys, monkeypatch):
     ],
 )
 def test_claims_can_be_named_in_part(text, expected):
-    found = document("verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", text)
+    found = document("verify -d 2 -o 1 --engine native --claim", text)
     assert [claim["id"] for claim in found["claims"]] == expected
 
 
 def test_why_a_claim_is_inapplicable_is_said():
-    out = call("verify", "-d", "2", "-o", "1", "-a", "1", "--engine", "native", "--claim", "3.4").out
+    out = call("verify -d 2 -o 1 -a 1 --engine native --claim 3.4").out
     told = "theorem-3.4.singular do not apply: they assume a > 1 or d' > 1."
     assert told in out
 
@@ -160,7 +160,7 @@ def test_why_a_claim_is_inapplicable_is_said():
 def test_all_claims_are_listed():
     from agattn.claims import LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
 
-    lines = call("verify", "--list").out.splitlines()
+    lines = call("verify --list").out.splitlines()
     assert [line.strip() for line in lines if line[:3].isspace() is False and line[:2] == "  "] == [
         *LAYER_CLAIMS,
         *NETWORK_CLAIMS,
@@ -169,7 +169,7 @@ def test_all_claims_are_listed():
 
 
 def test_the_dimension_of_a_layer():
-    found = document("dimension", "-d", "3", "-o", "2", "-a", "2")
+    found = document("dimension -d 3 -o 2 -a 2")
     assert (found["dimension"], found["evidence"]) == (13, "proved")
 
 

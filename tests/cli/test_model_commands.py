@@ -32,7 +32,7 @@ def models(tmp_path, monkeypatch):
 
 
 def test_dimension(models):
-    found = document("dimension", "--model", "sums.toml")
+    found = document("dimension --model sums.toml")
     assert (found["dimension"], found["evidence"], found["predicted"], found["paper"]) == (
         14,
         "proved",
@@ -40,22 +40,22 @@ def test_dimension(models):
         None,
     )
     assert found["architecture"]["layer"][0]["widths"] == [5, 1]
-    found = document("dimension", "--model", "cubic.py:cubic")
+    found = document("dimension --model cubic.py:cubic")
     assert (found["dimension"], found["architecture"]["function"]) == (2, "twisted")
-    deep = document("dimension", "--dims", "3,3,3", "--ranks", "2,2", "-t", "3")
-    assert document("dimension", "--model", "deep.toml") | {"seconds": 0} == deep | {"seconds": 0}
-    assert "at most  14: sums of 5 powers" in call("dimension", "--model", "sums.toml").out
+    deep = document("dimension --dims 3,3,3 --ranks 2,2 -t 3")
+    assert document("dimension --model deep.toml") | {"seconds": 0} == deep | {"seconds": 0}
+    assert "at most  14: sums of 5 powers" in call("dimension --model sums.toml").out
 
 
 def test_a_head_is_a_layer(models):
-    assert call("ideal", "--model", "layer.toml").out == call("ideal", "-d", "2", "-o", "1").out
-    by_model = call("emit", "implicit-ideal", "--model", "layer.toml")
-    assert by_model == call("emit", "implicit-ideal", "-d", "2", "-o", "1")
+    assert call("ideal --model layer.toml").out == call("ideal -d 2 -o 1").out
+    by_model = call("emit implicit-ideal --model layer.toml")
+    assert by_model == call("emit implicit-ideal -d 2 -o 1")
 
 
 def test_learning_coefficients(models):
     (models / "weights.json").write_text(json.dumps({"W_1_1": [[1, 0, 0]] * 5, "W_1_2": [[1, 0, 0, 0, 0]]}))
-    found = document("rlct", "--model", "sums.toml", "weights.json")
+    found = document("rlct --model sums.toml weights.json")
     assert found["architecture"]["input"] == {"dim": 3, "tokens": 1}
     assert found["bracket"]["rank"] == 3 and found["bracket"]["evidence"] == "proved"
 
@@ -67,7 +67,7 @@ def test_a_fiber(models):
     others = {"scaled": {"W_1_1": half, "W_1_2": [[16, 1, 2, 3, "1/2"]]}, "half": {**one, "W_1_1": half}}
     for name, weights in {"one": one, **others}.items():
         (models / f"{name}.json").write_text(json.dumps(weights))
-    found = document("fiber", "--model", "sums.toml", "one.json", "--other", "scaled.json")
+    found = document("fiber --model sums.toml one.json --other scaled.json")
     assert (found["dimension"], found["upper_bound"], found["evidence"]) == (6, 6, "proved")
     assert found["symmetries"] == [{"name": "neuron", "dimension": 5}] and not found["generic"]
     equivalent = found["equivalent"]
@@ -80,22 +80,22 @@ def test_a_fiber(models):
         {"name": "neurons", "parameters": ["W_1_1", "W_1_2"], "order": [1, 2, 3, 4, 5],
          "matrix": [["1/2", "1", "1", "1", "1"]]},
     ]  # fmt: skip
-    said = call("fiber", "--model", "sums.toml", "one.json", "--other", "half.json")
+    said = call("fiber --model sums.toml one.json --other half.json")
     assert "dimension at the weights 6: the symmetries have 5 (neuron 5)" in said.out
     assert said.out.endswith("half.json: another function (proved)\n")
 
 
 def test_singularities(models):
-    found = document("singularities", "--model", "cubic.py:cubic")
+    found = document("singularities --model cubic.py:cubic")
     assert (found["dimension"], found["closed"], found["zeros"]) == (2, True, ["s = 0"])
     kinds = {kind["name"]: (kind["singular"], kind["argument"]) for kind in found["kinds"]}
     assert kinds["s = 0"] == ("singular", "cone") and kinds["generic"] == ("smooth", "equations")
-    shown = " ".join(call("singularities", "--model", "cubic.py:cubic").out.split())
+    shown = " ".join(call("singularities --model cubic.py:cubic").out.split())
     assert "homogeneous of degree 3 in s, and 0 only where s = 0" in shown and "not known" not in shown
 
 
 def test_a_report(models):
-    found = document("report", "--model", "cubic.py:cubic", "--out", "r")
+    found = document("report --model cubic.py:cubic --out r")
     assert found["model"]["summary"].startswith("Dimension 2 in 4 coordinates, proved. Of 4 kinds of ")
     said = (models / "r" / "report.md").read_text()
     assert said.startswith("# Model twisted(s: 2)\n")
@@ -106,12 +106,12 @@ def test_a_report(models):
 def test_a_study_of_models(models):
     text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
-    ended = call("study", "grid.toml", "--no-cache", "--workers", "0", "-O", "results.jsonl")
+    ended = call("study grid.toml --no-cache --workers 0 -O results.jsonl")
     assert ended.status == 0, ended
     line = json.loads((models / "results.jsonl").read_text())
     check("study", line)
     assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
-    assert call("report", "--study", "results.jsonl", "--out", "report").status == 0
+    assert call("report --study results.jsonl --out report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
 
 
@@ -145,9 +145,9 @@ def attention_models(tmp_path, monkeypatch):
 
 @MODELS
 def test_dimension_and_claims(attention_models, name):
-    found = document("dimension", "--model", f"{name}.toml")
+    found = document("dimension --model", f"{name}.toml")
     assert (found["dimension"], found["evidence"]) == (DIMENSIONS[name], "proved")
-    verdicts = document("verify", "--model", f"{name}.toml")["claims"]
+    verdicts = document("verify --model", f"{name}.toml")["claims"]
     assert {claim["verdict"] for claim in verdicts} <= {"confirmed", "inapplicable"}
     assert (
         next(one["computed"] for one in verdicts if one["id"] == "agattn.model-dimension") == DIMENSIONS[name]
@@ -156,14 +156,14 @@ def test_dimension_and_claims(attention_models, name):
 
 @MODELS
 def test_symmetries_of_attention(attention_models, name):
-    found = document("symmetries", "--model", f"{name}.toml")
+    found = document("symmetries --model", f"{name}.toml")
     size = sum(int(np.prod(array.shape)) for array in np.load(f"{name}.npz").values())
     assert (found["evidence"], size - found["orbit_dimension"]) == ("proved", DIMENSIONS[name])
 
 
 @MODELS
 def test_equations_vanish_on_values(attention_models, name):
-    found = document("ideal", "--model", f"{name}.toml", "--max-degree", "2")
+    found = document("ideal --model", f"{name}.toml", "--max-degree", "2")
     quadrics = {"group": 3, "latent": 3, "state": 54, "gate": 9}[name]
     assert [one["ideal_dimension"] for one in found["degrees"]] == [0, quadrics]
 
@@ -171,31 +171,31 @@ def test_equations_vanish_on_values(attention_models, name):
 @MODELS
 def test_points(attention_models, name):
     """The fiber, the learning coefficient and the kinds of points: general weights are smooth."""
-    fiber = document("fiber", "--model", f"{name}.toml", f"{name}.npz")
+    fiber = document("fiber --model", f"{name}.toml", f"{name}.npz")
     size = sum(int(np.prod(array.shape)) for array in np.load(f"{name}.npz").values())
     assert fiber["dimension"] == size - DIMENSIONS[name]
-    found = document("rlct", "--model", f"{name}.toml", f"{name}.npz")
+    found = document("rlct --model", f"{name}.toml", f"{name}.npz")
     assert (found["bracket"]["rank"], found["bracket"]["evidence"]) == (DIMENSIONS[name], "proved")
-    kinds = document("singularities", "--model", f"{name}.toml")["kinds"]
+    kinds = document("singularities --model", f"{name}.toml")["kinds"]
     assert (kinds[0]["name"], kinds[0]["differential_rank"]) == ("generic", DIMENSIONS[name])
     assert any(kind["singular"] for kind in kinds)
 
 
 def test_an_engine_finds_the_equations(attention_models):
     """Three quadrics: the 2 × 2 minors of a 2 × 3 matrix, as a group of one output is one head."""
-    script = call("emit", "implicit-ideal", "--engine", "singular", "--model", "group.toml")
+    script = call("emit implicit-ideal --engine singular --model group.toml")
     assert script.status == 0 and "q(1)(1)(2)(1)(2)" in script.out
-    found = document("run", "implicit-ideal", "--engine", "singular", "--model", "group.toml")
+    found = document("run implicit-ideal --engine singular --model group.toml")
     answer = found["answer"]
     assert (answer["dimension"], answer["degree"], len(answer["generators"])) == (4, 3, 3)
 
 
 @MODELS
 def test_a_report_and_a_certificate(attention_models, name):
-    assert call("report", "--model", f"{name}.toml", "--out", "out").status == 0
+    assert call("report --model", f"{name}.toml", "--out", "out").status == 0
     text = (attention_models / "out" / "report.md").read_text()
     assert f"dimension {DIMENSIONS[name]}" in text.lower()
-    found = document("certificate", "--model", f"{name}.toml", "-O", f"{name}.json")
+    found = document("certificate --model", f"{name}.toml", "-O", f"{name}.json")
     assert [*found["certified"].values()] == ["confirmed"]
     checked = document("check", f"{name}.json")
     assert checked["valid"] and f"dim M = {DIMENSIONS[name]} = " in checked["claims"][0]["reason"]
@@ -211,7 +211,7 @@ def test_a_study_of_attention(attention_models):
         )
     )
     (attention_models / "grid.toml").write_text(f'ask = "dimension"\n{layers}\n')
-    lines = call("study", "grid.toml", "--json", "--workers", "1").out.splitlines()
+    lines = call("study grid.toml --json --workers 1").out.splitlines()
     found = [json.loads(line)["result"] for line in lines]
     assert [(one["dimension"], one["evidence"]) for one in found] == [(n, "proved") for n in (4, 4, 5)]
 
@@ -302,13 +302,13 @@ def test_every_command_says_what_was_asked_about(files, name, given, more):
 
 def test_a_head_in_a_model_file_is_a_layer_also_where_weights_have_the_names_of_a_network(files):
     weights(files, HEAD)
-    assert document("fiber", "weights.json", *HEAD)["architecture"] == FORMS[LAYER]
-    assert document("rlct", "weights.json", *HEAD)["architecture"] == FORMS[LAYER]
+    assert document("fiber weights.json", *HEAD)["architecture"] == FORMS[LAYER]
+    assert document("rlct weights.json", *HEAD)["architecture"] == FORMS[LAYER]
 
 
 def test_an_engine_ran_on_what_was_asked_about(files, both_engines):
     for given in (LAYER, ONE, MODEL):
-        assert document("run", "fiber", *given, "--engine", "singular")["architecture"] == FORMS[given]
+        assert document("run fiber", *given, "--engine", "singular")["architecture"] == FORMS[given]
 
 
 def test_files_and_lines_of_studies(files):
@@ -320,7 +320,7 @@ def test_files_and_lines_of_studies(files):
         "[[models]]\n[models.input]\ndim = 2\n"
         '[[models.layer]]\ntype = "perceptron"\nwidths = [2, 1]\ndegree = 2\n'
     )
-    ended = call("study", "grid.toml", "--json", "--cache", files / "cache")
+    ended = call("study grid.toml --json --cache", files / "cache")
     lines = [json.loads(line) for line in ended.out.splitlines()]
     assert len(lines) == 6 == len(read_lines(ended.out)), ended
     for line in lines:

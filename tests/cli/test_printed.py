@@ -139,11 +139,7 @@ def test_a_command_tells_a_terminal_alone(monkeypatch, capsys):
 
 
 def test_verdicts_are_explained_in_words():
-    out = " ".join(
-        call(
-            "verify", "3", "1", "--engine", "native", "--claim", "A.6", "--claim", "agattn.hilbert-function"
-        ).out.split()
-    )
+    out = " ".join(call("verify 3 1 --engine native --claim A.6 --claim agattn.hilbert-function").out.split())
     assert "corollary-A.6: A point of M is on the relative boundary iff it is critical" in out
     assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
     words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]

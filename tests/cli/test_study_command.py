@@ -93,7 +93,7 @@ def test_the_result_is_that_of_the_command(study):
 
 
 def test_the_example(study):
-    status, text, _ = call("study", "--example")
+    status, text, _ = call("study --example")
     assert status == 0 and text.startswith("# A study")
     status, lines, _ = study(text, "--workers", "0")
     assert status == 1 and len(lines) == 18  # (3,2,2) refutes the theorem
@@ -333,13 +333,13 @@ def test_reports_of_a_study(study, tmp_path):
     assert (Path(one) / "grid.toml").read_text() == SINGULAR
     assert (Path(one) / "results.jsonl").read_text() == Path(results).read_text()
     grid = str(tmp_path / "grid.toml")
-    status, out, _ = call("report", "--study", results, "--grid", grid, "--out", other)
+    status, out, _ = call("report --study", results, "--grid", grid, "--out", other)
     assert status == 1 and out.startswith(
         "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: Theorem 3.4, singular points."
     )
     assert "M(3,2,2)" in (Path(other) / "report.md").read_text()
     bytes_before = {path.name: path.read_bytes() for path in Path(other).iterdir()}
-    found = document("report", "--study", results, "--grid", grid, "--out", other, status=1)
+    found = document("report --study", results, "--grid", grid, "--out", other, status=1)
     assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
     assert found["study"]["jobs"] == 5 and len(found["files"]) == 5
 

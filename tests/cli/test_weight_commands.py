@@ -24,7 +24,7 @@ def write(folder: Path, **arrays) -> Path:
 
 
 def test_a_layer() -> None:
-    found = document("rlct", "-d", 3, "-o", 2, "-a", 2)
+    found = document("rlct -d 3 -o 2 -a 2")
     assert found["architecture"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
     boundary = [p for p in found["points"] if (p["r_v"], p["r_a"], p["r"]) == (1, 1, 1)]
     assert {(p["rank_k"], p["rank_q"]): (p["lambda"], p["multiplicity"]) for p in boundary} == {
@@ -33,12 +33,12 @@ def test_a_layer() -> None:
     for point in found["points"]:
         assert sum(Fraction(term["value"]) for term in point["terms"]) == Fraction(point["lambda"])
     assert found["global"][0] == {"r_v": 0, "r_a": 0, "r": 0, "lambda": "5/2", "multiplicity": 1}
-    shown = call("rlct", "-d", 3, "-o", 2, "-a", 2)
+    shown = call("rlct -d 3 -o 2 -a 2")
     assert shown.status == 0 and "(1,1,1)     1     1  11/2  2" in shown.out
 
 
 def test_a_large_layer_has_one_stratum_of_each_kind() -> None:
-    found = document("rlct", "-d", 768, "-o", 64, "-a", 64)
+    found = document("rlct -d 768 -o 64 -a 64")
     least = {(x["r_v"], x["r_a"], x["r"]): (x["lambda"], x["multiplicity"]) for x in found["global"]}
     assert found["points"] == []
     assert least[0, 0, 0] == ("24064", 1) and least[1, 1, 1] == ("195263/4", 2)
@@ -96,7 +96,7 @@ def test_a_network(tmp_path: Path) -> None:
     np.savez(tmp_path / "w.npz", **arrays)
     assert document("rlct", *words, tmp_path / "w.npz")["bracket"] == found
     merged = write(tmp_path, K_1=[[[1, 0]]] * 2, Q_1=[[[1, 1]]] * 2, V_1=[[[1, 2]], [[3, 4]]])
-    found = document("rlct", "--dims", "2,1", "--ranks", 1, "-t", 2, "--heads", 2, merged)
+    found = document("rlct --dims 2,1 --ranks 1 -t 2 --heads 2", merged)
     assert found["architecture"]["heads"] == [2] and found["bracket"]["lambda"] == "5/2"
 
 
@@ -268,12 +268,12 @@ def test_weights_on_standard_input(tmp_path, monkeypatch, kind):
         pytest.importorskip("safetensors.numpy").save_file(arrays, file)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     before = set(Path(tempfile.gettempdir()).glob("agattn-*"))
-    assert document("fiber", "-") == document("fiber", file)
+    assert document("fiber -") == document("fiber", file)
     assert set(Path(tempfile.gettempdir()).glob("agattn-*")) <= before
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1,2\n3")))
-    assert call("rank", "-").err == "agattn: standard input: line 2 has 1 entries, the first has 2\n"
+    assert call("rank -").err == "agattn: standard input: line 2 has 1 entries, the first has 2\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
-    assert call("fiber", "-").err == "agattn: nothing came on standard input, which - stands for\n"
+    assert call("fiber -").err == "agattn: nothing came on standard input, which - stands for\n"
 
 
 @pytest.mark.parametrize(
@@ -285,4 +285,4 @@ def test_weights_on_standard_input(tmp_path, monkeypatch, kind):
 )  # fmt: skip
 def test_a_matrix_on_standard_input(monkeypatch, data, rank):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert document("rank", "-")["rank"] == rank
+    assert document("rank -")["rank"] == rank
