@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from agattn.errors import InputError
 
@@ -72,6 +74,60 @@ def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file raises into one line that names the file.
+
+    Raises:
+        InputError: if the file cannot be read.
+
+    >>> with reading(Path("a.npz")):
+    ...     raise EOFError
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.npz is not a whole numpy file of numbers
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(about_file(path, str(error))) from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise InputError(f"{path} is too large for the memory") from None
+    except Exception:  # what libraries raise for a damaged file has no end
+        kind = "numpy" if path.suffix.lower() in (".npy", ".npz") else path.suffix
+        raise InputError(f"{path} is not a whole {kind} file of numbers") from None
+
+
+def parsed(kind: str, text: str, where: object, hint: str = "", **options: Any) -> Any:
+    """The document that a text in JSON or TOML holds.
+
+    Args:
+        kind: ``"JSON"`` or ``"TOML"``.
+        text: of the file.
+        where: what messages call it.
+        hint: what messages end with.
+        options: of :func:`json.loads`.
+
+    Raises:
+        InputError: if it is no such text.
+
+    >>> parsed("TOML", "a =", "a.toml")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.toml is not TOML: Invalid value (at end of document)
+    """
+    try:
+        return json.loads(text, **options) if kind == "JSON" else tomllib.loads(text)
+    except RecursionError:
+        raise InputError(f"{where} is not {kind} that can be read: it is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{where} is not {kind}: {error}{hint}") from None
 
 
 def write(path: str | Path, content: str | bytes) -> None:

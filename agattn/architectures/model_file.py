@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import difflib
 import sys
-import tomllib
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +35,7 @@ from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
 from agattn.errors import InputError, nearest
-from agattn.files import check_file, read_text
+from agattn.files import check_file, parsed, read_text
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20
@@ -95,10 +94,7 @@ def read_toml(text: str, where: str) -> Network:
     Raises:
         InputError: if it is not TOML, a key or a type is unknown, or the layers do not fit together.
     """
-    try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is not TOML: {error}") from None
+    table = parsed("TOML", text, where)
     with _named(where):
         return from_table(table)
 

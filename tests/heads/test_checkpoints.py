@@ -485,3 +485,10 @@ def test_json_with_too_many_lists_is_refused_before_it_is_read(tmp_path, monkeyp
     monkeypatch.setattr("agattn.heads.weight_files.MOST_LISTS", 4)
     with pytest.raises(InputError, match="holds more than 4 lists"):
         WeightFile([path])
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_order_of_bytes_changes_no_type(order, tmp_path):
+    np.savez(tmp_path / "w.npz", A=np.eye(2, dtype=f"{order}f4"), V=np.ones((1, 2), dtype=f"{order}i8"))
+    file = WeightFile([tmp_path / "w.npz"])
+    assert (file.dtype("A"), file.dtype("V")) == ("float32", "exact")

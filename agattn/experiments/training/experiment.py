@@ -19,7 +19,6 @@ agattn.errors.InputError: experiment has an unknown key 'metod'; did you mean 'm
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
@@ -31,6 +30,7 @@ from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
+from agattn.files import parsed
 
 METHODS = {
     "flow": "gradient flow",
@@ -142,10 +142,7 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     Raises:
         InputError: if something in it cannot be used; names the key, the value and the fix.
     """
-    try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the file is not TOML: {error}; agattn train --example shows one") from None
+    table = parsed("TOML", text, "the file", "; agattn train --example shows one")
     check_keys("the file", table, ("experiment", "seeds"), ("experiment",))
     given = table["experiment"]
     tables = [given] if isinstance(given, dict) else given
