@@ -40,17 +40,6 @@ def check_file(path: Path) -> None:
     raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
 
 
-def about_file(path: object, what: str) -> str:
-    """A message about a file, which is the subject of the sentence if ``what`` begins with the verb.
-
-    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
-    ('a.csv holds no rows', 'a.csv: row 3 is empty')
-    """
-    if what.startswith(str(path)):
-        return what
-    return f"{path}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
-
-
 def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     """The text in a file, without the mark with which some editors begin it, and with the line ends of Unix.
 
@@ -77,6 +66,33 @@ def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
 
 
 @contextmanager
+def about(where: object) -> Iterator[None]:
+    """Begin the message of an error with what it is about: the subject of a sentence that begins with a verb.
+
+    Raises:
+        InputError: in place of the one that is raised inside.
+
+    >>> with about("a.csv"):
+    ...     raise InputError("holds no rows")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.csv holds no rows
+    >>> with about("a.csv"):
+    ...     raise InputError("row 3 is empty")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.csv: row 3 is empty
+    """
+    try:
+        yield
+    except InputError as error:
+        what = str(error)
+        if not what.startswith(str(where)):
+            what = f"{where}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
+        raise InputError(what) from None
+
+
+@contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file raises into one line that names the file.
 
@@ -90,9 +106,10 @@ def reading(path: Path) -> Iterator[None]:
     agattn.errors.InputError: a.npz is not a whole numpy file of numbers
     """
     try:
-        yield
-    except InputError as error:
-        raise InputError(about_file(path, str(error))) from None
+        with about(path):
+            yield
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:

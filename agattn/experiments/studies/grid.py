@@ -34,7 +34,7 @@ from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
-from agattn.files import parsed
+from agattn.files import about, parsed
 from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
@@ -384,10 +384,8 @@ def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
 def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     """One model, written as in a file of its own."""
     limit.check(name, 1)
-    try:
+    with about(name):
         model = from_table(block)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
     return [model.as_network() or model]
 
 

@@ -30,7 +30,7 @@ from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
-from agattn.files import parsed
+from agattn.files import about, parsed
 
 METHODS = {
     "flow": "gradient flow",
@@ -151,11 +151,8 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     found: list[Experiment] = []
     for number, one in enumerate(tables, 1):
         where = "experiment" if len(tables) == 1 else f"experiment {number}"
-        try:
+        with about(where):
             experiment = _experiment(where, one, table.get("seeds", 10))
-        except InputError as error:
-            message = str(error)
-            raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
         if seeds is not None:
             experiment = replace(experiment, seeds=read_seeds(seeds))
         if experiment.name in (other.name for other in found):
