@@ -65,31 +65,28 @@ def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def about_file(where: object, what: str) -> str:
+    """A message about something, which is the subject of the sentence if ``what`` begins with the verb.
+
+    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
+    ('a.csv holds no rows', 'a.csv: row 3 is empty')
+    """
+    if what.startswith(str(where)):
+        return what
+    return f"{where}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
+
+
 @contextmanager
 def about(where: object) -> Iterator[None]:
-    """Begin the message of an error with what it is about: the subject of a sentence that begins with a verb.
+    """Begin the message of an error with what it is about.
 
     Raises:
         InputError: in place of the one that is raised inside.
-
-    >>> with about("a.csv"):
-    ...     raise InputError("holds no rows")
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: a.csv holds no rows
-    >>> with about("a.csv"):
-    ...     raise InputError("row 3 is empty")
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: a.csv: row 3 is empty
     """
     try:
         yield
     except InputError as error:
-        what = str(error)
-        if not what.startswith(str(where)):
-            what = f"{where}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
-        raise InputError(what) from None
+        raise InputError(about_file(where, str(error))) from None
 
 
 @contextmanager
@@ -103,7 +100,7 @@ def reading(path: Path) -> Iterator[None]:
     ...     raise EOFError
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: a.npz is not a whole numpy file of numbers
+    agattn.errors.InputError: a.npz is not a whole numpy file
     """
     try:
         with about(path):
@@ -117,8 +114,9 @@ def reading(path: Path) -> Iterator[None]:
     except MemoryError:
         raise InputError(f"{path} is too large for the memory") from None
     except Exception:  # what libraries raise for a damaged file has no end
-        kind = "numpy" if path.suffix.lower() in (".npy", ".npz") else path.suffix
-        raise InputError(f"{path} is not a whole {kind} file of numbers") from None
+        if path.suffix.lower() in (".npy", ".npz"):
+            raise InputError(f"{path} is not a whole numpy file") from None
+        raise InputError(f"{path} is damaged or not a {path.suffix} file of numbers") from None
 
 
 def parsed(kind: str, text: str, where: object, hint: str = "", **options: Any) -> Any:
@@ -142,7 +140,7 @@ def parsed(kind: str, text: str, where: object, hint: str = "", **options: Any) 
     try:
         return json.loads(text, **options) if kind == "JSON" else tomllib.loads(text)
     except RecursionError:
-        raise InputError(f"{where} is not {kind} that can be read: it is nested too deeply") from None
+        raise InputError(f"{where} is not {kind} that can be read: it is nested too deeply{hint}") from None
     except ValueError as error:
         raise InputError(f"{where} is not {kind}: {error}{hint}") from None
 

@@ -155,7 +155,8 @@ def _csv(path: Path) -> list[list[str]]:
 
 def _json(path: Path) -> Any:
     # Numbers stay text: neither rounded to floats nor limited in length.
-    document = parsed("JSON", _text(path), path, parse_float=str, parse_int=str)
+    as_text = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), str)
+    document = parsed("JSON", _text(path), path, "; write a list of rows", **as_text)
     if isinstance(document, dict):
         if "matrix" not in document:
             raise InputError(

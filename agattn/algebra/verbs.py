@@ -10,7 +10,7 @@ from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.rank import RankResult
 from agattn.errors import InputError
-from agattn.files import about
+from agattn.files import about_file
 
 
 def rank(
@@ -55,5 +55,8 @@ def matrix_in(path: Path, radius: Any = None) -> ExactMatrix | BallMatrix:
         InputError: if the file cannot be read or does not hold one matrix.
     """
     radius = exact_radius(radius)
-    with about(path):
-        return read_matrix(load_matrix(path), radius)
+    loaded = load_matrix(path)
+    try:
+        return read_matrix(loaded, radius)
+    except InputError as error:
+        raise InputError(about_file(path, str(error))) from None
