@@ -180,29 +180,12 @@ def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
 
 
 def _value(kind: Any, where: str, table: Any) -> Any:
-    """A dataclass from a table; lists become tuples."""
+    """A dataclass from a table."""
     if not isinstance(table, dict):
-        raise InputError(f"{where} is {table!r}; it must be a table")
+        raise InputError(f"{where} is {shown(table)}; it must be a table")
     check_keys(where, table, [one.name for one in fields(kind)])
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
-    }
-    for key in ("stratum", "ranks"):
-        numbers = values.get(key, ())
-        if not isinstance(numbers, tuple) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise InputError(f"{where}: {key} is {table[key]!r}; it must be a list such as [1, 2]")
-    if len(values.get("stratum", (1, 1, 1))) != 3:
-        raise InputError(f"{where}: stratum is {table['stratum']!r}; it must be a triple such as [1, 1, 2]")
-    for key in ("seed", "samples"):
-        if key in values and (type(values[key]) is not int or values[key] < 0):
-            raise InputError(f"{where}: {key} is {values[key]!r}; it must be a whole number")
-    noise = values.get("noise", 0.0)
-    if type(noise) not in (int, float) or not 0 <= noise < float("inf"):
-        raise InputError(f"{where}: noise is {noise!r}; it must be a number of at least 0")
-    for key in ("kind", "tokens"):
-        if not isinstance(values.get(key, ""), str):
-            raise InputError(f"{where}: {key} is {values[key]!r}; it must be text")
-    return kind(**values)
+    with about(where):
+        return kind(**table)
 
 
 def _architecture(where: str, kind: str, table: Any) -> Architecture:
