@@ -21,7 +21,7 @@ import numpy as np
 
 from agattn.algebra.entries import read_number
 from agattn.algebra.matrices import SparseMatrix
-from agattn.errors import InputError
+from agattn.errors import InputError, needs
 from agattn.files import check_file, parsed, read_text, reading
 
 
@@ -119,10 +119,8 @@ def _npz(path: Path) -> Any:
 
 def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
     """The matrix that ``scipy.sparse.save_npz`` wrote; scipy rounds indices, so they must be whole."""
-    try:
+    with needs("holds a sparse matrix, which", "scipy", "train"):
         from scipy.sparse import load_npz
-    except ImportError as error:
-        raise InputError("holds a sparse matrix, which needs scipy: pip install 'agattn[train]'") from error
     for name, array in arrays.items():
         if name not in ("format", "_is_array", "data") and array.dtype.kind not in "iu":
             raise InputError(f"has {name} of type {array.dtype}; indices must be a list of whole numbers")

@@ -13,7 +13,7 @@ import numpy as np
 
 from agattn.algebra.matrix_io import archive_of, array_of, header_of, member_of
 from agattn.algebra.scalars import FLOATS, stored_type
-from agattn.errors import InputError
+from agattn.errors import InputError, needs
 from agattn.files import check_file, parsed, read_text, reading
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
@@ -180,11 +180,9 @@ def _json_object(path: Path) -> dict[str, Any]:
 
 
 def _open_safetensors(path: Path) -> Any:
-    try:
+    with needs("", "safetensors with ml_dtypes", "checkpoints"):
         import ml_dtypes  # noqa: F401  (gives numpy the type bfloat16)
         from safetensors import SafetensorError, safe_open
-    except ImportError as error:
-        raise InputError(f"needs the library {error.name}: pip install 'agattn[checkpoints]'") from error
     try:
         return safe_open(path, framework="numpy")
     except SafetensorError as error:

@@ -1,5 +1,6 @@
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -468,6 +469,16 @@ def test_heads_of_their_own_are_not_mixed(tmp_path):
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     assert document("classify", tmp_path)["mixed"] == []
     assert "mixed" not in call("classify", tmp_path).out
+
+
+@pytest.mark.parametrize("library", ["safetensors", "ml_dtypes"])
+def test_a_missing_library_names_its_extra(library, tmp_path, monkeypatch):
+    tensors, _ = bert(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    monkeypatch.setitem(sys.modules, library, None)
+    message = r"model\.safetensors needs safetensors with ml_dtypes; .* pip install 'agattn\[checkpoints\]'"
+    with pytest.raises(InputError, match=message):
+        WeightFile([tmp_path / "model.safetensors"])
 
 
 def test_nan_names_the_tensor(tmp_path):
