@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from agattn.errors import InputError
+from agattn.errors import InputError, was_interrupted
 
 #: The most bytes of a text that is read, where nothing else is said; what is made of it takes more.
 LARGEST_TEXT = 64 * 2**20
@@ -113,7 +113,9 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
         raise InputError(f"{path} is too large for the memory") from None
-    except Exception:  # what libraries raise for a damaged file has no end
+    except Exception as error:  # what libraries raise for a damaged file has no end
+        if was_interrupted(error):
+            raise
         if path.suffix.lower() in (".npy", ".npz"):
             raise InputError(f"{path} is not a whole numpy file") from None
         raise InputError(f"{path} is damaged or not a {path.suffix} file of numbers") from None
