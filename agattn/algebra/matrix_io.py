@@ -107,14 +107,19 @@ def _npy(path: Path) -> Any:
 
 def _npz(path: Path) -> Any:
     with archive_of(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        if {"format", "shape", "data"} <= set(members):
-            return _sparse(path, {name: member_of(archive, info) for name, info in members.items()})
-        number = len(archive.namelist())
-        if number != 1:
-            shown = ", ".join(list(members)[:4]) or "none"
-            raise InputError(f"holds {number} arrays ({shown}); give a file with exactly one")
-        return member_of(archive, *members.values())
+        names = [info.filename.removesuffix(".npy") for info in archive.infolist()]
+        few = archive.infolist() if len(names) <= _MOST_ARRAYS else []
+        arrays = dict(zip(names, (member_of(archive, info) for info in few), strict=False))
+    if {"format", "shape", "data"} <= set(arrays):
+        return _sparse(path, arrays)
+    if len(names) != 1:
+        shown = ", ".join(names[:4]) or "none"
+        raise InputError(f"holds {len(names)} arrays ({shown}); give a file with exactly one")
+    return arrays[names[0]]
+
+
+#: A sparse matrix has at most six.
+_MOST_ARRAYS = 8
 
 
 def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
