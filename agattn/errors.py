@@ -151,8 +151,8 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        said = f"{what} needs {library}; install it with: pip install 'agattn[{extra}]'"
-        raise InputError(said.lstrip()) from error
+        message = f"{what} needs {library}; install it with: pip install 'agattn[{extra}]'"
+        raise InputError(message.lstrip()) from error
 
 
 class UndecidedError(AgattnError):

@@ -164,7 +164,8 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
     keys = own.get("keys", {})
     own["keys"] = {role: [names] if isinstance(names, str) else names for role, names in keys.items()}
     own |= {name: _switch(own[name]) for name in ("qk_norm", "alibi", "multi_query") if name in own}
-    own |= {"biases": {of: _switch(one) for of, one in own["biases"].items()}} if "biases" in own else {}
+    if "biases" in own:
+        own["biases"] = {letters: _switch(given) for letters, given in own["biases"].items()}
     if "like" not in own:
         return own
     other = _inherited(own.pop("like"), tables)
