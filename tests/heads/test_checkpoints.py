@@ -1,5 +1,6 @@
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -419,6 +420,16 @@ def test_heads_of_their_own_are_not_mixed(tmp_path):
     assert "mixed" not in call("classify", tmp_path).out
 
 
+@pytest.mark.parametrize("library", ["safetensors", "ml_dtypes"])
+def test_a_missing_library_names_its_extra(library, tmp_path, monkeypatch):
+    tensors, _ = bert(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    monkeypatch.setitem(sys.modules, library, None)
+    message = r"model\.safetensors needs safetensors with ml_dtypes; .* pip install 'agattn\[checkpoints\]'"
+    with pytest.raises(InputError, match=message):
+        WeightFile([tmp_path / "model.safetensors"])
+
+
 def test_nan_names_the_tensor(tmp_path):
     tensors, _ = bert(tmp_path)
     tensors["bert.encoder.layer.1.attention.self.key.weight"][4, 0] = np.nan
@@ -434,3 +445,10 @@ def test_json_with_too_many_lists_is_refused_before_it_is_read(tmp_path, monkeyp
     monkeypatch.setattr("agattn.heads.weight_files.MOST_LISTS", 4)
     with pytest.raises(InputError, match="holds more than 4 lists"):
         WeightFile([path])
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_order_of_bytes_changes_no_type(order, tmp_path):
+    np.savez(tmp_path / "w.npz", A=np.eye(2, dtype=f"{order}f4"), V=np.ones((1, 2), dtype=f"{order}i8"))
+    file = WeightFile([tmp_path / "w.npz"])
+    assert (file.dtype("A"), file.dtype("V")) == ("float32", "exact")
