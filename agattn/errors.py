@@ -186,6 +186,26 @@ class TranscriptError(EngineError):
     """Raised when what an engine printed is not a whole, well-formed data block for the problem asked."""
 
 
+@contextmanager
+def needs(what: str, library: str, extra: str) -> Iterator[None]:
+    """Say which extra brings a library that is imported inside.
+
+    Raises:
+        InputError: if it is not installed.
+
+    >>> with needs("drawing", "matplotlib", "figures"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: drawing needs matplotlib; install it with: pip install 'agattn[figures]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        message = f"{what} needs {library}; install it with: pip install 'agattn[{extra}]'"
+        raise InputError(message.lstrip()) from error
+
+
 class UndecidedError(AgattnError):
     """Raised where a fact can neither be established nor excluded; carries the reason."""
 
