@@ -22,7 +22,7 @@ STATUSES = {
 }
 
 
-class Verb(NamedTuple):
+class VerbEntry(NamedTuple):
     """A verb of the face.
 
     Attributes:
@@ -43,27 +43,27 @@ class Verb(NamedTuple):
 _GEOMETRY = "agattn.geometry"
 
 #: The commands in groups by what one wants; the main group, and the main command of each, comes first.
-GROUPS: Mapping[str, Mapping[str, Verb]] = {
+GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     "Check the theorems": {
-        "verify": Verb(
+        "verify": VerbEntry(
             "agattn.verification.verbs:verify",
             "Check every claim of the paper for one architecture.",
             ("agattn.verification.report:Report",),
             STATUSES[1],
         ),
-        "audit": Verb(
+        "audit": VerbEntry(
             "agattn.experiments.verbs:audit",
             "Check every claim on every small architecture, and state the pattern.",
             ("agattn.experiments.studies.audit:Audit",),
             STATUSES[1],
         ),
-        "certificate": Verb(
+        "certificate": VerbEntry(
             "agattn.verification.verbs:certificate",
             "Write integers that prove verdicts, for anyone to check.",
             ("agattn.verification.certificate:CertifiedClaims",),
             "a refutation is certified",
         ),
-        "check": Verb(
+        "check": VerbEntry(
             "agattn.verification.verbs:check",
             "Verify a certificate with integers alone.",
             ("agattn.verification.checked:Checked",),
@@ -71,7 +71,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         ),
     },
     "Study a layer or model": {
-        "dimension": Verb(
+        "dimension": VerbEntry(
             "agattn.claims.network_dimension:dimension",
             "Compute the exact dimension of any network.",
             (
@@ -79,22 +79,22 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
                 "agattn.heads.transformers:TransformerDimension",
             ),
         ),
-        "identifiability": Verb(
+        "identifiability": VerbEntry(
             f"{_GEOMETRY}.identifiability.identifiability:identifiability",
             "Say which parameters, and which products of them, the function determines.",
             (f"{_GEOMETRY}.identifiability.determined:Identifiability",),
         ),
-        "symmetries": Verb(
+        "symmetries": VerbEntry(
             f"{_GEOMETRY}.dimension.lie_algebra:linear_symmetries",
             "Find all linear symmetries of the weights of any polynomial architecture.",
             (f"{_GEOMETRY}.dimension.lie_algebra:LinearSymmetries",),
         ),
-        "strata": Verb(
+        "strata": VerbEntry(
             "agattn.verification.verbs:strata",
             "List the orbits of the neuromanifold: every point at once, with its tangent space.",
             ("agattn.verification.strata_table:StrataTable",),
         ),
-        "ideal": Verb(
+        "ideal": VerbEntry(
             "agattn.verification.verbs:ideal",
             "Find the equations of the neuromanifold, with their symmetry.",
             (
@@ -103,12 +103,12 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
                 "agattn.engines.elimination:ExaminedIdeal",
             ),
         ),
-        "singularities": Verb(
+        "singularities": VerbEntry(
             "agattn.verification.verbs:singularities",
             "Decide which kinds of points of a network or model are critical or singular.",
             (f"{_GEOMETRY}.singular_points.point_facts:Singularities",),
         ),
-        "rlct": Verb(
+        "rlct": VerbEntry(
             "agattn.heads.verbs:rlct",
             "Compute learning coefficients: of one layer exactly, of other models by bounds.",
             (
@@ -118,12 +118,12 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
                 f"{_GEOMETRY}.learning_coefficients.learning_coefficients:LearningCoefficients",
             ),
         ),
-        "spectrum": Verb(
+        "spectrum": VerbEntry(
             f"{_GEOMETRY}.dimension.contact:contact_spectrum",
             "Find how fast the singular values of a Jacobian fall as scores vanish.",
             (f"{_GEOMETRY}.dimension.contact:ContactSpectrum",),
         ),
-        "critical-points": Verb(
+        "critical-points": VerbEntry(
             "agattn.verification.verbs:critical_points",
             "Count the critical points of a squared loss, by strata.",
             (
@@ -133,12 +133,12 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         ),
     },
     "Weights in hand": {
-        "classify": Verb(
+        "classify": VerbEntry(
             "agattn.heads.verbs:classify",
             "Place the heads of a checkpoint on the neuromanifold.",
             ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
         ),
-        "fiber": Verb(
+        "fiber": VerbEntry(
             f"{_GEOMETRY}.identifiability.verbs:fiber",
             "Describe all weights that compute the same function.",
             (
@@ -146,66 +146,66 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
                 f"{_GEOMETRY}.identifiability.fibers:Fiber",
             ),
         ),
-        "equivalent": Verb(
+        "equivalent": VerbEntry(
             f"{_GEOMETRY}.identifiability.equivalence:equivalent",
             "Decide whether two files of weights are the same function, and by which symmetry.",
             (f"{_GEOMETRY}.identifiability.equivalence:Equivalence",),
             "different functions",
         ),
-        "identify": Verb(
+        "identify": VerbEntry(
             f"{_GEOMETRY}.reconstruction.from_values:identify",
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
         ),
     },
     "Engines": {
-        "emit": Verb(
+        "emit": VerbEntry(
             "agattn.engines.verbs:emit",
             "Print a script for Macaulay2, Singular or msolve.",
             ("agattn.engines.verbs:Script",),
         ),
-        "run": Verb(
+        "run": VerbEntry(
             "agattn.engines.verbs:run",
             "Emit a script, run it, and read the answer back.",
             ("agattn.engines.run:Run",),
         ),
-        "doctor": Verb(
+        "doctor": VerbEntry(
             "agattn.engines.doctor:examine",
             "Find Macaulay2, Singular and msolve, and try each.",
             ("agattn.engines.doctor:Doctor",),
         ),
     },
     "Experiments": {
-        "train": Verb(
+        "train": VerbEntry(
             "agattn.experiments.verbs:train",
             "Train attention from many seeds, and say where in the geometry the runs end.",
             ("agattn.experiments.training.training:TrainedRun",),
         ),
-        "calibrate": Verb(
+        "calibrate": VerbEntry(
             "agattn.experiments.verbs:calibrate",
             "Try estimators of learning coefficients where the coefficients are known.",
             ("agattn.experiments.calibration.calibration:Calibration",),
         ),
-        "study": Verb(
+        "study": VerbEntry(
             "agattn.experiments.verbs:study",
             "Ask one question about many architectures: cached, resumed, in parallel.",
             ("agattn.experiments.studies.jobs:StudyLine",),
             STATUSES[1],
         ),
-        "atlas": Verb(
+        "atlas": VerbEntry(
             "agattn.experiments.verbs:atlas",
             "Survey small networks: where the dimension formulas are met.",
             ("agattn.experiments.studies.atlas:Atlas",),
         ),
     },
     "Documents": {
-        "report": Verb(
+        "report": VerbEntry(
             "agattn.reports.verbs:report",
             "Write everything about one architecture, or a study, as one document.",
             ("agattn.reports.document:SavedReport",),
             STATUSES[1],
         ),
-        "figure": Verb(
+        "figure": VerbEntry(
             "agattn.reports.verbs:figure",
             "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
             (
@@ -217,10 +217,10 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
                 "agattn.reports.figure3:Figure3",
             ),
         ),
-        "schema": Verb("agattn.documents:schema", "Print the JSON schema of a command's output."),
+        "schema": VerbEntry("agattn.documents:schema", "Print the JSON schema of a command's output."),
     },
     "Tools": {
-        "rank": Verb(
+        "rank": VerbEntry(
             "agattn.algebra.verbs:rank",
             "Find the rank of a matrix, and say how it is known.",
             ("agattn.algebra.rank:RankResult",),
@@ -229,20 +229,20 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
 }
 
 #: Every command by its name.
-COMMANDS: Mapping[str, Verb] = {name: verb for group in GROUPS.values() for name, verb in group.items()}
+COMMANDS: Mapping[str, VerbEntry] = {name: verb for group in GROUPS.values() for name, verb in group.items()}
 
 #: Every verb by its name in Python; some have no command of their own.
-VERBS: Mapping[str, Verb] = {
+VERBS: Mapping[str, VerbEntry] = {
     **{name.replace("-", "_"): verb for name, verb in COMMANDS.items()},
-    "critical_points_near": Verb(
+    "critical_points_near": VerbEntry(
         "agattn.verification.verbs:critical_points_near", command="agattn critical-points --weights"
     ),
-    "degree": Verb("agattn.verification.verbs:degree", command="agattn ideal"),
-    "from_config": Verb("agattn.heads.published:from_config", command="agattn dimension --config"),
-    "hilbert_function": Verb("agattn.verification.verbs:hilbert_function", command="agattn ideal"),
-    "invariants": Verb(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
+    "degree": VerbEntry("agattn.verification.verbs:degree", command="agattn ideal"),
+    "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension --config"),
+    "hilbert_function": VerbEntry("agattn.verification.verbs:hilbert_function", command="agattn ideal"),
+    "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),
     "script": COMMANDS["emit"]._replace(command="agattn emit"),
-    "tangent_space": Verb(f"{_GEOMETRY}.strata.tangent:tangent_space", command="agattn strata"),
-    "weights": Verb(f"{_GEOMETRY}.identifiability.fibers:weights"),
+    "tangent_space": VerbEntry(f"{_GEOMETRY}.strata.tangent:tangent_space", command="agattn strata"),
+    "weights": VerbEntry(f"{_GEOMETRY}.identifiability.fibers:weights"),
 }

@@ -31,9 +31,9 @@ THE_SAME_BELOW = {
 #: Where these commands call that function, if not in their own file.
 BELOW = {"study": "agattn.cli.jobs", "train": "agattn.experiments.training.training"}
 
-#: Verbs without a command of their name: the line of a shell that does the same; `weights` is for Python alone.
+#: Verbs without a command of their name, with the line of a shell that does the same; `weights` has none.
 WITHOUT_A_COMMAND = {
-    name: verb.command for name, verb in VERBS.items() if verb.command or name.replace("_", "-") not in COMMANDS
+    name: verb.command for name, verb in VERBS.items() if name.replace("_", "-") not in COMMANDS
 }
 
 

@@ -9,10 +9,10 @@ import click
 
 from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Option, Shell, command
-from agattn.cli.kinds import EngineName, Whole, Word
+from agattn.cli.kinds import Choice, EngineName, Whole
 
 _METRIC = Option(
-    Word("generic", "gaussian", "bombieri-weyl", "coefficients"),
+    Choice("generic", "gaussian", "bombieri-weyl", "coefficients"),
     metavar="[generic|gaussian|bombieri-weyl|coefficients]",
 )
 _EVERY_ENGINE = Option(
@@ -107,7 +107,7 @@ SHELL: Mapping[str, Shell] = {
         "agattn.cli.geometry:critical_points",
         output=True,
         hidden=("target",),
-        options={"metric": _METRIC, "method": Option(Word("weights", "equations"))},
+        options={"metric": _METRIC, "method": Option(Choice("weights", "equations"))},
         architectures=Architectures(networks=False),
     ),
     "classify": Shell(

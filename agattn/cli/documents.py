@@ -16,11 +16,11 @@ from agattn.cli.architecture import whole_number
 from agattn.cli.generator import Option
 from agattn.cli.kinds import (
     FIGURES,
+    Choice,
     Destination,
     EngineName,
     InputFile,
     Whole,
-    Word,
     check_drawing,
     leave_out,
 )
@@ -153,7 +153,7 @@ NUMBERS = ("1", "2", "3", "critical", "deep", "spectrum")
 
 
 def figure(
-    number: Annotated[str, Option(Word(*NUMBERS), metavar="|".join(NUMBERS))],
+    number: Annotated[str, Option(Choice(*NUMBERS), metavar="|".join(NUMBERS))],
     *,
     output: Annotated[
         Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
@@ -163,7 +163,7 @@ def figure(
     a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
-    metric: Annotated[str, Option(Word(*METRICS))] = "gaussian",
+    metric: Annotated[str, Option(Choice(*METRICS))] = "gaussian",
     target: Annotated[str, Option(metavar="X,Y,W")] = "-3/4,-1/4,-3/10",
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
     layers: Annotated[int, Option(Whole(1, 4), metavar="N")] = 2,
@@ -198,17 +198,7 @@ def figure(
     from agattn.reports.verbs import figure
     from agattn.sheet.terminal import print_folded
 
-    if number != "1":
-        mine = ("d", "d_out", "a", "slice", "engine", "timeout", "memory", "force")
-        leave_out("is for figure 1", *mine)
-    if number not in ("1", "critical"):
-        leave_out("is for figure 1 and figure critical", "radius")
-    if number != "critical":
-        leave_out("is for figure critical", "metric", "target")
-    if number != "2":
-        leave_out("is for figure 2", "layers")
-    if number not in ("3", "critical", "spectrum"):
-        leave_out("is for figure 3, figure critical and figure spectrum", "seed")
+    _refuse_idle(number)
     place = [entry.strip() for entry in target.split(",")]
     given: dict[str, dict[str, Any]] = {
         "2": {"layers": layers},
@@ -236,6 +226,21 @@ def figure(
         say_on_stderr(f"wrote {output}")
     elif not as_json:
         say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
+
+
+def _refuse_idle(number: str) -> None:
+    """Refuse options that mean nothing for a figure."""
+    if number != "1":
+        mine = ("d", "d_out", "a", "slice", "engine", "timeout", "memory", "force")
+        leave_out("is for figure 1", *mine)
+    if number not in ("1", "critical"):
+        leave_out("is for figure 1 and figure critical", "radius")
+    if number != "critical":
+        leave_out("is for figure critical", "metric", "target")
+    if number != "2":
+        leave_out("is for figure 2", "layers")
+    if number not in ("3", "critical", "spectrum"):
+        leave_out("is for figure 3, figure critical and figure spectrum", "seed")
 
 
 def schema(name: Annotated[str | None, Option(more={"required": False})]) -> None:

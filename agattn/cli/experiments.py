@@ -118,17 +118,11 @@ def train(
     """
     from agattn.cli.jobs import work_of
     from agattn.experiments.studies.jobs import versions_for
-    from agattn.experiments.training.experiment import read_experiments
-    from agattn.experiments.training.training import check, runs_sheet, training_jobs
+    from agattn.experiments.training.training import runs_sheet, training_jobs
 
     work = work_of(as_json=as_json, **given)
     text = read_asked(config, "a file of experiments")
-    experiments = read_experiments(text, seeds)
-    for experiment in experiments:
-        try:
-            check(experiment)
-        except InputError as error:
-            raise InputError(f"{experiment.name}: {error}") from None
+    experiments = _checked_experiments(text, seeds)
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:
@@ -166,6 +160,20 @@ def train(
         files = training_report(lines, text, made_by, pictures).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
+
+
+def _checked_experiments(text: str, seeds: str | None) -> Any:
+    """The experiments of a file, all of which make sense."""
+    from agattn.experiments.training.experiment import read_experiments
+    from agattn.experiments.training.training import check
+
+    experiments = read_experiments(text, seeds)
+    for experiment in experiments:
+        try:
+            check(experiment)
+        except InputError as error:
+            raise InputError(f"{experiment.name}: {error}") from None
+    return experiments
 
 
 def atlas(

@@ -14,11 +14,11 @@ from agattn.cli.generator import Option
 from agattn.cli.kinds import (
     DRAWINGS,
     STDOUT,
+    Choice,
     Destination,
     EngineName,
     InputFile,
     Whole,
-    Word,
     leave_out,
     refuse_both,
 )
@@ -134,7 +134,11 @@ def critical_points(
     """
     from agattn.verification.verbs import critical_points, critical_points_near
 
-    loss: dict[str, Any] = {"metric": metric or "generic", "data": read_data(data, metric, samples), "samples": samples}
+    loss: dict[str, Any] = {
+        "metric": metric or "generic",
+        "data": read_data(data, metric, samples),
+        "samples": samples,
+    }
     if weights is None:
         return critical_points(architecture, **loss, **given)
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
@@ -257,7 +261,7 @@ def ideal(
     *,
     workers: Annotated[int, Option(Whole(1, 512), metavar="N")] = 1,
     output: Annotated[Path | None, Option(_OUTPUT, "-O --output", "FILE")] = None,
-    form: Annotated[str | None, Option(Word(*FORMATS), "--format", more={"is_eager": True})] = None,
+    form: Annotated[str | None, Option(Choice(*FORMATS), "--format", more={"is_eager": True})] = None,
     complete: bool = False,
     invariants: bool = False,
     coefficients: Annotated[Path | None, Input] = None,

@@ -63,7 +63,7 @@ class Real(click.FloatRange):
         return number
 
 
-class Word(click.Choice[str]):
+class Choice(click.Choice[str]):
     """One of some words, in any case."""
 
     def __init__(self, *words: str) -> None:

@@ -14,7 +14,7 @@ import click
 
 from agattn.cli.architecture import configured, whole_number
 from agattn.cli.generator import Option
-from agattn.cli.kinds import DRAWINGS, FIGURES, Destination, InputFile, Real, Whole, Word, leave_out
+from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
 from agattn.cli.output import as_text, say_on_stderr, write_file
 from agattn.errors import InputError
 
@@ -265,7 +265,7 @@ def identify(
 
 def rank(
     file: Annotated[Path, Option(InputFile())],
-    method: Annotated[str, Option(Word("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
+    method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
     *,
     precision: int = 128,
     radius: str | None = None,

@@ -25,7 +25,7 @@ from agattn.architectures import SingleLayer
 from agattn.checker import UnreadableError, check, load
 from agattn.cli.architecture import Architectures
 from agattn.cli.commands import made
-from agattn.cli.main import main
+from agattn.cli.main import cli, main
 from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
 from agattn.experiments.studies.cache import Cache
@@ -167,8 +167,11 @@ def _zipped(file, read):
 
 def _words(text):
     """The words of a command line, up to where the work would begin."""
-    verify = made("verify")
-    with suppress(ValueError), verify.make_context("verify", shlex.split(text)) as context:
+    group, verify = click.Context(cli, info_name="agattn"), made("verify")
+    with (
+        suppress(ValueError, click.UsageError),
+        verify.make_context("verify", shlex.split(text), group) as context,
+    ):
         architecture = Architectures().read(dict(context.params))
         str(architecture), architecture.as_json()
 
