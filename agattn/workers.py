@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
+import sys
 import threading
 
 
@@ -17,9 +19,13 @@ def end_with_parent() -> None:
     """Let this process, one of multiprocessing, end soon after the one that started it.
 
     A pipe whose other end its parent holds is closed when the parent is gone, also where a signal killed it.
-    Workers that were started later may hold this end, too: the last one ends first.
+    Workers that were started later may hold this end, too: the last one ends first. Linux sends a signal
+    then, which ends a process also in a long call of C code; elsewhere a thread waits for the end.
     """
     if parent := multiprocessing.parent_process():
+        if sys.platform == "linux":
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
 
         def wait() -> None:
             parent.join()
