@@ -372,7 +372,7 @@ def test_an_interrupt_of_a_destructor_is_silent_and_comes_again():
 
 @pytest.mark.slow
 def test_an_interrupt_is_not_repeated_while_all_is_closed():
-    code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
+    code = LOST.replace("        pass", "        time.sleep(3)\n        raise SystemExit('closed') from None")
     process = start(code=code)
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGTERM)

@@ -109,6 +109,14 @@ while True:
 }
 
 
+def write_files(folder):
+    """Write what the commands read."""
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    for trap, program in TRAPS.items():
+        (folder / f"lost_in_{trap}.py").write_text(program)
+
+
 class Trial(NamedTuple):
     """How many processes a signal met, the seconds until all had ended, what was left, and a wrong end."""
 
@@ -119,8 +127,11 @@ class Trial(NamedTuple):
     complaint: str
 
 
-def trial(line, number, to_all, moment, folder):
-    """Send a signal to a command, or to all its processes, after some seconds; before its end in any case."""
+def trial(line, number, folder, *, moment, processes=1, to_all=False):
+    """Send a signal to a command, or to all its processes, before its end.
+
+    It is sent so many seconds after there are so many processes, or sooner where the command ends sooner.
+    """
     mark = f"AGATTN_FAULTS={time.time_ns()}"
     temporary = Path(tempfile.mkdtemp(dir=folder))
     words = line.replace("FOLDER", str(folder)).replace("OUT", f"{temporary}-out").split()
@@ -129,10 +140,12 @@ def trial(line, number, to_all, moment, folder):
         while True:
             said.truncate(0)
             process = start(*words, environment=environment, stdout=said, stderr=said, start_new_session=True)
+            eventually(lambda: len(alive(mark)) >= processes)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moment)
             if met := alive(mark):
                 break
+            assert process.wait() in (0, 1, 3), line
             moment /= 2
         sent = time.monotonic()
         os.killpg(process.pid, number) if to_all else process.send_signal(number)
@@ -149,9 +162,9 @@ def trial(line, number, to_all, moment, folder):
         process.wait()
         said.seek(0)
         text = said.read()[-300:]
-    caught = number in (signal.SIGINT, signal.SIGTERM)
     complaint = text if "Traceback" in text or "Error" in text else ""
-    if process.returncode not in ({130, -number} if caught else {-number}):
+    caught = {130, -signal.SIGINT} if number in (signal.SIGINT, signal.SIGTERM) else set()
+    if process.returncode not in {-number, *caught}:
         complaint += f"status {process.returncode}"
     return Trial(len(met), seconds, len(orphans), files, complaint)
 
@@ -166,18 +179,15 @@ def main():
     chosen = random.Random(given.seed)
     with tempfile.TemporaryDirectory(prefix="agattn-signals-") as name:
         folder = Path(name)
-        for file, content in FILES.items():
-            (folder / file).write_text(content)
-        for trap, program in TRAPS.items():
-            (folder / f"lost_in_{trap}.py").write_text(program)
+        write_files(folder)
         lines = COMMANDS + [f"dimension --model FOLDER/lost_in_{trap}.py:network" for trap in TRAPS]
         lines = [line for line in lines if not given.words or any(word in line for word in given.words)]
         rows, wrong = [], False
         for signal_name, number in SIGNALS.items():
             trials = []
             for n in range(given.trials):
-                line = lines[n % len(lines)]
-                made = trial(line, number, n % 2 == 0, chosen.uniform(0.1, 3), folder)
+                line, moment = lines[n % len(lines)], chosen.uniform(0.1, 3)
+                made = trial(line, number, folder, moment=moment, to_all=n % 2 == 0)
                 trials.append(made)
                 if made.seconds > 3 or made.orphans or made.files or made.complaint:
                     print(f"{signal_name}: {line}: {made}", flush=True)
