@@ -31,7 +31,7 @@ check docs/certificates/m322.json
 dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax
 identifiability --dims 6,6,6 --ranks 3,3 -t 3
 symmetries --dims 5,5,5 --ranks 3,3 -t 3
-strata -d 8 -o 8
+strata -d 6 -o 6
 ideal -d 4 -o 2 -a 2 --max-degree 7
 ideal -d 4 -o 3 --max-degree 5 --workers 3
 ideal -d 3 -o 2 --complete --max-degree 4
@@ -140,7 +140,7 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         while True:
             said.truncate(0)
             process = start(*words, environment=environment, stdout=said, stderr=said, start_new_session=True)
-            eventually(lambda: len(alive(mark)) >= processes)
+            eventually(lambda: len(alive(mark)) >= processes or process.poll() is not None)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moment)
             if met := alive(mark):
