@@ -10,7 +10,7 @@ from typing import Literal
 
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.locate import Installation
-from agattn.engines.process import Ended, run_program, work_folder
+from agattn.engines.process import Ended, run_program
 from agattn.errors import (
     EngineCrashedError,
     EngineError,
@@ -202,10 +202,7 @@ def run_script(script: Path, installation: Installation, limits: Limits = DEFAUL
     engine = installation.engine
     command = engine.command(installation.path, script.absolute())
     try:
-        with work_folder() as folder:
-            ended = run_program(
-                command, folder, timeout=limits.timeout, memory=limits.memory, passed_through=True
-            )
+        ended = run_program(command, timeout=limits.timeout, memory=limits.memory, passed_through=True)
         if ended.status:
             how = f"ended with exit status {ended.status}" if ended.status > 0 else "was killed by a signal"
             raise EngineCrashedError(how)

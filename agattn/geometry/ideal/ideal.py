@@ -16,14 +16,14 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat, zip_longest
 from math import comb
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import flint
 
@@ -62,9 +62,6 @@ from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -585,17 +582,14 @@ _SMALL_DEGREE = 4
 
 def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Shape, Multiplicities]]:
     """The modules of each degree, one at a time."""
-    processes: AbstractContextManager[Executor | None] = nullcontext()
+    mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
     if workers > 1:
-        from concurrent.futures import ProcessPoolExecutor
+        from agattn.workers import processes
 
-        from agattn.workers import end_with_parent
-
-        processes = ProcessPoolExecutor(workers, initializer=end_with_parent)
-    with processes as pool:
+        mapping = processes(workers)
+    with mapping as run:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]
-            run = partial(pool.map, chunksize=4) if pool else map
             yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
 
 
