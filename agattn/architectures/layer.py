@@ -250,7 +250,7 @@ def as_layer(architecture: Architecture) -> SingleLayer | None:
     network = architecture.as_network()
     if (
         network is None
-        or network.layers > 1
+        or network.depth > 1
         or network != DeepNetwork(network.dims, network.ranks, network.t)
     ):
         return None

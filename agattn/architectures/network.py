@@ -136,7 +136,7 @@ class DeepNetwork(Result):
         return self.t
 
     @property
-    def layers(self) -> int:
+    def depth(self) -> int:
         """The number of layers l."""
         return len(self.ranks)
 
@@ -180,7 +180,7 @@ class DeepNetwork(Result):
 
         A layer makes weights of degree k into 3k + 3, one more for V = OP, and inputs of degree k into 3k.
         """
-        inputs = 3**self.layers
+        inputs = 3**self.depth
         weights = (3 if self.value_rank is None else 4) * (inputs - 1) // 2
         return weights + inputs if self.is_lightning else None
 
@@ -217,7 +217,7 @@ class DeepNetwork(Result):
                 if self.is_lightning:
                     values = Acted(f"{out}_{i}", index=(head,), weight=-1)
                     result.append(Symmetry("scaling", 1, (Acted(f"K_{i}", index=(head,)), values)))
-            if i < self.layers and not self.skip:
+            if i < self.depth and not self.skip:
                 following = (Acted(f"{letter}_{i + 1}", -1, True) for letter in ("K", "Q", into))
                 result.append(Symmetry("GL(d)", self.dims[i], (Acted(f"{out}_{i}", -2), *following)))
         return tuple(result)
@@ -232,7 +232,7 @@ class DeepNetwork(Result):
         if X.shape[1:] != self.input_shape:
             raise ValueError(f"X has shape {X.shape[1:]}; the network takes {self.input_shape}")
         mul, clean = arithmetic.matmul, arithmetic.clean
-        for i in range(1, self.layers + 1):
+        for i in range(1, self.depth + 1):
             stacked = X[:, None]  # for all heads
             keys, queries = mul(parameters[f"K_{i}"], stacked), mul(parameters[f"Q_{i}"], stacked)
             W = mul(keys.swapaxes(-1, -2), queries)

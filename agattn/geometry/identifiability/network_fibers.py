@@ -568,9 +568,9 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
             f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
             " and no skip connections, and for polynomials, such as its jets: --jet N"
         )
-    if network.layers > MOST_LAYERS:
+    if network.depth > MOST_LAYERS:
         raise TooLargeError(
-            f"{network} has {network.layers} layers, and jets of order {least_order(network)} take long; "
+            f"{network} has {network.depth} layers, and jets of order {least_order(network)} take long; "
             f"fibers of softmax are for {MOST_LAYERS} layers at most"
         )
     at = weights_of(Jet(network, least_order(network)), given)
@@ -639,7 +639,7 @@ class _Layers:
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
         arrays = at.exact()
-        self.l = network.layers
+        self.l = network.depth
         self.K, self.Q, self.V = (
             [_exact(arrays[f"{x}_{i}"][0], x) for i in range(1, self.l + 1)] for x in "KQV"
         )
