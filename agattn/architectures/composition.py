@@ -20,6 +20,8 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
+from agattn.architectures.derived import Derived, derived
 from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.symmetry import Acted, Symmetry
@@ -48,6 +50,11 @@ class Place(Step):
         return tuple(replace(acted, parameter=self.names[acted.parameter]) for acted in on)
 
     @property
+    def derived(self) -> Derived:
+        """The degrees and groups of the layer here."""
+        return derived(self.layer, self.shape)
+
+    @property
     def is_matrix(self) -> bool:
         """Whether this is X ↦ W X: linear in W and X, and with all changes of both ends taken up by W.
 
@@ -60,14 +67,14 @@ class Place(Step):
         return (
             len(names) == 1
             and layer.mixes == "nothing"
-            and layer.degrees_in(self.shape, 0) == (1, (1,))
-            and (layer.rows(self.shape), layer.columns(self.shape)) == ({names[0]: -2}, {names[0]: -1})
+            and self.derived.degrees == PARAMETER.product(INPUT)
+            and (self.derived.rows, self.derived.columns) == ({names[0]: -2}, {names[0]: -1})
         )
 
     @property
     def power(self) -> int:
         """r, if this takes every entry to the power r, with no parameters; else 0."""
-        return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
+        return self.derived.passes if self.layer.mixes == "nothing" and not self.names else 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,35 +190,32 @@ class Network(Result):
         return sum(map(prod, self.shapes.values()))
 
     @cached_property
-    def _degrees(self) -> tuple[int, Sequence[int]] | None:
+    def _degrees(self) -> Degrees | None:
         """The degree in the weights, or more; and all degrees in X that may occur."""
-        inputs: _Degrees = {1}
-        weights = 0
-        kept: list[tuple[int, _Degrees]] = []
+        found, kept = INPUT, list[Degrees]()
         for place in self.steps:
             if place == KEEP:
-                kept.append((weights, inputs))
+                kept.append(found)
             elif place == ADD:
-                before, degrees = kept.pop()
-                weights, inputs = max(weights, before), _limited(inputs, degrees)
+                found = found.either(kept.pop())
             elif isinstance(place, Place):
-                found = place.layer.degrees_in(place.shape, weights)
-                if found is None:
+                if (own := place.derived.degrees) is None:
                     return None
-                weights, factors = found
-                inputs = _limited(*(_sums(inputs, factor) for factor in factors))
-                inputs = _limited(inputs, {0}) if "b" in place.names else inputs
-        return weights, inputs if isinstance(inputs, range) else tuple(sorted(inputs))
+                found = own.after(found)
+        return found
 
     @property
     def input_degrees(self) -> Sequence[int] | None:
         """The degrees in X of monomials that may occur, or more; ``None`` if the network is normalized."""
-        return self._degrees and self._degrees[1]
+        if self._degrees is None:
+            return None
+        inputs = self._degrees.inputs
+        return inputs if isinstance(inputs, range) else tuple(sorted(inputs))
 
     @property
     def degree(self) -> int | None:
         """The degree of φ(X) in all weights and X, or more; ``None`` if the network is normalized."""
-        return self._degrees and self._degrees[0] + self._degrees[1][-1]
+        return self._degrees and self._degrees.weights + max(self._degrees.inputs)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -224,7 +228,7 @@ class Network(Result):
         inside = (
             replace(one, on=place.renamed(one.on))
             for place in self.places
-            for one in place.layer.symmetries(place.shape)
+            for one in place.derived.symmetries
         )
         return (*inside, *(one for wire in self.wires for one in wire.symmetries()))
 
@@ -235,10 +239,10 @@ class Network(Result):
         for place in self.steps:
             if not isinstance(place, Place):
                 last = None
-            elif r := place.layer.passes():
+            elif r := place.derived.passes:
                 power *= r
             else:
-                if last is not None and last.layer.rows(last.shape) and place.layer.columns(place.shape):
+                if last is not None and last.derived.rows and place.derived.columns:
                     found.append(Wire(last, place, power))
                 last, power = place, 1
         return tuple(found)
@@ -309,42 +313,6 @@ class Network(Result):
         return Input(self.dim, self.tokens)
 
 
-#: More degrees than this are not told apart.
-_MOST_DEGREES = 1_000
-_Degrees = set[int] | range
-
-
-def _ends(degrees: _Degrees) -> tuple[int, int]:
-    """The least and the largest; a range may be too long to be gone through."""
-    return (degrees[0], degrees[-1]) if isinstance(degrees, range) else (min(degrees), max(degrees))
-
-
-def _limited(*parts: _Degrees) -> _Degrees:
-    """All degrees of these; all numbers from the least to the largest if there are very many."""
-    ends = [_ends(part) for part in parts]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if high - low > _MOST_DEGREES:
-        return range(low, high + 1)
-    return set().union(*parts)
-
-
-def _sums(degrees: _Degrees, count: int) -> _Degrees:
-    """The sums of n of these numbers; all numbers from the least to the largest if there are very many.
-
-    >>> _sums({1, 3}, 3), _sums({1, 3}, 3**9)
-    ({9, 3, 5, 7}, range(19683, 59050))
-    """
-    low, high = (count * end for end in _ends(degrees))
-    if low == high:
-        return {low}
-    if high - low > _MOST_DEGREES:
-        return range(low, high + 1)
-    total = {0}
-    for _ in range(count):
-        total = {one + other for one in total for other in degrees}
-    return total
-
-
 @dataclass(frozen=True)
 class Wire:
     """The rows of one place, the columns of a later place, and the power between them."""
@@ -360,8 +328,7 @@ class Wire:
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """GL(d), a factor for each row, or one for all."""
-        rows = self.before.layer.rows(self.before.shape)
-        columns = self.after.layer.columns(self.after.shape)
+        rows, columns = self.before.derived.rows, self.after.derived.columns
         ends = {self.before.names[k]: axis for k, axis in rows.items() if axis is not None}
         begins = {self.after.names[k]: axis for k, axis in columns.items() if axis is not None}
         if not ends or not begins:

@@ -248,11 +248,7 @@ def as_layer(architecture: Architecture) -> SingleLayer | None:
     if isinstance(architecture, SingleLayer):
         return architecture
     network = architecture.as_network()
-    if (
-        network is None
-        or network.depth > 1
-        or network != DeepNetwork(network.dims, network.ranks, network.t)
-    ):
+    if network is None or network.depth > 1 or network != DeepNetwork(network.dims, network.ranks, network.t):
         return None
     (d, d_out), (a,) = network.dims, network.ranks
     return SingleLayer(d, d_out, a, network.t)
