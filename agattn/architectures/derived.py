@@ -107,7 +107,8 @@ class Derived:
 
     def _taken_up(self, matrix: str) -> dict[str, int | None]:
         """The arrays on which the inverse of a change of the matrix acts, in the same way on all of them."""
-        if not self.layer.shapes(self.shape):
+        arrays = self.layer.shapes(self.shape)
+        if not arrays:
             return {}
         factors = list[Symmetry]()
         for group in self._groups_with(matrix):
@@ -119,7 +120,7 @@ class Derived:
             opposite = all(one is change or one.dual != change.dual for one in group.on)
             is_whole = not any(one.index for one in group.on)
             if opposite and is_whole and 0 < len(own) == len(group.on) - 1 and not group.is_orthogonal:
-                return own
+                return {name: own[name] for name in arrays if name in own}
         shapes = Between(self.layer, self.shape, (matrix,)).shapes
         return dict.fromkeys(_divided(matrix, shapes, factors))
 
