@@ -266,23 +266,6 @@ def test_what_is_wrong_in_a_file_is_named(text, message):
         read_experiments(text)
 
 
-@pytest.mark.parametrize(
-    ("architecture", "options", "message"),
-    [
-        (ag.SingleLayer(2, 1), {"teacher": "limit"}, "no limits outside M"),
-        (ag.SingleLayer(2, 1), {"teacher": (3, 1, 3)}, "not a stratum"),
-        (ag.SingleLayer(2, 1), {"teacher": (0, 0, 0)}, "the function 0"),
-        (ag.SingleLayer(2, 1, t=1), {"teacher": (1, 1, 1)}, "one lightning layer of one head, t ≥ 2"),
-        (ag.SingleLayer(2, 1), {"scal": 1}, "no option 'scal'; did you mean 'scale'"),
-        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {}, "give a number of samples"),
-        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {"samples": 5, "teacher": "zariski"}, "has no exact loss"),
-    ],
-)
-def test_what_cannot_be_trained_is_told(architecture, options, message):
-    with pytest.raises(InputError, match=message):
-        ag.train(architecture, seeds=1, **options)
-
-
 FILE = """
 seeds = 2
 [[experiment]]
