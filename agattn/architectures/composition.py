@@ -21,7 +21,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
-from agattn.architectures.derived import Derived, derived
 from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.symmetry import Acted, Symmetry
@@ -32,6 +31,7 @@ from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
+    from agattn.architectures.derived import Derived
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Place(Step):
     @property
     def derived(self) -> Derived:
         """The degrees and groups of the layer here."""
+        from agattn.architectures.derived import derived  # and numpy
+
         return derived(self.layer, self.shape)
 
     @property
