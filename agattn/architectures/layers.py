@@ -169,6 +169,21 @@ def _one_of(*choices: str) -> Callable[[str, object], Any]:
     return read
 
 
+def positive_number(name: str, value: Any) -> float:
+    """A number above 0, an int or else a float.
+
+    Raises:
+        InputError: if it is none.
+    """
+    try:
+        usable = 0 < value < float("inf")
+    except TypeError:
+        usable = False
+    if not usable:
+        raise InputError(f"{name} is {shown(value)}; it must be a number above 0")
+    return value if isinstance(value, (int, float)) else float(value)
+
+
 def _mask(name: str, value: object) -> Mask:
     if isinstance(value, str):
         read: Mask = _one_of("none", "causal")(name, value)
@@ -242,6 +257,9 @@ class Attention(Layer):
     q_latent: Key[Positive | None, "The rows of D, if queries are read from D X; null if they are not."] = (
         field(default=None, kw_only=True)
     )
+    temperature: Key[float, "The T by which the scores of a normalized layer are divided.", Meta(gt=0)] = (
+        field(default=1.0, kw_only=True)
+    )
 
     type: ClassVar[str] = "attention"
 
@@ -249,7 +267,7 @@ class Attention(Layer):
         _check(
             self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
             mask=_mask, rotary=_rotary, skip=_boolean, normalization=read_normalization,
-            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none,
+            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none, temperature=positive_number,
         )  # fmt: skip
         if self.rotary is True and self.rank % 2:
             raise InputError(
@@ -329,9 +347,9 @@ class Attention(Layer):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The table of a model file that gives this layer; groups and latents only where there are some."""
-        found, ours = super().as_json(), ("kv_heads", "kv_latent", "q_latent")
-        return {key: value for key, value in found.items() if key not in ours or value is not None}
+        """The table of a model file that gives this layer; what is not always there only where it is."""
+        usual = {"kv_heads": None, "kv_latent": None, "q_latent": None, "temperature": 1}
+        return {key: x for key, x in super().as_json().items() if key not in usual or x != usual[key]}
 
     def alike(self) -> tuple[str, ...]:
         """K and Q, if there are several heads, or several groups of them."""
@@ -394,6 +412,7 @@ class Attention(Layer):
             W = mul(keys.swapaxes(-1, -2), queries)
         mask = None if self.mask == "none" else self._seen(X.shape[-1])
         if self.normalization != "none":
+            W = W if self.temperature == 1 else W / self.temperature
             W = weights_of(arithmetic, W, self.normalization, None if mask is None else mask.astype(bool))
         elif mask is not None:
             W = arithmetic.times(W, arithmetic.constant(mask))

@@ -46,7 +46,7 @@ from agattn.architectures import (
     PolynomialMap,
     draw_parameters,
 )
-from agattn.architectures.composition import Wire
+from agattn.architectures.layered import Wire
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.orbits import orbit_dimension
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_bound
