@@ -297,7 +297,7 @@ class Shadow:
         for x, y in zip(one.axes, other.axes, strict=True):
             axes.append(self._summed(x, y))
         self.record.equal(one.factors, other.factors, axes)
-        degrees = one.degrees and other.degrees and one.degrees.either(other.degrees)
+        degrees = one.degrees and other.degrees and one.degrees + other.degrees
         return Shadow(self.record, tuple(axes), one.factors, degrees)
 
     __radd__ = __sub__ = __rsub__ = __add__
@@ -321,24 +321,31 @@ def _label(place: Spot | None, label: int) -> int:
 
 def shadow(record: Contractions, value: Any) -> Shadow:
     """A constant, whose entries have no factors; a shadow as it is."""
-    if isinstance(value, Shadow):
-        return value
-    axes = (Axis(next(record.labels), n, is_fixed=n > 1) for n in np.shape(value))
-    return Shadow(record, tuple(axes), {}, CONSTANT)
+    return value if isinstance(value, Shadow) else _known(record, np.shape(value), CONSTANT)
+
+
+def _known(record: Contractions, shape: Iterable[int], degrees: Degrees) -> Shadow:
+    """A constant or the input."""
+    axes = (Axis(next(record.labels), n, is_fixed=n > 1) for n in shape)
+    return Shadow(record, tuple(axes), {}, degrees)
 
 
 def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
     """Two values with as many axes, which have the same labels and, after broadcasting, the same sizes."""
     record, ndim = one.record, max(one.ndim, other.ndim)
-    sides = []
-    sizes = np.broadcast_shapes(one.shape, other.shape)
-    labels = [next(record.labels) for _ in range(ndim)]
+    padded = []
     for side in (one, other):
         missing = [Axis(next(record.labels), 1) for _ in range(ndim - side.ndim)]
-        side = replace(side, axes=(*missing, *side.axes))
+        padded.append(replace(side, axes=(*missing, *side.axes)))
+    sizes = [x if y == 1 else y for x, y in zip(*(side.shape for side in padded), strict=True)]
+    labels = [next(record.labels) for _ in range(ndim)]
+    sides = []
+    for side in padded:
         for axis, size in zip(side.axes, sizes, strict=True):
             if axis.size < size and axis.factors:
                 raise NotImplementedError("an axis of parameters is broadcast")
+            if axis.size not in (1, size):
+                raise ValueError(f"arrays of the shapes {one.shape} and {other.shape} do not fit together")
         side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
         axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
         sides.append(replace(side, axes=tuple(axes)))
@@ -385,7 +392,7 @@ class ShadowArithmetic(Arithmetic):
         return self._product(one, other, axes).sum(-2)
 
     def _product(self, one: Shadow, other: Shadow, axes: tuple[Axis, ...]) -> Shadow:
-        degrees = one.degrees and other.degrees and one.degrees.product(other.degrees)
+        degrees = one.degrees and other.degrees and one.degrees * other.degrees
         return Shadow(self.record, axes, _sum(one.factors, other.factors), degrees)
 
     def turned_products(self, keys: Any, queries: Any, powers: Any) -> Shadow:
@@ -437,7 +444,7 @@ def contractions(architecture: Evaluated) -> Contractions:
         factor = ArrayFactor(name, tuple(map(Spot, labels)))
         axes = (Axis(x, n, ((factor, k),)) for k, (x, n) in enumerate(zip(labels, shape, strict=True)))
         parameters[name] = Shadow(record, tuple(axes), {factor: 1}, PARAMETER)
-    X = replace(shadow(record, np.broadcast_to(0, (1, *architecture.input_shape))), degrees=INPUT)
+    X = _known(record, (1, *architecture.input_shape), INPUT)
     try:
         out = architecture.evaluate(ShadowArithmetic(record), parameters, X)
     except (AttributeError, TypeError) as error:  # an operation that arrays have, and shadows do not
@@ -681,18 +688,7 @@ def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
         if missing and known.add(solution):
             missing -= 1
             groups.append(_scaling(solution, exponents))
-    return [_trimmed(group) for group in groups]
-
-
-def _trimmed(group: Symmetry) -> Symmetry:
-    """The same group, with no slices at the end of an index that leave nothing out."""
-
-    def index(given: tuple[Any, ...]) -> tuple[Any, ...]:
-        while given and given[-1] == slice(None):
-            given = given[:-1]
-        return given
-
-    return replace(group, on=tuple(replace(one, index=index(one.index)) for one in group.on))
+    return groups
 
 
 def _part(shape: Sequence[int], at: Mapping[int, int]) -> tuple[Any, ...]:

@@ -1,32 +1,44 @@
 """Degrees of polynomials in parameters and inputs, from how they are computed.
 
->>> squares = (INPUT.product(PARAMETER)).either(CONSTANT)  # W x + b, up to the degree of b
->>> squares.product(squares)
+>>> sum = INPUT * PARAMETER + 1  # W x + b, up to the degree of b
+>>> sum * sum
 Degrees(weights=2, inputs=frozenset({0, 1, 2}))
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 #: More degrees than this are not told apart.
 _MOST = 1_000
 InputDegrees = frozenset[int] | range
 
 
-class Degrees(NamedTuple):
-    """The degree in the parameters, and the degrees of the monomials in the input; both may be more."""
+@dataclass(frozen=True)
+class Degrees:
+    """The degree in the parameters, and the degrees of the monomials in the input; both may be more.
+
+    Numbers in sums and products are polynomials of degree 0.
+    """
 
     weights: int
     inputs: InputDegrees
 
-    def either(self, other: Degrees) -> Degrees:
-        """The degrees of a sum."""
+    def __add__(self, other: Any) -> Degrees:
+        other = other if isinstance(other, Degrees) else CONSTANT
         return Degrees(max(self.weights, other.weights), union(self.inputs, other.inputs))
 
-    def product(self, other: Degrees) -> Degrees:
-        """The degrees of a product."""
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __mul__(self, other: Any) -> Degrees:
+        other = other if isinstance(other, Degrees) else CONSTANT
         return Degrees(self.weights + other.weights, sums(self.inputs, other.inputs))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Degrees:
+        return self
 
     def after(self, before: Degrees) -> Degrees:
         """The degrees if the input is itself a polynomial, of the degrees ``before``."""

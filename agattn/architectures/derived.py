@@ -17,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from math import inf
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
+from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures.contractions import Contractions, contractions, gauge_groups, groups_of
-from agattn.architectures.degrees import Degrees
+from agattn.architectures.degrees import CONSTANT, INPUT, PARAMETER, Degrees
 from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError
 
@@ -43,26 +44,22 @@ _LETTERS = {"Q": "a", "UQ": "a", "P": "β", "UV": "β", "C": "r", "D": "ρ"}
 class Between:
     """A layer, alone or with a matrix S before it or U behind it."""
 
+    shapes: Mapping[str, tuple[int, ...]]
+    input_shape: Shape
     layer: Layer
-    shape: Shape
-    matrices: tuple[str, ...] = ()
 
-    @property
-    def input_shape(self) -> Shape:
-        """Before S there are two rows, which show the same as any number."""
-        return (2, self.shape[1]) if _BEFORE in self.matrices else self.shape
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters of the layer, then the matrices."""
-        rows = {_BEFORE: (self.shape[0], 2), _BEHIND: (2, self.layer.output_shape(self.shape)[0])}
-        return self.layer.shapes(self.shape) | {matrix: rows[matrix] for matrix in self.matrices}
+    @classmethod
+    def of(cls, layer: Layer, shape: Shape, *matrices: str) -> Between:
+        """With some of both matrices; S has two columns and U two rows, which show the same as any number."""
+        ends = {_BEFORE: (shape[0], 2), _BEHIND: (2, layer.output_shape(shape)[0])}
+        arrays = layer.shapes(shape) | {matrix: ends[matrix] for matrix in matrices}
+        return cls(arrays, (2, shape[1]) if _BEFORE in matrices else shape, layer)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """U f(S X)."""
-        X = arithmetic.matmul(parameters[_BEFORE], X) if _BEFORE in self.matrices else X
+        X = arithmetic.matmul(parameters[_BEFORE], X) if _BEFORE in parameters else X
         X = self.layer.evaluate(arithmetic, parameters, X)
-        return arithmetic.matmul(parameters[_BEHIND], X) if _BEHIND in self.matrices else X
+        return arithmetic.matmul(parameters[_BEHIND], X) if _BEHIND in parameters else X
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Derived:
     def _alone(self) -> Contractions | None:
         """The contractions of the layer; ``None`` if it does what has no rule."""
         with suppress(NotImplementedError):
-            return contractions(Between(self.layer, self.shape))
+            return contractions(Between.of(self.layer, self.shape))
         return None
 
     @cached_property
@@ -84,14 +81,14 @@ class Derived:
         """The groups inside of the layer: those of each head, then those of all heads."""
         if self._alone is None:
             return ()
-        found = groups_of(Between(self.layer, self.shape), self._alone)
+        found = groups_of(Between.of(self.layer, self.shape), self._alone)
         order = list(self.layer.shapes(self.shape))
         return tuple(sorted((_named(group, order) for group in found if group.dimension), key=_head))
 
     def _groups_with(self, *matrices: str) -> list[Symmetry]:
         """The groups that change all of some matrices beside the layer."""
         with suppress(NotImplementedError):
-            found = gauge_groups(Between(self.layer, self.shape, matrices))
+            found = gauge_groups(Between.of(self.layer, self.shape, *matrices))
             return [one for one in found if {acted.parameter for acted in one.on} >= {*matrices}]
         return []
 
@@ -118,10 +115,10 @@ class Derived:
             [change] = (one for one in group.on if one.parameter == matrix)
             own = {one.parameter: one.axis for one in group.on if one.parameter != matrix}
             opposite = all(one is change or one.dual != change.dual for one in group.on)
-            is_whole = not any(one.index for one in group.on)
+            is_whole = all(one.is_whole for one in group.on)
             if opposite and is_whole and 0 < len(own) == len(group.on) - 1 and not group.is_orthogonal:
                 return {name: own[name] for name in arrays if name in own}
-        shapes = Between(self.layer, self.shape, (matrix,)).shapes
+        shapes = Between.of(self.layer, self.shape, matrix).shapes
         return dict.fromkeys(_divided(matrix, shapes, factors))
 
     @cached_property
@@ -135,7 +132,7 @@ class Derived:
             if before.axis is not None:
                 return 0 if group.is_orthogonal else 1
             r, rest = divmod(-behind.weight, before.weight)
-            if rest or r < 1 or len(group.on) > 2 or before.index[:1] != behind.index[1:]:
+            if rest or r < 1 or len(group.on) > 2 or before.index[0] != behind.index[1]:
                 return 0
             powers.add(r)
         return powers.pop() if len(powers) == 1 and len(groups) == self.shape[0] else 0
@@ -143,18 +140,13 @@ class Derived:
     @cached_property
     def degrees(self) -> Degrees | None:
         """The degrees of the output; ``None`` if it is no polynomial."""
-        return self._degrees_of_entries() if self._alone is None else self._alone.degrees
-
-    def _degrees_of_entries(self) -> Degrees | None:
-        """The same from the degrees of all entries, which take long at large sizes."""
-
-        def largest(weights: int, inputs: int) -> int:
-            shapes, X = self.layer.shapes(self.shape), of_degree(inputs, (1, *self.shape))
-            parameters = {name: of_degree(weights, (1, *shape)) for name, shape in shapes.items()}
-            return int(np.max(self.layer.evaluate(DegreeArithmetic(), parameters, X)))
-
+        if self._alone is not None:
+            return self._alone.degrees
+        alone, X = Between.of(self.layer, self.shape), np.full((1, *self.shape), INPUT)
+        parameters = {name: np.full(shape, PARAMETER) for name, shape in alone.shapes.items()}
         try:
-            return Degrees(largest(1, 0), range(largest(0, 1) + 1))
+            found = reduce(add, alone.evaluate(RingArithmetic(), parameters, X).ravel())
+            return found if isinstance(found, Degrees) else CONSTANT
         except (TypeError, InputError):  # the scalars have no softmax and no normalizer
             return None
 

@@ -59,7 +59,7 @@ class Place(Step):
         return (
             len(names) == 1
             and layer.mixes == "nothing"
-            and self.derived.degrees == PARAMETER.product(INPUT)
+            and self.derived.degrees == PARAMETER * INPUT
             and (self.derived.rows, self.derived.columns) == ({names[0]: -2}, {names[0]: -1})
         )
 
@@ -142,7 +142,7 @@ class Layered:
             if place == KEEP:
                 kept.append(found)
             elif place == ADD:
-                found = found.either(kept.pop())
+                found += kept.pop()
             elif isinstance(place, Place):
                 if (own := place.derived.degrees) is None:
                     return None
@@ -160,7 +160,9 @@ class Layered:
     @property
     def degree(self) -> int | None:
         """The degree of φ(X) in all weights and X, or more; ``None`` if the network is normalized."""
-        return self._degrees and self._degrees.weights + max(self._degrees.inputs)
+        if self._degrees is None:
+            return None
+        return self._degrees.weights + max(self._degrees.inputs)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

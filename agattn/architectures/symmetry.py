@@ -32,6 +32,11 @@ class Acted:
     weight: int = 1
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all of the array is meant."""
+        return all(i == slice(None) for i in self.index)
+
+    @property
     def is_part(self) -> bool:
         """Whether some, but not all, indices along an axis are meant."""
         return any(isinstance(i, slice) and i != slice(None) for i in self.index)
