@@ -77,13 +77,26 @@ class Derived:
         return None
 
     @cached_property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """The groups inside of the layer: those of each head, then those of all heads."""
+    def _inside(self) -> list[Symmetry]:
+        """The groups inside of the layer, finite ones too: those of each head, then those of all heads."""
         if self._alone is None:
-            return ()
+            return []
         found = groups_of(Between.of(self.layer, self.shape), self._alone)
         order = list(self.layer.shapes(self.shape))
-        return tuple(sorted((_named(group, order) for group in found if group.dimension), key=_head))
+        return sorted((_named(group, order) for group in found), key=_head)
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The groups inside of the layer: those of each head, then those of all heads."""
+        return tuple(group for group in self._inside if group.dimension)
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """If there are several heads, the arrays that the first group of a head acts on, such as K and Q."""
+        first, second = (next((one for one in self._inside if _head(one) == k), None) for k in (0, 1))
+        if first is None or second is None:
+            return ()
+        return tuple(one.parameter for one in first.on if one.index[0] == 0)
 
     def _groups_with(self, *matrices: str) -> list[Symmetry]:
         """The groups that change all of some matrices beside the layer."""

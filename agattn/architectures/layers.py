@@ -76,10 +76,6 @@ class Layer(Result):
         """The parameters by letter with their shapes, for this shape of the input."""
         return {}
 
-    def alike(self) -> tuple[str, ...]:
-        """The parameters whose first two parts may be equal, so that summands such as heads are alike."""
-        return ()
-
     @property
     def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
         """On which further tokens of the input a token of the output may depend.
@@ -351,10 +347,6 @@ class Attention(Layer):
         usual = {"kv_heads": None, "kv_latent": None, "q_latent": None, "temperature": 1}
         return {key: x for key, x in super().as_json().items() if key not in usual or x != usual[key]}
 
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads, or several groups of them."""
-        return self._names[:2] if self.groups > 1 else ()
-
     @property
     def mixes(self) -> Literal["tokens", "order"]:
         """All tokens; in their order with a mask or positions."""
@@ -546,10 +538,6 @@ class Recurrence(Layer):
         """With the rank at most d, but for a diagonal gate, which has an entry for each row of K and Q."""
         return self if self.rule == "diagonal-gate" else replace(self, rank=min(self.rank, shape[0]))
 
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads."""
-        return ("K", "Q") if self.heads > 1 else ()
-
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The states of all heads, token after token."""
         import numpy as np
@@ -628,10 +616,6 @@ class CrossAttention(Layer):
     def reduced(self, shape: Shape) -> Layer:
         """With the rank at most d."""
         return replace(self, rank=min(self.rank, shape[0]))
-
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads."""
-        return ("K", "Q") if self.heads > 1 else ()
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The heads added up."""

@@ -125,6 +125,26 @@ def test_degrees(layer, shape, weights, inputs):
     assert derived(layer, shape).degrees == Degrees(weights, frozenset(inputs))
 
 
+@pytest.mark.parametrize(
+    ("layer", "arrays"),
+    [
+        (Attention(2, 1, heads=2, rotary=False), ("K", "Q")),
+        (Attention(2, 2, heads=2, rotary=True, normalization="softmax"), ("K", "Q")),
+        (Attention(2, 1, heads=2, kv_latent=1, q_latent=1), ("UK", "UQ")),
+        (Attention(2, 1, heads=4, kv_heads=2, value_rank=1), ("K", "Q")),
+        (Attention(2, 1, heads=4, kv_heads=1, value_rank=1), ()),
+        (Attention(2, 1), ()),
+        (Recurrence(2, 1, "delta", heads=2), ("K", "Q")),
+        (Recurrence(2, 2, "diagonal-gate", heads=2), ("K", "Q")),
+        (ag.CrossAttention(2, 1, context=1, heads=2), ("K", "Q")),
+        (Linear(2, bias=True), ()),
+    ],
+    ids=str,
+)
+def test_arrays_that_may_be_alike_in_two_heads(layer, arrays):
+    assert derived(layer, (3, 2)).alike == arrays
+
+
 def test_a_softmax_has_no_degree():
     assert derived(Attention(2, 2, normalization="softmax"), (3, 2)).degrees is None
 
