@@ -22,7 +22,7 @@ from agattn.architectures.layered import Layered
 from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.calls import constructed, positive_integer
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
 
@@ -67,7 +67,7 @@ class Network(Layered, Result):
     tokens: int = 1
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[str] = "--model"
+    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
     #: A network is known by its values, not by coordinates.
     ambient_dimension: ClassVar[None] = None
 
@@ -160,7 +160,8 @@ def check_depth(architecture: object) -> None:
     ):
         if number > most:
             raise TooLargeError(
-                f"the model has {number} {what}; the limit is {most}. Use --force to start all the same"
+                f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
+                "start all the same"
             )
 
 
@@ -184,5 +185,6 @@ def check_arrays(network: Network) -> None:
         if inputs * largest > LARGEST_ARRAY:
             number = place.label.partition("_")[0] or "?"
             raise TooLargeError(
-                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or --force"
+                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
+                f"{argument('force', True)}"
             )

@@ -728,10 +728,10 @@ def _complex_numbers(group: Symmetry, pairs: int) -> Iterator[Symmetry]:
 
     for k in range(0, 2 * pairs, 2):
         on = part(k, k + 2)
-        yield Symmetry("O(2)", 2, on, is_orthogonal=True)
         if not group.is_orthogonal:
             factors = (replace(one, axis=None, dual=False, weight=1 if one.dual else -1) for one in on)
             yield Symmetry("scaling", 1, tuple(factors))
+        yield Symmetry("O(2)", 2, on, is_orthogonal=True)
     if still := group.size - 2 * pairs:
         name = f"{'O' if group.is_orthogonal else 'GL'}({still})"
         yield Symmetry(name, still, part(2 * pairs, group.size), is_orthogonal=group.is_orthogonal)

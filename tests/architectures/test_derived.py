@@ -38,11 +38,11 @@ GROUPS = [
             "GL(ρ) on D, UQ",
         ],
     ),
-    (Attention(2, 2, rotary=True), (3, 3), ["O(2) on K, Q", "scaling on K, Q", "scaling on K, V"]),
+    (Attention(2, 2, rotary=True), (3, 3), ["scaling on K, Q", "O(2) on K, Q", "scaling on K, V"]),
     (
         Attention(2, 5, rotary=1),
         (3, 3),
-        ["O(2) on K, Q", "scaling on K, Q", "GL(a) on K, Q", "scaling on K, V"],
+        ["scaling on K, Q", "O(2) on K, Q", "GL(a) on K, Q", "scaling on K, V"],
     ),
     (Recurrence(2, 2), (3, 3), HEAD),
     (Recurrence(2, 2, "decay"), (3, 3), HEAD),

@@ -85,6 +85,8 @@ FILES = {
     "code.csv": "__import__('os')\n",
     "ragged.json": "[[1, 2], [3]]",
     "nan.json": "[[NaN]]",
+    "radius.csv": "1,0.3 +/- 5e-4\n",
+    "radius.json": '[["0.5±0.1"]]',
     "open.json": "{",
     "null.json": "[[1, null]]",
     "true.json": "[[true]]",

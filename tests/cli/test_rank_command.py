@@ -61,7 +61,7 @@ REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
         ("a.csv", "1,2\n2,4\n", 1), ("a.csv", "# header\n1/2, 1\n\n0.25 , 1e0\n", 2),
         ("a.csv", "\ufeff1,2\n3,4\n", 2), ("a.csv", f"{LONG}0,1\n{LONG}0,1\n", 1),
         ("a.json", '{"matrix": [[1, 2], [2, 4]]}', 1), ("a.json", "[]", 0), ("a.json", "[[], []]", 0),
-        ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5 +/- 0.1"]]', 1),
+        ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5"]]', 1),
         ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", 1), ("a.mtx", SYMMETRIC, 3), ("a.mtx", SKEW, 2),
         ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1), ("A.CSV", "7\n", 1),
     ],
@@ -84,7 +84,7 @@ EXACT, ROUNDED = ("rational", "proved"), ("ball", "numerical")
         ("a.csv", "0.1,0.2\n0.3,0.6\n", EXACT), ("a.mtx", REAL, EXACT),
         ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 0.1\n2 1 0.3\n", EXACT),
         ("a.csv", "1.000000000000000,2.000000000000000\n1.000000000000000,2.000000000000000\n", ROUNDED),
-        ("a.csv", "0.1 +/- 1e-30,0.2\n0.3,0.6\n", ROUNDED), ("a.npy", [[0.1, 0.2], [0.3, 0.6]], ROUNDED),
+        ("a.npy", [[0.1, 0.2], [0.3, 0.6]], ROUNDED),
     ],
 )  # fmt: skip
 def test_decimals_in_text_are_rational_and_floats_are_not(

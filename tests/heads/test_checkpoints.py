@@ -1,5 +1,6 @@
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -207,7 +208,7 @@ def test_two_models_in_one_file(tmp_path):
             tensors[f"vision.{name}"] = tensors[f"model.{name}"] * 2
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     file = WeightFile([tmp_path])
-    with pytest.raises(InputError, match=r"layer 0 is both in .* and in .*give --match"):
+    with pytest.raises(InputError, match=r"layer 0 is both in .* and in .*give match"):
         Checkpoint(file)
     twice = list(Checkpoint(file, parts=["vision."]))
     assert len(twice) == LAYERS * HEADS and (2 * K[0, 0] == twice[0].K).all()
@@ -329,7 +330,7 @@ def test_heads_must_be_known(tmp_path):
     wrong = json.dumps(json.loads((tmp_path / "config.json").read_text()) | {"num_attention_heads": -1})
     for config, message in [
         ("{", "not JSON"),
-        ("{}", "no model_type.*or give --heads"),
+        ("{}", "no model_type.*or give heads"),
         (wrong, "whole number"),
     ]:
         (tmp_path / "config.json").write_text(config)
@@ -419,6 +420,16 @@ def test_heads_of_their_own_are_not_mixed(tmp_path):
     assert "mixed" not in call("classify", tmp_path).out
 
 
+@pytest.mark.parametrize("library", ["safetensors", "ml_dtypes"])
+def test_a_missing_library_names_its_extra(library, tmp_path, monkeypatch):
+    tensors, _ = bert(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    monkeypatch.setitem(sys.modules, library, None)
+    message = r"model\.safetensors needs safetensors with ml_dtypes; .* pip install 'agattn\[checkpoints\]'"
+    with pytest.raises(InputError, match=message):
+        WeightFile([tmp_path / "model.safetensors"])
+
+
 def test_nan_names_the_tensor(tmp_path):
     tensors, _ = bert(tmp_path)
     tensors["bert.encoder.layer.1.attention.self.key.weight"][4, 0] = np.nan
@@ -434,3 +445,10 @@ def test_json_with_too_many_lists_is_refused_before_it_is_read(tmp_path, monkeyp
     monkeypatch.setattr("agattn.heads.weight_files.MOST_LISTS", 4)
     with pytest.raises(InputError, match="holds more than 4 lists"):
         WeightFile([path])
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_order_of_bytes_changes_no_type(order, tmp_path):
+    np.savez(tmp_path / "w.npz", A=np.eye(2, dtype=f"{order}f4"), V=np.ones((1, 2), dtype=f"{order}i8"))
+    file = WeightFile([tmp_path / "w.npz"])
+    assert (file.dtype("A"), file.dtype("V")) == ("float32", "exact")

@@ -71,7 +71,7 @@ def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
 
     >>> from agattn import Attention
     >>> [group.name for group in known_groups(Network([Attention(2, rank=2, rotary=True)], dim=3, tokens=2))]
-    ['O(2)', 'scaling', 'scaling']
+    ['scaling', 'O(2)', 'scaling']
     """
     from agattn.architectures.contractions import gauge_groups
 
