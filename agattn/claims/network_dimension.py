@@ -49,7 +49,7 @@ SEVERAL_HEADS = Hypothesis[DeepNetwork]("several heads", lambda network: min(net
 
 def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
     """A hypothesis about networks of several layers, or of one; it holds for all other networks."""
-    return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
+    return Hypothesis(text, lambda network: (network.depth > 1) != deep or holds(network))
 
 
 # Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and Corollary 3.3 also NOT_A_PRODUCT.
@@ -80,7 +80,7 @@ def equation_14(network: DeepNetwork) -> int:
     dims = network.dims
     attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
     values = sum(d * e for d, e in pairwise(dims)) - sum(d * d for d in dims[1:-1])
-    return attention + values - (network.layers if network.is_lightning else 0)
+    return attention + values - (network.depth if network.is_lightning else 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,7 +138,7 @@ def by_paper(found: Dimension) -> ByPaper | None:
     """
     if (network := found.architecture.as_network()) is None:
         return None
-    number = 16 if not network.is_lightning else 14 if network.layers > 1 else 7
+    number = 16 if not network.is_lightning else 14 if network.depth > 1 else 7
     claim, value = COROLLARY_3_8 if network.is_lightning else CONJECTURE_3_10, equation_14(network)
     failing = tuple(claim.failing_hypotheses(network))
     defect = None if found.dimension is None else value - found.dimension

@@ -21,7 +21,7 @@ from itertools import product
 from operator import mul
 from typing import Annotated, Literal
 
-from agattn.architectures import Acted, Attention, Network, Symmetry
+from agattn.architectures import Acted, Attention, Network
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.stacks import stack
@@ -217,16 +217,16 @@ def _groups(network: Network) -> Iterator[Redundant]:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
     [place] = smaller.places
-    pairs, found = list[Symmetry](), dict[tuple[str, str], list[int]]()
-    for one in place.layer.symmetries(place.shape):
-        # Factors of pairs of rows that positions turn, and their rotations: complex numbers.
-        if one.on[0].index[:1] == (Ellipsis,):
-            pairs.append(one)
+    found = dict[tuple[str, str], list[int]]()
+    rotations = [one for one in place.derived.symmetries if one.is_orthogonal]
+    for one in place.derived.symmetries:
+        # Of pairs of rows that positions turn, rotations and factors together are complex numbers.
+        if one.is_orthogonal or (one.leading.axis is None and one.leading.is_part):
             continue
         name = one.name if one.size == 1 else f"GL({one.size})"
         found.setdefault((name, _arrays(one.on)), []).append(one.dimension)
-    if pairs:
-        yield Redundant("complex numbers", _arrays(pairs[0].on), len(pairs), 2)
+    if rotations:
+        yield Redundant("complex numbers", _arrays(rotations[0].on), len(rotations), 2)
     for (name, on), dimensions in found.items():
         yield Redundant(name, on, len(dimensions), dimensions[0])
 

@@ -232,7 +232,7 @@ def make_certificate(
         InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
-    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.layers == 1:
+    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.depth == 1:
         return make_heads_certificate(layer, [claim.id for claim in claims_about(layer, tuple(claims))])
     if isinstance(layer, DeepNetwork):
         return make_deep_certificate(layer, claims, verdicts)

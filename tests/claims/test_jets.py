@@ -57,7 +57,7 @@ def test_deep_networks_are_undecided_and_the_order_is_named():
 
 
 def test_an_order_that_is_too_low_is_refuted(monkeypatch):
-    monkeypatch.setattr(jets, "least_order", lambda network: 2 * 3 ** (network.layers - 1) - 1)
+    monkeypatch.setattr(jets, "least_order", lambda network: 2 * 3 ** (network.depth - 1) - 1)
     assert verdict((2, 2, 1), (2, 2), 2).status.value == "refuted"
 
 

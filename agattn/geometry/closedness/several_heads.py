@@ -175,7 +175,7 @@ def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[
     kinds: list[tuple[str, int, Change | None]] = [("generic", 0, None)] if layers else []
     for i in layers:
         d, d_out = network.dims[i - 1 : i + 1]
-        where = f", layer {i}" if network.layers > 1 else ""
+        where = f", layer {i}" if network.depth > 1 else ""
         kinds += [(name + where, i, make) for name, make in _kinds(network.ranks[i - 1], d, d_out)]
     for name, i, change in kinds:
         generator = np.random.default_rng(seed)
@@ -450,7 +450,7 @@ class Closedness(Result):
 def is_one_layer(network: DeepNetwork) -> bool:
     """Whether a network is one lightning layer with V of any rank and t ≥ 2."""
     free = network.value_rank is None or network.value_rank >= min(network.dims)
-    return network.layers == 1 and network.is_lightning and network.t >= 2 and free
+    return network.depth == 1 and network.is_lightning and network.t >= 2 and free
 
 
 def closedness(network: DeepNetwork) -> Closedness:

@@ -145,9 +145,9 @@ def contact_spectrum(
         raise InputError(
             f"{architecture} is no network of attention; contact orders are known only for these"
         )
-    if not force and (network.layers > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
+    if not force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
         raise TooLargeError(
-            f"{network} has {network.layers} layer{'s' * (network.layers != 1)} and {network.parameters} "
+            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters} "
             f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
             f"parameters. Use {argument('force', True)} to start all the same"
         )
@@ -157,8 +157,8 @@ def contact_spectrum(
     p = random_prime(generator)
     bound = min(symmetry_bound(network, seed).value, network_bound(network).value)
     # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
-    last = 2 * network.first_degree * 3 ** (network.layers - 1)
-    last = 3**network.layers if network.is_lightning else last
+    last = 2 * network.first_degree * 3 ** (network.depth - 1)
+    last = 3**network.depth if network.is_lightning else last
     while True:
         progress(f"the Jacobian as a power series to order {last}")
         series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)

@@ -535,7 +535,7 @@ def _of_jet(architecture: Architecture) -> Bound | None:
         return None  # coordinates of several heads are independent by the poles of the logistic function
     scores = seen_scores(network, architecture.order)
     found = network_bound(network, scores)
-    if scores == network.layers:
+    if scores == network.depth:
         return found
     unseen = f"no scores of layers above {scores}" if scores else "no scores"
     return Bound(found.value, f"{found.reason}; a jet of this order sees {unseen}")

@@ -104,7 +104,7 @@ def identifiability(
 def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> Jet:
     """The jet that sees all scores of a softmax network."""
     network = architecture.as_network()
-    if network is None or network.normalization != "softmax" or network.skip or network.layers > MOST_LAYERS:
+    if network is None or network.normalization != "softmax" or network.skip or network.depth > MOST_LAYERS:
         raise InputError(
             f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
             " polynomials, such as lightning attention, and jets, "

@@ -569,9 +569,9 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
             " and no skip connections, and for polynomials, such as its jets: "
             f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
-    if network.layers > MOST_LAYERS:
+    if network.depth > MOST_LAYERS:
         raise TooLargeError(
-            f"{network} has {network.layers} layers, and jets of order {least_order(network)} take long; "
+            f"{network} has {network.depth} layers, and jets of order {least_order(network)} take long; "
             f"fibers of softmax are for {MOST_LAYERS} layers at most"
         )
     at = weights_of(Jet(network, least_order(network)), given)
@@ -640,7 +640,7 @@ class _Layers:
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
         arrays = at.exact()
-        self.l = network.layers
+        self.l = network.depth
         self.K, self.Q, self.V = (
             [_exact(arrays[f"{x}_{i}"][0], x) for i in range(1, self.l + 1)] for x in "KQV"
         )
