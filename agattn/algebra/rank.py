@@ -15,7 +15,7 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
 from typing import Any, Literal
@@ -67,7 +67,6 @@ _LARGEST_ELIMINATION = 200
 
 
 @printed_as("Point")
-@dataclass(frozen=True, repr=False)
 class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 
@@ -108,8 +107,7 @@ class RandomRows:
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RankResult(Result, name="rank"):
+class RankResult(Result, name="rank", eq=False):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     The gap compares pivots and Schur complement for balls, singular values for mpmath.
@@ -138,17 +136,15 @@ class RankResult(Result, name="rank"):
     ]
     minor: Minor | BallMinor | None
     reason: str
-    blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
+    blocks: tuple[BlockProof, ...] = ()
     error: float = 0.0
     points: tuple[RankPoint, ...] = ()
 
-    @property
     @key
     def rank(self) -> Count | None:
         """The rank, or null where the bounds differ."""
         return self.lower_bound if self.lower_bound == self.upper_bound else None
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How lower_bound and upper_bound are known: the weaker of the two."""
@@ -497,9 +493,9 @@ def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
         found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
-            result = replace(found, upper_evidence=Evidence.NUMERICAL)
+            result = found.replace(upper_evidence=Evidence.NUMERICAL)
     if result.lower_bound >= target:
-        result = replace(result, upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
+        result = result.replace(upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
     return result
 
 

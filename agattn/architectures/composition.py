@@ -26,7 +26,7 @@ from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
+from agattn.sheet.result import Described, Key, Meta, Named, Positive, key
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -71,7 +71,7 @@ class Place(Step):
 
 
 @dataclass(frozen=True, repr=False)
-class Input(Result, has_defaults=True):
+class Input(Described, has_defaults=True):
     """The size of the matrix X that a network takes."""
 
     dim: Key[Positive, "The number of rows of X."]
@@ -80,7 +80,7 @@ class Input(Result, has_defaults=True):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Result):
+class Network(Described):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -302,7 +302,6 @@ class Network(Result):
         heads = tuple(one.heads for one in layers)
         return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, value_rank=value_rank)
 
-    @property
     @key
     def input(self) -> Input:
         """What the first layer takes."""

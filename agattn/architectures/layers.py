@@ -25,7 +25,7 @@ from agattn.architectures.normalizer import Normalization, read_normalization, w
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Key, Meta, Positive, Result, Written, document
+from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -50,7 +50,7 @@ Steps = Iterator[Step | str]
 
 
 @dataclass(frozen=True)
-class Layer(Result):
+class Layer(Described):
     """What all layers have in common; one whose map is that of its steps has no more than those.
 
     ``rows`` and ``columns`` are axes of parameters. A change of the output by an invertible matrix g acts on
@@ -158,7 +158,7 @@ class Layer(Result):
 
 
 def _plain(value: Any) -> object:
-    if isinstance(value, Result):
+    if isinstance(value, Described):
         return value.as_json()
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 

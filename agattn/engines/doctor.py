@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 
 import flint
 
@@ -16,7 +15,6 @@ from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import UNSET, Key, Result, UnsetType, Written
 
 
-@dataclass(frozen=True, repr=False)
 class Examined(Result, extensible=True):
     """An engine that was looked for, and tried where it was found.
 
@@ -40,7 +38,6 @@ class Examined(Result, extensible=True):
         return f"{self.name}{works if self.ok else f': {self.problem}'}"
 
 
-@dataclass(frozen=True, repr=False)
 class Doctor(Result, name="doctor", extensible=True):
     """The engines, and what exact numbers are computed with."""
 

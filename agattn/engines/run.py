@@ -51,7 +51,6 @@ DEFAULT_LIMITS = Limits()
 _MOST_LINES = 20
 
 
-@dataclass(frozen=True, repr=False)
 class Program(Result, extensible=True):
     """An engine with its version."""
 
@@ -63,7 +62,6 @@ class Program(Result, extensible=True):
         return f"{self.name} {self.version}"
 
 
-@dataclass(frozen=True, repr=False)
 class Run(Result, name="run", extensible=True):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
@@ -80,31 +78,26 @@ class Run(Result, name="run", extensible=True):
     ]
     seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
-    @property
     @key
     def task(self) -> str:
         """The name of the task."""
         return self.problem.task
 
-    @property
     @key
     def engine(self) -> Program:
         """The engine that ran."""
         return Program(self.installation.engine.name, self.installation.version)
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture of the problem."""
         return self.problem.architecture
 
-    @property
     @key
     def script_sha256(self) -> Sha256:
         """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
-    @property
     @key(Written(Literal["proved", "modular"], str))
     def evidence(self) -> Evidence:
         """How the result is known: `modular` over a finite field, and where an engine lifts from some."""

@@ -13,14 +13,14 @@ from agattn.calls import one_of
 from agattn.evidence import EngineName
 from agattn.files import write
 from agattn.patience import Progress, silent
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import Described, Key, Written
 
 if TYPE_CHECKING:
     from agattn.engines.run import Run
     from agattn.systems.problem import Problem
 
 
-class Script(Result, str, name="emit", extensible=True):
+class Script(Described, str, name="emit", extensible=True):
     """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
 
     task: Key[str, "The name of the task."]

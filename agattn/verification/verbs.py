@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -302,7 +301,6 @@ def ideal(
     return compute_ideal(layer, max_degree, workers=workers, seed=seed, force=force, memory=allowed)
 
 
-@dataclass(frozen=True, repr=False)
 class Degree(Result):
     """The degree of M̄, with how it is known."""
 
@@ -380,7 +378,6 @@ def degree(
     return Degree(architecture, known, Evidence.PROVED, reason)
 
 
-@dataclass(frozen=True, repr=False)
 class HilbertFunction(Result):
     """The Hilbert function of M̄ up to a degree."""
 
@@ -474,7 +471,7 @@ def _ideal_of_stratum(
     found = compute_stratum_ideal(
         layer, stratum_of_ranks(ranks), max_degree, seed=seed, force=force, memory=memory, step=progress
     )
-    return found if layer is given else replace(found, given=given)
+    return found if layer is given else found.replace(given=given)
 
 
 def _ideal_of_model(
@@ -494,7 +491,7 @@ def _ideal_of_model(
         return found
     progress("dimension")
     size = dimension(as_attention(model), seed, force=force)
-    return replace(found, dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
+    return found.replace(dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
 
 
 def verify(

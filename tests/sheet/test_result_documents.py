@@ -1,6 +1,5 @@
 """Results whose documents are told by a tag, have one of several keys, or may leave out defaults."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
@@ -14,21 +13,18 @@ from agattn.sheet.result import UNSET, Key, Meta, Positive, Result, UnsetType, c
 from agattn.sheet.terminal import text
 
 
-@dataclass(frozen=True)
 class Circle(Result, name="shape", tag=("kind", "circle")):
     """A circle."""
 
     radius: Key[Positive, "Its radius."]
 
 
-@dataclass(frozen=True)
 class Square(Result, name="shape", tag=("kind", "square")):
     """A square."""
 
     side: Key[Fraction, "Its side."]
 
 
-@dataclass(frozen=True)
 class Answer(Result, one_of=("found", "reason")):
     """What was found, or why nothing was."""
 
@@ -36,7 +32,6 @@ class Answer(Result, one_of=("found", "reason")):
     reason: Key[str | UnsetType, "Why nothing was."] = UNSET
 
 
-@dataclass(frozen=True)
 class Step(Result, has_defaults=True):
     """A step."""
 
@@ -44,7 +39,6 @@ class Step(Result, has_defaults=True):
     times: Key[Positive, "How often."] = 1
 
 
-@dataclass(frozen=True)
 class Ball(Result, name="ball", number=2):
     """A ball, whose documents once had the key ``size``."""
 
@@ -85,7 +79,6 @@ class Pair(tuple):
     __json__ = Annotated[list[int], Meta(min_length=2, max_length=2)]
 
 
-@dataclass(frozen=True)
 class Places(Result):
     """Some pairs."""
 

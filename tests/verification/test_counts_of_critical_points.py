@@ -162,7 +162,7 @@ def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, 
         told.append(text != done.transcript)
         answer = read(text, problem)
         check_answer(answer)
-        return replace(done, answer=answer)
+        return done.replace(answer=answer)
 
     monkeypatch.setattr(engine_room, "run", lying)
     with pytest.raises(DisagreementError, match=re.escape(words)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +104,7 @@ def command(
         if output is not None:
             made.save(output)
     if as_json:
-        print_json(replace(made, file=None if output is None else str(output)).as_json())
+        print_json(made.replace(file=None if output is None else str(output)).as_json())
     else:
         show(made.sheet(), console())
         if made.note:

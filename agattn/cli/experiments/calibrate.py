@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def command(
         write_file(folder / "points.json", output.as_text({"points": found["points"]}), tell=False)
         lines = _sample(folder, count, quick, devinterp, free_energy, seed)
         _write_report(folder, lines, shown, say=not as_json)
-        found = replace(found, estimates=tuple(lines))
+        found = found.replace(estimates=tuple(lines))
     if as_json:
         output.print_json(found.as_json())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +110,7 @@ def command(
         found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
         others = None if other is None else _read_weights((other,), a, which)
         answer = None if others is None else equivalent(w, others, tolerance=tolerance)
-    show_result(replace(found, equivalent=None if answer is None else answer.of_head()), as_json)
+    show_result(found.replace(equivalent=None if answer is None else answer.of_head()), as_json)
     if answer is not None and not as_json:
         print_folded(f"{other}: {answer}")
 
@@ -128,6 +127,6 @@ def _of_network(
     with progress("fiber"):
         found = network_fiber(architecture, WeightFile(files), seed)
         compared = None if other is None else found.compare(WeightFile([other]), seed)
-    show_result(replace(found, equivalent=compared), as_json)
+    show_result(found.replace(equivalent=compared), as_json)
     if compared is not None and not as_json:
         print_folded(f"{other}: {compared}")

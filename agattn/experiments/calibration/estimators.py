@@ -34,13 +34,13 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 Density = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(Result):
+class Estimate(Described):
     """An estimate of λ with its standard error, from repetitions that are independent."""
 
     method: str

@@ -38,7 +38,7 @@ from agattn.evidence import Evidence
 from agattn.experiments.calibration.estimators import PointLoss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 #: The inputs that are drawn.
 DRAWN = 100_000
@@ -46,7 +46,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True, repr=False)
-class FreeEnergy(Result):
+class FreeEnergy(Described):
     """The slope of the free energy in log n at one point.
 
     Attributes:

@@ -29,7 +29,7 @@ from agattn.algebra.scalars import Array
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 
 class Setting(NamedTuple):
@@ -53,7 +53,7 @@ BATCH, BURN_IN = 32, 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class SgldEstimate(Result):
+class SgldEstimate(Described):
     """An estimate of λ by SGLD, with its standard error over chains; both ``None`` if a chain diverged."""
 
     setting: Setting

@@ -18,7 +18,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -41,7 +41,6 @@ from agattn.verification.verify import Settings, verify
 SEED = "The seed of all random choices."
 
 
-@dataclass(frozen=True, repr=False)
 class VerifyAsked(Result, tag=("ask", "verify")):
     """The claims were checked."""
 
@@ -52,21 +51,18 @@ class VerifyAsked(Result, tag=("ask", "verify")):
     memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionAsked(Result, tag=("ask", "dimension")):
     """The dimension was computed."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class SymmetriesAsked(Result, tag=("ask", "symmetries")):
     """All linear symmetries were found."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class IdealAsked(Result, tag=("ask", "ideal")):
     """The equations up to a degree were found."""
 
@@ -74,7 +70,6 @@ class IdealAsked(Result, tag=("ask", "ideal")):
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class StrataAsked(Result, tag=("ask", "strata")):
     """The strata were listed."""
 
@@ -85,7 +80,7 @@ QUESTIONS: dict[str, type[Any]] = {
     "strata": StrataAsked,
 }  # fmt: skip
 #: The keys of a grid that say how.
-ASKS = {name: tuple(one.name for one in fields(question)) for name, question in QUESTIONS.items()}
+ASKS = {name: question.__struct_fields__ for name, question in QUESTIONS.items()}
 #: What each is asked about.
 ABOUT: dict[str, tuple[type[Any], ...]] = {
     "verify": (SingleLayer, DeepNetwork, Network),
@@ -267,7 +262,6 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
 
 
-@dataclass(frozen=True, repr=False)
 class Failure(Result):
     """Why a job has no result."""
 
@@ -275,7 +269,6 @@ class Failure(Result):
     message: Key[str, "What went wrong, in one line."]
 
 
-@dataclass(frozen=True, repr=False)
 class StudyLine(Result, name="study", one_of=("result", "error")):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 

@@ -37,7 +37,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.tangent import Arc
 from agattn.geometry.variety.coordinates import Coordinate
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
@@ -368,7 +368,7 @@ def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Po
 
 
 @dataclass(frozen=True, repr=False)
-class HeadsLimit(Result):
+class HeadsLimit(Described):
     """A matrix of quadratic forms that is a limit of sums of h heads, and no sum of h heads, not even over ℂ.
 
     Attributes:
@@ -423,7 +423,7 @@ class HeadsLimit(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Closedness(Result):
+class Closedness(Described):
     """Whether the set M of functions of one layer with several heads is closed, over ℝ and over ℂ alike.
 
     Attributes:

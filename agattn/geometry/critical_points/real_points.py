@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import flint
@@ -57,8 +56,7 @@ _KNOWN = Written(Literal["proved", "modular"], str)
 _HEADINGS = ("stratum", "loss", "kind", "index", "in M", "evidence")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealWeights(Result):
+class RealWeights(Result, eq=False):
     """Real weights of a critical point, in arrays of balls: A = KᵀQ, where K and Q have a rows."""
 
     A: Key[Array, "The attention matrix.", _FLOATS]
@@ -71,8 +69,7 @@ class RealWeights(Result):
         return f"A = {_floats(self.A).tolist()}, V = {_floats(self.V).tolist()}"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealCriticalPoint(Result):
+class RealCriticalPoint(Result, eq=False):
     """A real critical point of a loss on a stratum of M̄, or on its regular part, with its proof."""
 
     stratum: Key[
@@ -98,7 +95,6 @@ class RealCriticalPoint(Result):
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
     exact_ranks: bool = True  #: whether its ranks are proved to be those of ``stratum``, and no larger
 
-    @property
     @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
     def kind(self) -> str:
         """The kind of critical point, such as a minimum."""
@@ -106,13 +102,11 @@ class RealCriticalPoint(Result):
             return "degenerate"
         return "minimum" if not self.index else "maximum" if self.index == self.dimension else "saddle"
 
-    @property
     @key
     def radius(self) -> float:
         """An upper bound for the error of each coordinate."""
         return max(float((abs(y - float(y.mid()))).upper()) for y in self.y)
 
-    @property
     @key(Written(list[float], lambda y: y.tolist()))
     def coordinates(self) -> Array:
         """The coordinates y of the point."""
@@ -148,8 +142,7 @@ def real_table(caption: str, points: Iterable[RealCriticalPoint]) -> Table:
     return Table(caption, _HEADINGS, tuple(point.cells() for point in points))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealPart(Result):
+class RealPart(Result, eq=False):
     """The real critical points on the smooth part of M̄, or on a stratum, and whether these are all."""
 
     layer: SingleLayer
@@ -171,13 +164,11 @@ class RealPart(Result):
         int | None, "What `alternating_sum` must be for a general loss; null if that is not known."
     ]
 
-    @property
     @key
     def number(self) -> Count:
         """The number of real critical points here, also outside of M."""
         return len(self.points)
 
-    @property
     @key
     def alternating_sum(self) -> int | None:
         """The sum of (-1)^index over the points; null if a point is degenerate or undecided."""
@@ -240,7 +231,7 @@ def part_from_candidates(
     part = part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
     if bound is None or undecided or len(points) + _certified_pairs(chart, system, others) < bound:
         return part
-    return replace(part, isolated=Evidence.PROVED)
+    return part.replace(isolated=Evidence.PROVED)
 
 
 def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequence[Any]]) -> int:

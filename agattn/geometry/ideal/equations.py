@@ -216,7 +216,6 @@ def shortened(equation: Equation) -> str:
     return text if len(text) <= 1000 else f"{text[:1000]} ..."
 
 
-@dataclass(frozen=True, repr=False)
 class EquationModule(Result):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
@@ -232,19 +231,16 @@ class EquationModule(Result):
     name: Key[str, "What the equation says, if the equation has a name; else empty."] = ""
     family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."] = ""
 
-    @property
     @key
     def degree(self) -> Positive:
         """The degree of the equations."""
         return self.highest.degree
 
-    @property
     @key
     def dimension(self) -> Positive:
         """The dimension of the module that the equation generates."""
         return module_dimension(self.shapes, self.sizes)
 
-    @property
     @key(PROVED)
     def evidence(self) -> Evidence:
         """Always `proved`: the equation was expanded on the parametrization."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import repeat, zip_longest
 from math import comb
@@ -61,7 +60,7 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import Count, Described, Key, Named, Positive, Result, Written, field, key
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -96,7 +95,6 @@ Way = Literal["modules", "weight spaces", "multidegrees", "hypersurface", "whole
 EXACT = Written(Literal["proved", "modular"], str)
 
 
-@dataclass(frozen=True, repr=False)
 class Isotypic(Result):
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
@@ -109,7 +107,6 @@ class Isotypic(Result):
     coordinate_ring: Key[Count, "The multiplicity of the module in the coordinate ring."]
     minimal_generators: Key[Count, "The multiplicity of the module among the minimal generators."]
 
-    @property
     @key
     def ideal(self) -> Count:
         """The multiplicity of the module in the ideal."""
@@ -120,7 +117,6 @@ class Isotypic(Result):
         return module_name(self.shapes)
 
 
-@dataclass(frozen=True, repr=False)
 class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
@@ -183,7 +179,7 @@ def counted_pieces(
     )
 
 
-class IdealByDegree(Result):
+class IdealByDegree(Described):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
     Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
@@ -196,7 +192,6 @@ class IdealByDegree(Result):
     characteristic: int
     affine: bool = False
 
-    @property
     @key
     def complete_by(self) -> Literal["elimination", "hypersurface", "whole space"] | None:
         """How it is known that there are no further generators; null where it is not known."""
@@ -324,8 +319,7 @@ class IdealByDegree(Result):
         return f"Ideal of {self.name}{known}: {', '.join(counts) or 'no equations'}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Ideal(IdealByDegree, name="ideal"):
+class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -388,7 +382,6 @@ class Ideal(IdealByDegree, name="ideal"):
         """The name of the layer."""
         return self.layer.name
 
-    @property
     @key
     def architecture(self) -> Studied:
         """The layer, or the network of one layer that was given."""
@@ -426,13 +419,11 @@ class Ideal(IdealByDegree, name="ideal"):
                 found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
-    @property
     @key
     def ambient(self) -> Positive:
         """N, the number of coordinates."""
         return self.layer.ambient_dimension
 
-    @property
     @key(name="generators")
     def modules_found(self) -> tuple[EquationModule, ...] | None:
         """Highest weight vectors that generate; null if not asked for."""

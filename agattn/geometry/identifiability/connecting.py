@@ -21,7 +21,6 @@ neurons 2, 1 with factors 1, −1 (W_1_1, W_1_2)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -37,7 +36,6 @@ Arrays = dict[str, Array]
 
 
 @printed_as("Step")
-@dataclass(frozen=True, repr=False)
 class SymmetryStep(Result):
     """One symmetry of a product."""
 

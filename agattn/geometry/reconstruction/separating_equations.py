@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -52,7 +51,6 @@ from agattn.sheet.result import Key, Meta, Result, Written
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
 
-@dataclass(frozen=True, repr=False)
 class Violation(Result):
     """A polynomial that vanishes on M̄ and not at the tensor.
 

@@ -26,13 +26,12 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Written
+from agattn.sheet.result import Described, Key, Meta, Result, Written
 
 Vector = tuple[Fraction, ...]
 _THREE = Meta(min_length=3, max_length=3)
 
 
-@dataclass(frozen=True, repr=False)
 class Slice(Result):
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
@@ -109,7 +108,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class SurfaceSection(Result):
+class SurfaceSection(Described):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
