@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,8 +120,7 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
 
     def lying(given, installation, **_):
         found = {s: CriticalSet(0, part.degree - 1) for s, part in truth.found.items()}
-        return replace(
-            truth,
+        return truth.replace(
             loss=given,
             found=found,
             fields=(32003, 32009),
