@@ -40,7 +40,7 @@ from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -66,7 +66,6 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
-@printed_as("Point")
 class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 

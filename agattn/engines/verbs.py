@@ -28,11 +28,10 @@ class Script(Described, str, name="emit", extensible=True):
     architecture: Key[Studied, STUDIED]
     script: Key[str, "The script itself."]
 
-    def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
-        """A script that puts a problem to the engine of this name."""
-        made = super().__new__(cls, text)
-        made.script = text
-        made.task, made.engine, made.architecture = problem.task, engine, problem.architecture
+    def __new__(cls, script: str, task: str, engine: str, architecture: Architecture) -> Script:
+        """A script for the engine of this name."""
+        made = super().__new__(cls, script)
+        made.script, made.task, made.engine, made.architecture = script, task, engine, architecture
         return made
 
     def summary(self) -> str:
@@ -83,7 +82,8 @@ def emit(
     from agattn.engines.catalogue import engine_named
 
     problem, chosen = _problem(architecture, task, options), engine_named(engine)
-    return Script(scripts.emit(problem, chosen, machine=machine), problem, chosen.name)
+    text = scripts.emit(problem, chosen, machine=machine)
+    return Script(text, problem.task, chosen.name, problem.architecture)
 
 
 def run(

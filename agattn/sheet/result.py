@@ -22,8 +22,8 @@ is no JSON.
 the half of 1
 >>> half.as_json()
 {'schema': 'agattn/half/1', 'value': '1/2', 'twice': 1}
->>> Half.from_json(half.as_json()) == half
-True
+>>> Half.from_json(half.as_json())
+Half: value 1/2, twice 1
 >>> half.replace(value=Fraction(3, 2)).twice
 3
 >>> schema(Half)["properties"]["twice"]
@@ -98,9 +98,11 @@ class Written:
 #: A matrix in JSON: exact entries are text, others numbers.
 Matrix = list[list[float | str]]
 #: How a number is written that may be exact, which is text then.
-SCALAR = Written(float | str | None, lambda number: written(number, float | str))
+SCALAR = Written(
+    float | str | None, lambda number: written(number, float | str), lambda found: _number(found)
+)
 #: How an array with two axes is written.
-ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix))
+ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix), lambda found: _array(found))
 
 
 @dataclass(frozen=True)
@@ -175,26 +177,20 @@ class Described:
     one_of: ClassVar[tuple[str, ...]] = ()
     has_defaults: ClassVar[bool] = False
 
-    def __init_subclass__(
-        cls,
-        name: str = "",
-        number: int = 1,
-        extensible: bool = False,
-        tag: tuple[str, str | int] | None = None,
-        one_of: tuple[str, ...] = (),
-        has_defaults: bool = False,
-        **more: Any,
-    ) -> None:
-        super().__init_subclass__(**more)
-        cls.schema_name = f"agattn/{name}/{number}" if name else ""
-        cls.extensible, cls.tag = extensible, tag
-        cls.one_of, cls.has_defaults = one_of, has_defaults
+    def __init_subclass__(cls, name: str = "", number: int = 1, **settings: Any) -> None:
+        super().__init_subclass__()
+        if name:
+            cls.schema_name = f"agattn/{name}/{number}"
+        for setting, value in settings.items():
+            if setting not in _SETTINGS:
+                raise TypeError(f"{cls.__name__} has no setting {setting}")
+            setattr(cls, setting, value)
 
     def summary(self) -> str:
-        """The result in a line: the title of its own sheet, or the values of its fields."""
+        """The result in a line: the title of its own sheet, or its fields."""
         if type(self).sheet is not Described.sheet:
             return self.sheet().title
-        values = (f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters)
+        values = (f"{name}={getattr(self, name)!r}" for name in _arguments(type(self)))
         return f"{type(self).__name__}({', '.join(values)})"
 
     def sheet(self) -> Sheet:
@@ -212,15 +208,18 @@ class Described:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """The result that a document is of; what is for Python alone and has no default is ``UNSET``."""
+        """The result that a document is of, which shows its keys.
+
+        What is for Python alone is in no document: where it has no default it is ``UNSET``.
+        """
         kind: Any = cls
         values = {one.attribute: _value(found.get(one.name, UNSET), one.kind) for one in keys(kind)}
         given = {
             name: values.pop(name, UNSET)
-            for name, field in inspect.signature(cls).parameters.items()
-            if name in values or field.default is field.empty
+            for name, default in _arguments(cls).items()
+            if name in values or default is NODEFAULT
         }
-        made = cls(**given)
+        made: Self = _read(kind)(**given)
         vars(made).update(values, _document=dict(found))
         return made
 
@@ -231,8 +230,7 @@ class Described:
         return str(self)
 
     def __dir__(self) -> list[str]:
-        hidden = {"schema_name", "extensible", "tag", "one_of", "has_defaults"}
-        return [name for name in super().__dir__() if name not in hidden and not name.startswith("_")]
+        return [name for name in super().__dir__() if name not in _SETTINGS and not name.startswith("_")]
 
     def _repr_html_(self) -> str | None:
         from agattn.sheet.html import html
@@ -243,6 +241,27 @@ class Described:
         from agattn.sheet.latex import latex
 
         return latex(self.sheet())
+
+
+_SETTINGS = ("schema_name", "extensible", "tag", "one_of", "has_defaults")
+
+
+def _arguments(kind: Any) -> dict[str, Any]:
+    """The arguments of a class, each with its default."""
+    if not issubclass(kind, Struct):
+        known = inspect.signature(kind).parameters
+        return {name: NODEFAULT if one.default is one.empty else one.default for name, one in known.items()}
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    return dict(zip(names, (*[NODEFAULT] * (len(names) - len(defaults)), *defaults), strict=True))
+
+
+@cache
+def _read(kind: Any) -> Any:
+    """The class of what is read back, whose own sheet may need what is in no document."""
+    if not issubclass(kind, Result):
+        return kind
+    shown = ("summary", "sheet", "__str__", "_repr_html_", "_repr_latex_")
+    return type(kind)(kind.__name__, (kind,), {name: getattr(_ByKeys, name) for name in shown})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -264,6 +283,18 @@ class Result(Described, Struct, metaclass=_Kind):
         return structs.replace(self, **changes)
 
 
+class _ByKeys(Described):
+    """What shows its keys alone."""
+
+    def summary(self) -> str:
+        """The numbers, the words and what they are about."""
+        kind: Any = type(self)
+        values = ((one.name, getattr(self, one.attribute)) for one in keys(kind))
+        shown = (int, float, Fraction, Enum, Described)
+        words = (f"{name} {_short(value)}" for name, value in values if isinstance(value, shown))
+        return f"{kind.__name__}: {', '.join(words)}"
+
+
 def _is_table(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(x, Described) for x in value)
 
@@ -276,37 +307,22 @@ def _table_of_parts(caption: str, parts: Sequence[Described]) -> Table:
 
 
 def _cell(value: Any) -> Cell:
-    """A value in a table, in few words."""
+    if isinstance(value, Enum):
+        return Word(str(value))
+    return array_cell(value) if getattr(value, "ndim", 0) == 2 else _short(value)
+
+
+def _short(value: Any) -> str:
+    """A value in few words."""
     if value is None or value is UNSET:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, Enum):
-        return Word(str(value))
     if isinstance(value, float):
         return f"{value:.6g}"
-    if getattr(value, "ndim", 0) == 2:
-        return array_cell(value)
     if isinstance(value, (list, tuple)):
-        return str(len(value)) if _is_table(value) else ", ".join(map(str, value)) or "none"
-    return str(getattr(value, "name", value))
-
-
-def printed_as(name: str) -> Callable[[type[T]], type[T]]:
-    """Give a class another name in schemas and in print than in the package, where each name is one class.
-
-    >>> @printed_as("Place")
-    ... class PlaceOnLine:
-    ...     pass
-    >>> PlaceOnLine.__name__
-    'Place'
-    """
-
-    def rename(cls: type[T]) -> type[T]:
-        cls.__name__ = name
-        return cls
-
-    return rename
+        return str(len(value)) if _is_table(value) else ", ".join(map(_short, value)) or "none"
+    return str(value if isinstance(value, Enum) else getattr(value, "name", value))
 
 
 class KeyOfDocument(NamedTuple):
@@ -412,12 +428,25 @@ def _value(found: Any, kind: Any) -> Any:
         return found
     if isinstance(found, list):
         return tuple(_value(one, _kind_of_parts(kind)) for one in found)
-    if hasattr(kind, "from_json"):
+    if hasattr(kind, "from_json") and isinstance(found, dict):
         return kind.from_json(found)
     if isinstance(found, dict):
         return {name: _value(one, _kind_of_parts(kind)) for name, one in found.items()}
     is_named = isinstance(kind, type) and issubclass(kind, (Enum, Fraction))
     return kind(found) if is_named else found
+
+
+def _number(found: float | str) -> float | Fraction:
+    """A number that was written so."""
+    return Fraction(found) if isinstance(found, str) else found
+
+
+def _array(found: list[list[float | str]]) -> Any:
+    """An array of numpy that was written so."""
+    import numpy as np
+
+    exact = any(isinstance(one, str) for row in found for one in row)
+    return np.array([list(map(_number, row)) for row in found], dtype=object if exact else float)
 
 
 class ByKey:
@@ -494,8 +523,7 @@ def _left_out(cls: Any, one: KeyOfDocument, kind: Any) -> Any:
     """What stands for a key of this type that is not there."""
     if UnsetType in get_args(kind.__origin__):
         return UNSET
-    field = inspect.signature(cls).parameters.get(one.attribute) if cls.has_defaults else None
-    return field.default if field and field.default is not field.empty else NODEFAULT
+    return _arguments(cls).get(one.attribute, NODEFAULT) if cls.has_defaults else NODEFAULT
 
 
 def as_record(kind: Any) -> Any:

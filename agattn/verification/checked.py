@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agattn.checker import described
@@ -56,6 +57,11 @@ class Checked(Described, dict[str, Any], name="check"):
     def uncertified(self) -> list[str] | UnsetType:
         """Other claims of which the file says that it does not certify them."""
         return [*self["uncertified"]] if "uncertified" in self else UNSET
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Checked:
+        """What a document says that the checker found."""
+        return cls({name: value for name, value in found.items() if name != "schema"})
 
     def summary(self) -> str:
         """Whether the certificate is valid, or the flaw, in a line."""

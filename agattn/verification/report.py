@@ -22,11 +22,7 @@ LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; 
 class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
 
-    layer: Key[
-        Studied,
-        STUDIED,
-        Named("architecture"),
-    ]
+    layer: Key[Studied, STUDIED, Named("architecture")]
     verdicts: Key[Verdicts, "One verdict for each claim.", Named("claims")]
     runs: tuple[Run, ...]
     troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]

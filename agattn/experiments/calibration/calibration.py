@@ -34,7 +34,6 @@ from agattn.sheet.result import (
     Result,
     UnsetType,
     Written,
-    printed_as,
 )
 
 Line = dict[str, Any]
@@ -44,7 +43,6 @@ EVERY = 3
 RIGHT = 0.1
 
 
-@printed_as("Estimate")
 class CalibrationEstimate(Result):
     """What one method found at one point with known λ."""
 

@@ -26,10 +26,9 @@ from typing import Any, Literal, Union
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
 from agattn.architectures.forms import STUDIED, AnyArchitecture
-from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
@@ -175,25 +174,6 @@ def key_of(settings: Mapping[str, Any], architecture: Mapping[str, Any], version
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def architecture_of(document: Mapping[str, Any]) -> Architecture:
-    """The architecture that ``as_json`` turned into a document.
-
-    Raises:
-        InputError: if it is none.
-
-    >>> architecture_of(SingleLayer(3, 2).as_json())
-    SingleLayer(d=3, d_out=2, a=3, t=2)
-    """
-    if "layer" in document:
-        return from_table(document)
-    if "jet" in document:
-        return Jet(architecture_of(document["network"]), document["jet"])
-    try:
-        return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
-    except TypeError:
-        raise InputError(f"{canonical(document)[:200]} is no layer, network or model") from None
-
-
 def versions_for(engine: str) -> dict[str, str]:
     """The versions an answer depends on: this program's, a fingerprint of its code, the engines'.
 
@@ -278,11 +258,7 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
         "What was asked, and the settings on which the answer depends.",
         Written(Union[tuple(QUESTIONS.values())], dict),  # noqa: UP007 -- of as many types as there are
     ]
-    architecture: Key[
-        Mapping[str, Any],
-        STUDIED,
-        Written(AnyArchitecture, dict),
-    ]
+    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture, dict)]
     versions: Key[
         Mapping[str, str],
         "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",

@@ -51,7 +51,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.result import Count, Described, Key, Named, Result, printed_as
+from agattn.sheet.result import Count, Described, Key, Named, Result
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -237,7 +237,6 @@ class LimitMap:
         return failing
 
 
-@printed_as("Limits")
 class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 

@@ -66,7 +66,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -113,7 +113,6 @@ class Generator(Result):
         return self.moves
 
 
-@printed_as("Family")
 class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 

@@ -30,12 +30,11 @@ from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Symmetry
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.gauge import change_of_basis, inverse
-from agattn.sheet.result import Key, Positive, Result, printed_as
+from agattn.sheet.result import Key, Positive, Result
 
 Arrays = dict[str, Array]
 
 
-@printed_as("Step")
 class SymmetryStep(Result):
     """One symmetry of a product."""
 

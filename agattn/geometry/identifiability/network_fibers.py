@@ -249,9 +249,7 @@ class NetworkFiber(Result, name="fiber", eq=False):
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
     evidence: Key[
-        Evidence,
-        "How it is known that the function is the same along all directions.",
-        PROVED_OR_MODULAR,
+        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
     ]
     error: Key[
         Probability,

@@ -44,7 +44,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key, printed_as
+from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
@@ -233,7 +233,6 @@ def layer_coefficient(
     return _together([V, A], *terms, evidence=evidence)
 
 
-@printed_as("Point")
 class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
     """The learning coefficient at weights that are given by their ranks."""
 

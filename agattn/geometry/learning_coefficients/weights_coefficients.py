@@ -28,7 +28,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     weights_coefficient,
 )
 from agattn.sheet.data import Cell, Note, Sheet, Table
-from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType, printed_as
+from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType
 
 NOT_MINIMIZERS = (
     "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
@@ -38,7 +38,6 @@ Tolerance = Annotated[float, Meta(ge=0)]
 Normalization = Literal["none", "softmax"]
 
 
-@printed_as("Step")
 class CurveStep(Result):
     """λ from a tolerance on."""
 

@@ -94,8 +94,7 @@ class PointFacts(Result):
         Written(list[dict[str, list[list[str]]]], _matrices),
     ]
     tangent_upper: Key[
-        Count | None,
-        "The Zariski tangent space has at most this dimension, by equations; null without any.",
+        Count | None, "The Zariski tangent space has at most this dimension, by equations; null without any."
     ]
     tangent_evidence: Key[
         Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
@@ -190,11 +189,7 @@ class Singularities(Result, name="singularities"):
         limits: limits of diverging weights that no weights reach, where such are known.
     """
 
-    network: Key[
-        Studied,
-        STUDIED,
-        Named("architecture"),
-    ]
+    network: Key[Studied, STUDIED, Named("architecture")]
     dimension: Key[
         Dimension, "The dimension of the neuromanifold.", Written(Count, lambda known: known.observed)
     ]
