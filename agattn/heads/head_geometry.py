@@ -98,10 +98,6 @@ class HeadGeometry(Result):
         """How the ranks are known; all distances are numerical."""
         return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
 
-    def sheet(self) -> Sheet:
-        """The head as a table with one row."""
-        return HeadTable((self,), ((0, 0),)).sheet()
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of the head in a table."""
         far = "–" if self.distance is None else f"{self.distance:.3g}"

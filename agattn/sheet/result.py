@@ -200,7 +200,8 @@ class Described:
         tables = {name: value for name, value in values.items() if _is_table(value)}
         rows = tuple((name, _cell(value)) for name, value in values.items() if name not in tables)
         parts = (_table_of_parts(name, value) for name, value in tables.items())
-        return Sheet(self.summary(), (Table("", ("key", Wide("value")), rows, ruled=False), *parts))
+        title = self.summary()
+        return Sheet(title, (Table(title, ("key", Wide("value")), rows, ruled=False), *parts))
 
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the result."""

@@ -14,7 +14,6 @@ from agattn.engines.catalogue import ENGINES, engine_name, engine_named
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.patience import Progress, silent
-from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Count, Key, Result
 
 if TYPE_CHECKING:
@@ -313,14 +312,6 @@ class Degree(Result):
         """The degree in a line."""
         return f"{self.architecture.name}: degree {self.degree} ({self.evidence})"
 
-    def sheet(self) -> Sheet:
-        """The degree with its reason."""
-        headings = ("degree", "evidence", "reason")
-        return Sheet(
-            self.summary(),
-            (Table(self.summary(), headings, ((self.degree, str(self.evidence), self.reason),)),),
-        )
-
 
 #: How the degree is known for t ≥ 2.
 _BY_INTERSECTION = (
@@ -389,12 +380,6 @@ class HilbertFunction(Result):
         """The values in a line."""
         values = ", ".join(map(str, self.values))
         return f"Hilbert function of {self.architecture.name}: {values} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """A row for each degree."""
-        return Sheet(
-            self.summary(), (Table(self.summary(), ("degree", "value"), tuple(enumerate(self.values))),)
-        )
 
 
 def hilbert_function(

@@ -121,10 +121,6 @@ class RealCriticalPoint(Result, eq=False):
         where = where if self.exact_ranks else f"on the smooth part, with ranks of at least {self.stratum}"
         return f"{self.kind}{index} {where}{outside}: loss {value} ({self.evidence})"
 
-    def sheet(self) -> Sheet:
-        """The point as a table with one row."""
-        return Sheet(self.summary(), (real_table("A real critical point", [self]),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of the point in a table."""
         return (

@@ -122,10 +122,6 @@ class NearbyCriticalPoint(Result, eq=False):
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
 
-    def sheet(self) -> Sheet:
-        """The point as a table with one row."""
-        return Sheet(self.summary(), (Table("A critical point near weights", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of the point in a table."""
         return (

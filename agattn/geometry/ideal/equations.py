@@ -49,7 +49,7 @@ from agattn.geometry.ideal.torus_weights import (
     torus_weight,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
-from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, tensor_product
+from agattn.sheet.data import Cell, Math, Table, Wide, tensor_product
 from agattn.sheet.result import Key, Meta, Named, Positive, Result, Written, key
 
 #: The nonzero coordinates of a point, by their indices.
@@ -254,10 +254,6 @@ class EquationModule(Result):
         """The module as a row of a table of modules."""
         weight, equation = Math(tensor_product(self.shapes)), equation_cell(self.highest)
         return (weight, self.degree, self.dimension, self.name, equation)
-
-    def sheet(self) -> Sheet:
-        """The module and its highest weight vector."""
-        return Sheet(self.summary(), (modules_table("A module of equations", [self]),))
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.

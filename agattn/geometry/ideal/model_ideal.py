@@ -98,10 +98,6 @@ class MultidegreeEquations(Result, eq=False):
         equation = equation_cell(self.highest)
         return (f"({weight})", self.degree, self.dimension, self.evidence.value, equation)
 
-    def sheet(self) -> Sheet:
-        """The multidegree and its first equation."""
-        return Sheet(self.summary(), (_multidegrees("Equations of a multidegree", [self]),))
-
 
 def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table:
     headings = ("multidegree", "degree", "dimension", "evidence", "equation")

@@ -124,10 +124,6 @@ class Determined(Result):
         )
         return self.name, self.entries, free, str(self.status), up_to, evidence, self.reason
 
-    def sheet(self) -> Sheet:
-        """The row alone."""
-        return Sheet(self.summary(), (Table("What the function determines", _HEADINGS, (self.cells(),)),))
-
 
 class DeterminedFunction(Determined):
     """Whether the function of a model determines a product, a sum or another function of its arrays."""

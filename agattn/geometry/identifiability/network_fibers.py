@@ -83,7 +83,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -137,18 +137,6 @@ class Comparison(Result):
         if self.symmetry is None:
             return f"{said}; no known symmetry was found" if self.equal else said
         return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
-
-    def sheet(self) -> Sheet:
-        """The answer, and the symmetries one below the other."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two functions are", "equal" if self.equal else "different"),
-            ("evidence", Word(str(self.evidence))),
-        ]
-        if self.equal and self.symmetry is None:
-            rows.append(("connected by", "no known symmetry that was found"))
-        rows += [("connected by", str(step)) for step in self.symmetry or ()]
-        table = Table("Two weights of one architecture", (), tuple(rows), where="page")
-        return Sheet(self.summary(), (table,))
 
 
 class Directions(Result, eq=False):
@@ -211,10 +199,6 @@ class NetworkComponent(Result, eq=False):
             parts += f"{', ' if parts else ''}of constant rank"
         parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
-
-    def sheet(self) -> Sheet:
-        """The component in a row."""
-        return Sheet(self.summary(), (Table("A component of a fiber", _HEADINGS, (self.cells(),)),))
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
