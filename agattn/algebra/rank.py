@@ -124,9 +124,7 @@ class RankResult(Result, name="rank", eq=False):
     upper_bound: Key[Count, "The rank is at most this."]
     lower_evidence: Evidence
     upper_evidence: Evidence
-    method: Key[
-        str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"], str)
-    ]
+    method: Key[str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"])]
     precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
     gap: Key[
         float | None,

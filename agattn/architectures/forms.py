@@ -73,9 +73,5 @@ STUDIED = "What was studied: a layer, a network, a model, or a polynomial map."
 #: An architecture of any kind, as the type of a key.
 Studied = Annotated[
     Architecture,
-    Written(
-        AnyArchitecture,
-        lambda architecture: architecture.as_json(),
-        lambda found: found if "function" in found else architecture_of(found),
-    ),
+    Written(AnyArchitecture, read=lambda found: found if "function" in found else architecture_of(found)),
 ]

@@ -22,7 +22,7 @@ class Examined(Result, extensible=True):
     msolve 0.9: works (/usr/bin/msolve, by PATH)
     """
 
-    name: Key[str, "The engine.", Written(EngineName, str)]
+    name: Key[str, "The engine.", Written(EngineName)]
     version: Key[str | None, "The version of the engine; null where it is not known."]
     path: Key[str | None, "The program; null where there is none."]
     ok: Key[bool, "Whether the engine computed one line correctly."]

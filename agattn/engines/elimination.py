@@ -26,13 +26,13 @@ from agattn.errors import (
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import FORMATS, export
 from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
-from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal, gradient_rank
+from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
-from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
+from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
@@ -146,7 +146,7 @@ class Completeness(Result, extensible=True):
         )
         return f"{word}: {reason}{known}"
 
-    @key(EXACT)
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the conclusion is known: natively that equations are missing, else by the engine's field.
 

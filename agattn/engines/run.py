@@ -6,7 +6,6 @@ import hashlib
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.locate import Installation
@@ -15,7 +14,7 @@ from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, In
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -54,7 +53,7 @@ _MOST_LINES = 20
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "The name of the engine.", Written(EngineName, str)]
+    name: Key[str, "The name of the engine.", Written(EngineName)]
     version: Key[str, "The version of the engine."]
 
     def summary(self) -> str:
@@ -74,7 +73,7 @@ class Run(Result, name="run", extensible=True):
         "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
         " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
-        Written(dict[str, int | str | list[str]], lambda answer: answer.as_json()),
+        Written(dict[str, int | str | list[str]]),
     ]
     seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
@@ -98,7 +97,7 @@ class Run(Result, name="run", extensible=True):
         """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
-    @key(Written(Literal["proved", "modular"], str))
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the result is known: `modular` over a finite field, and where an engine lifts from some."""
         proved = self.installation.engine.proves and not self.problem.characteristic

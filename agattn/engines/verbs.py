@@ -24,7 +24,7 @@ class Script(Described, str, name="emit", extensible=True):
     """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
 
     task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName)]
     architecture: Key[Studied, STUDIED]
     script: Key[str, "The script itself."]
 

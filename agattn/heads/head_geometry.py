@@ -152,7 +152,7 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
     heads: tuple[HeadGeometry, ...]
     places: tuple[tuple[int, int], ...]
     layout: Key[
-        str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts], str)
+        str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts])
     ] = "plain"
     tolerance: Key[
         float, "Singular values below this, relative to the largest, count as zero: the largest of all heads."

@@ -113,7 +113,7 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
         x, y, w = (float(p) + parameter * float(v) for p, v in zip(*line, strict=True))
         return x, y, w
 
-    @key(Written(list[Place], lambda points: list(map(list, points))))
+    @key(Written(list[Place]))
     def pinch_points(self) -> list[tuple[float, float, float]]:
         """The points where the two preimages come together: ends that two pieces share."""
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]

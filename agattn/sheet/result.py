@@ -84,25 +84,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Written:
-    """How a value that is no JSON is written: as which type, by which function, and how it is read back.
+    """How a value that is no JSON is written: as which type, and if not as usual, how; how it is read back.
 
-    It stands in the type of a key: ``Key[Array, "The matrix.", Written(list[list[str]], as_text)]``. What is
+    It stands in the type of a key: ``Key[Array, "The matrix.", Written(list[list[str]])]``. A list that is
     not read back stays as it is written.
     """
 
     kind: Any
-    function: Callable[[Any], Any]
+    function: Callable[[Any], Any] | None = None
     read: Callable[[Any], Any] | None = None
 
 
 #: A matrix in JSON: exact entries are text, others numbers.
 Matrix = list[list[float | str]]
 #: How a number is written that may be exact, which is text then.
-SCALAR = Written(
-    float | str | None, lambda number: written(number, float | str), lambda found: _number(found)
-)
+SCALAR = Written(float | str | None, read=lambda x: _number(x))
 #: How an array with two axes is written.
-ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix), lambda found: _array(found))
+ENTRIES = Written(Matrix, read=lambda rows: _array(rows))
 
 
 @dataclass(frozen=True)
@@ -139,11 +137,11 @@ def key(*given: Any, name: str = "") -> Any:
 
 
 #: How a float is written that may be infinite or no number: as null.
-FINITE = Written(float | None, lambda number: number if isfinite(number) else None)
+FINITE = Written(float | None)
 #: How evidence is written that is ``proved`` where what was given is exact, else ``numerical``.
-EXACTNESS = Written(Literal["proved", "numerical"], str)
+EXACTNESS = Written(Literal["proved", "numerical"])
 #: How evidence is written that is never ``numerical``.
-PROVED_OR_MODULAR = Written(Literal["proved", "modular"], str)
+PROVED_OR_MODULAR = Written(Literal["proved", "modular"])
 #: A whole number that is not negative.
 Count = Annotated[int, Meta(ge=0)]
 #: A whole number above 0.
@@ -397,8 +395,9 @@ def _kind_of_parts(kind: Any) -> Any:
 
 def written(value: Any, kind: Any) -> Any:
     """A value as JSON: exact numbers as text, ``None`` for what is infinite, parts as documents."""
-    if value is not None and (way := _way(kind)):
-        return way.function(value)
+    way = _way(kind)
+    if way and value is not None:
+        return way.function(value) if way.function else written(value, way.kind)
     if isinstance(value, float):
         return value if isfinite(value) else None
     kind = _plain_kind(kind)

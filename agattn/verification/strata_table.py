@@ -116,7 +116,7 @@ class StratumRow(Result):
         """Why the stratum is on the boundary, or not."""
         return self.nearby.reason
 
-    @key(Written(str, str))
+    @key(Written(str))
     def boundary_sequence(self) -> BoundarySequence | None:
         """Points outside M that converge to the representative."""
         return self.nearby.sequence
@@ -177,7 +177,7 @@ class StrataTable(Result, name="strata"):
         Named("strata"),
         Meta(min_length=1),
     ]
-    evidence: Key[Evidence, "Always `proved`.", Written(Literal["proved"], str)] = Evidence.PROVED
+    evidence: Key[Evidence, "Always `proved`.", Written(Literal["proved"])] = Evidence.PROVED
 
     @key
     def dimension(self) -> Count:

@@ -76,7 +76,7 @@ class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
         tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
     ]
     estimates: Key[
-        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
+        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate])
     ] = ()
 
     def __getitem__(self, name: str) -> list[Line]:

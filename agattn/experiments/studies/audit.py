@@ -47,7 +47,7 @@ class AuditedClaim(Result):
 
     id: Key[str, "The claim."]
     verdict: Key[Status, "What is concluded."]
-    evidence: Key[str | None, KNOWN, Written(Judged, str)]
+    evidence: Key[str | None, KNOWN, Written(Judged)]
     witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
 
     def summary(self) -> str:
@@ -73,7 +73,7 @@ class FoundPattern(Result):
     word: Key[
         str,
         "What is true where the condition holds.",
-        Written(Literal["fails", "inapplicable", "undecided"], str),
+        Written(Literal["fails", "inapplicable", "undecided"]),
     ]
     condition: Key[str | None, "A shortest condition on d, d', a for just these rows; null if none found."]
     rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]

@@ -256,18 +256,18 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     job: Key[
         Mapping[str, Any],
         "What was asked, and the settings on which the answer depends.",
-        Written(Union[tuple(QUESTIONS.values())], dict),  # noqa: UP007 -- of as many types as there are
+        Written(Union[tuple(QUESTIONS.values())]),  # noqa: UP007 -- of as many types as there are
     ]
-    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture, dict)]
+    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture)]
     versions: Key[
         Mapping[str, str],
         "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",
         Meta(extra_json_schema={"required": ["agattn", "code"]}),
     ]
     result: Key[
-        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any], dict)
+        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any])
     ]
-    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure, dict)]
+    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure)]
     status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
     seconds: Key[Number, "How long the job took when it was computed."]
     cached: Key[bool, "Whether the result comes from an earlier study."]

@@ -89,7 +89,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         str,
         "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
         "one parameter, or for general data or a general target by a theorem.",
-        Written(Literal["weights", "equations", "elimination", "theorem"], str),
+        Written(Literal["weights", "equations", "elimination", "theorem"]),
     ] = "weights"
     real: Key[
         tuple[RealPart, ...],

@@ -45,13 +45,12 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.strata.strata import Stratum
 from agattn.sheet.data import Cell, Sheet, Table, Word
-from agattn.sheet.result import Count, Key, Matrix, Named, Positive, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Matrix, Named, Positive, Result, Written, key
 
 #: How a ball is written, and a matrix of balls: by midpoints.
 BALL = Written(float, lambda ball: float(ball.mid()))
 _FLOATS = Written(Matrix, lambda balls: _floats(balls).tolist())
 
-_KNOWN = Written(Literal["proved", "modular"], str)
 
 _HEADINGS = ("stratum", "loss", "kind", "index", "in M", "evidence")
 
@@ -95,7 +94,7 @@ class RealCriticalPoint(Result, eq=False):
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
     exact_ranks: bool = True  #: whether its ranks are proved to be those of ``stratum``, and no larger
 
-    @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
+    @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"]))
     def kind(self) -> str:
         """The kind of critical point, such as a minimum."""
         if self.index is None:
@@ -107,7 +106,7 @@ class RealCriticalPoint(Result, eq=False):
         """An upper bound for the error of each coordinate."""
         return max(float((abs(y - float(y.mid()))).upper()) for y in self.y)
 
-    @key(Written(list[float], lambda y: y.tolist()))
+    @key(Written(list[float]))
     def coordinates(self) -> Array:
         """The coordinates y of the point."""
         return np.array([float(y.mid()) for y in self.y])
@@ -151,9 +150,13 @@ class RealPart(Result, eq=False):
         "The number of complex critical points here, with multiplicity; null if unknown.",
         Named("complex"),
     ]
-    complete: Key[Evidence | None, "How it is known that there are no other real critical points.", _KNOWN]
+    complete: Key[
+        Evidence | None, "How it is known that there are no other real critical points.", PROVED_OR_MODULAR
+    ]
     isolated: Key[
-        Evidence | None, "How it is known that there are no other isolated real critical points.", _KNOWN
+        Evidence | None,
+        "How it is known that there are no other isolated real critical points.",
+        PROVED_OR_MODULAR,
     ]
     found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
     expected_sum: Key[

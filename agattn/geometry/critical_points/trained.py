@@ -96,7 +96,7 @@ class NearbyCriticalPoint(Result, eq=False):
     direction: Key[
         tuple[Array, Array] | None,
         "Further rows u of K and v of Q: add εu and -εv; or null.",
-        Written(list[list[float]], lambda pair: [row.tolist() for row in pair]),
+        Written(list[list[float]]),
     ]
     #: proved: the point exists; the distance is a bound; there are at least that many escapes
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED

@@ -119,7 +119,7 @@ class Dimension(Result):
     jacobian_shape: Key[
         tuple[int, int] | None,
         "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
+        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)]),
     ]
     ranks: Key[
         tuple[RankPoint, ...],

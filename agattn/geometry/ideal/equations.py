@@ -194,14 +194,11 @@ _MOST_TERMS = 12
 HIGHEST_WEIGHT = (
     "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1."
 )
-PARTITIONS = Written(
-    Annotated[list[list[Positive]], Meta(min_length=2, max_length=3)],
-    lambda shapes: [list(part) for part in shapes],
-)
+PARTITIONS = Written(Annotated[list[list[Positive]], Meta(min_length=2, max_length=3)])
 #: How equations are written.
-EQUATIONS = Written(list[str], lambda equations: list(map(str, equations)))
+EQUATIONS = Written(list[str])
 #: How evidence is written that is always ``proved``.
-PROVED = Written(Literal["proved"], str)
+PROVED = Written(Literal["proved"])
 
 
 def equation_cell(equation: Equation) -> Cell:
@@ -227,7 +224,7 @@ class EquationModule(Result):
 
     shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     sizes: tuple[int, ...]
-    highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str, str)]
+    highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str)]
     name: Key[str, "What the equation says, if the equation has a name; else empty."] = ""
     family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."] = ""
 

@@ -60,7 +60,18 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
-from agattn.sheet.result import Count, Described, Key, Named, Positive, Result, Written, field, key
+from agattn.sheet.result import (
+    PROVED_OR_MODULAR,
+    Count,
+    Described,
+    Key,
+    Named,
+    Positive,
+    Result,
+    Written,
+    field,
+    key,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -92,7 +103,6 @@ _MOST_MODULES = 20
 Way = Literal["modules", "weight spaces", "multidegrees", "hypersurface", "whole space"]
 
 #: How evidence is written that is no floating point.
-EXACT = Written(Literal["proved", "modular"], str)
 
 
 class Isotypic(Result):
@@ -128,7 +138,7 @@ class DegreePiece(Result):
     ideal_dimension: Key[Count, "The number of independent equations of degree n."]
     hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
     minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-    evidence: Key[Evidence, "How the result is known.", EXACT]
+    evidence: Key[Evidence, "How the result is known.", PROVED_OR_MODULAR]
     modules: Key[
         tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
     ] = None
@@ -339,7 +349,7 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
     degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0

@@ -26,7 +26,6 @@ from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
-    EXACT,
     DegreePiece,
     IdealByDegree,
     Way,
@@ -38,7 +37,7 @@ from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Impli
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Result, Written, key
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
@@ -69,7 +68,7 @@ class MultidegreeEquations(Result, eq=False):
         EQUATIONS,
     ]
     images: tuple[Moves, ...]
-    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
+    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", PROVED_OR_MODULAR]
 
     @key
     def dimension(self) -> Positive:
@@ -139,7 +138,7 @@ class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: Key[
         tuple[Equation, ...] | None,
         "Minimal generators of the whole ideal, from an engine; null natively.",

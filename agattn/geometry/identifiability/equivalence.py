@@ -62,7 +62,6 @@ from agattn.sheet.result import (
     Result,
     Written,
     key,
-    written,
 )
 
 #: Layers of heads.
@@ -107,7 +106,7 @@ class Relations(Result, eq=False):
     bases: Key[
         tuple[Array, ...],
         "The changes of basis between layers.",
-        Written(list[Matrix], lambda bases: [written(C, Matrix) for C in bases]),
+        Written(list[Matrix]),
     ]
 
 

@@ -295,7 +295,7 @@ class Component(Result, eq=False):
     name: Key[
         str,
         "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
-        Written(Literal["rescaling", "swapped", "A = 0", "V = 0"], str),
+        Written(Literal["rescaling", "swapped", "A = 0", "V = 0"]),
     ]
     dimension: Key[Count, "The dimension of the component in (A, V) space."]
     parametrization: Key[str, "The component in a formula."]
@@ -337,14 +337,14 @@ class Fiber(Result, name="fiber", eq=False):
     case: Key[
         Case,
         "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
-        Written(Literal["line", "two lines", "double line", "zero"], str),
+        Written(Literal["line", "two lines", "double line", "zero"]),
     ]
     components: Key[tuple[Component, ...], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
     reason: str
     ranks: Key[
         Ranks,
         "The three ranks, each with how safely it was decided.",
-        Written(DecidedRanks, lambda ranks: DecidedRanks(**ranks).as_json()),
+        Written(DecidedRanks),
     ] = field(default_factory=dict)
     tolerance: float = TOLERANCE
     discriminant: Fraction | None = None

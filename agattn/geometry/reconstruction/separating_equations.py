@@ -61,7 +61,7 @@ class Violation(Result):
     equation: Key[str, "The equation in words."]
     degree: Key[int, "The degree of the equation in the coordinates y.", Meta(ge=2)]
     value: Key[
-        Fraction | float, "The value of the polynomial at the tensor, which is not zero.", Written(str, str)
+        Fraction | float, "The value of the polynomial at the tensor, which is not zero.", Written(str)
     ]
     sensitivity: float
 

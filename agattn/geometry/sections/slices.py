@@ -45,12 +45,12 @@ class Slice(Result):
     directions: Key[
         tuple[Vector, Vector, Vector],
         "The images of the unit vectors, less the origin.",
-        Written(Annotated[list[list[str]], _THREE], lambda vectors: [list(map(str, v)) for v in vectors]),
+        Written(Annotated[list[list[str]], _THREE]),
     ]
     names: Key[
         tuple[str, str, str],
         "The names of the three coordinates.",
-        Written(Annotated[list[str], _THREE], list),
+        Written(Annotated[list[str], _THREE]),
     ] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
