@@ -261,7 +261,7 @@ class Completeness(Result, extensible=True):
         return f"{self.conclusion} (over {self.field}{known})"
 
 
-class ExaminedIdeal(Ideal, name="ideal", eq=False):
+class ExaminedIdeal(Ideal):
     """The ideal of a layer, beside named invariants and what an engine says about the generators."""
 
     invariants: Key[

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-class FigureResult(Result, kw_only=True):
+class FigureResult(Result, name="figure", kw_only=True):
     """What a figure states: to be drawn, to be turned on a page, and to be said in words.
 
     Attributes:

@@ -57,7 +57,7 @@ class SingularLine(Result):
     direction: Key[Vector, "The direction of the line."]
 
 
-class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
+class Figure1(SurfaceFigure, tag=("figure", 1)):
     """Figure 1: a surface in a slice of M̄, and which of its points are in M.
 
     All that is stated is exact; where the singular locus is no line, its picture is numerical.

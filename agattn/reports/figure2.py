@@ -101,7 +101,7 @@ class Factor(Result):
     transposed: Key[bool, "Whether M_i is transposed."]
 
 
-class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("figure", 2)):
+class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
     """Figure 2: the unrolled network as a tree; also the factors (i, whether it is transposed) in order."""
 
     layers: Key[Positive, "The number of layers l."] = 2

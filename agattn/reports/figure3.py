@@ -69,7 +69,7 @@ class Figure3Row(Result):
         return f"{known}  {self.expected:6}  {self.float32:17}"
 
 
-class Figure3(FigureResult, Sequence[Figure3Row], name="figure", tag=("figure", 3)):
+class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
     """Figure 3: dimensions of normalized networks; also the sequence of its rows."""
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]

@@ -48,7 +48,7 @@ _STYLES = {
 }
 
 
-class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
+class FigureCritical(SurfaceFigure, tag=("figure", "critical")):
     """Critical points of a loss on the surface of Figure 1: figure critical.
 
     The loss is one of M(2, 1, 2). The evidence is that of the points; level sets are drawn in floating point.

@@ -25,7 +25,7 @@ from agattn.sheet.result import Count, Matrix, Meta, key
 _SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)
 
 
-class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
+class FigureDeep(SurfaceFigure, tag=("figure", "deep")):
     """A slice of a network through a head of rank one: figure deep."""
 
     slice: HeadSlice

@@ -54,7 +54,7 @@ class Scale(Result):
         return f"s = 2{raised(-self.halvings)}: {len(self.values)}, and {self.above} in float64"
 
 
-class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
+class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
     """The bands of singular values of a softmax network: figure spectrum."""
 
     spectrum: Key[ContactSpectrum, "The orders with their multiplicities, by the Smith form modulo a prime."]

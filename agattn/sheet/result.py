@@ -111,12 +111,13 @@ class Named:
 
 
 class Computed(cached_property[T]):
-    """A key that is computed when it is first asked for."""
+    """A key that is computed when it is first asked for; ``said`` is what else stands in its type."""
 
     def __init__(self, method: Callable[[Any], T], more: tuple[Any, ...] = (), name: str = "") -> None:
         super().__init__(method)
-        self.more = more
-        self.name = name or method.__name__
+        described = any(isinstance(one, str) for one in more)
+        docstring = " ".join((method.__doc__ or "").split())
+        self.said = (*more, *([] if described else [docstring]), *([Named(name)] if name else []))
 
 
 @overload
@@ -179,10 +180,15 @@ class Described:
         super().__init_subclass__()
         if name:
             cls.schema_name = f"agattn/{name}/{number}"
+        if other := settings.keys() - _SETTINGS:
+            raise TypeError(f"{cls.__name__} has no setting {', '.join(other)}")
         for setting, value in settings.items():
-            if setting not in _SETTINGS:
-                raise TypeError(f"{cls.__name__} has no setting {setting}")
             setattr(cls, setting, value)
+
+    def consistent(self) -> None:
+        """Check what the types do not say of a document; ValueError if it does not hold."""
+        if self.one_of and sum(getattr(self, one) is not UNSET for one in self.one_of) != 1:
+            raise ValueError(f"exactly one of {', '.join(self.one_of)} must be there")
 
     def summary(self) -> str:
         """The result in a line: the title of its own sheet, or its fields."""
@@ -193,12 +199,14 @@ class Described:
 
     def sheet(self) -> Sheet:
         """What notebooks and terminals show: here a row for each key, and a table for each list of parts."""
-        kind: Any = type(self)
-        values = {one.attribute.replace("_", " "): getattr(self, one.attribute) for one in keys(kind)}
+        values, title = _shown(self), self.summary()
         tables = {name: value for name, value in values.items() if _is_table(value)}
         rows = tuple((name, _cell(value)) for name, value in values.items() if name not in tables)
-        parts = (_table_of_parts(name, value) for name, value in tables.items())
-        title = self.summary()
+        parts = []
+        for name, results in tables.items():
+            words = tuple(_shown(results[0]))
+            cells = (map(_shown(one).get, words) for one in results)
+            parts.append(Table(name, words, tuple(tuple(map(_cell, row)) for row in cells)))
         return Sheet(title, (Table(title, ("key", Wide("value")), rows, ruled=False), *parts))
 
     def as_json(self) -> dict[str, Any]:
@@ -229,7 +237,7 @@ class Described:
         return str(self)
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in _SETTINGS and not name.startswith("_")]
+        return [name for name in super().__dir__() if name not in _HIDDEN and name[0] != "_"]
 
     def _repr_html_(self) -> str | None:
         from agattn.sheet.html import html
@@ -242,7 +250,8 @@ class Described:
         return latex(self.sheet())
 
 
-_SETTINGS = ("schema_name", "extensible", "tag", "one_of", "has_defaults")
+_SETTINGS = {"schema_name", "extensible", "tag", "one_of", "has_defaults"}
+_HIDDEN = _SETTINGS | {"consistent"}
 
 
 def _arguments(kind: Any) -> dict[str, Any]:
@@ -287,22 +296,20 @@ class _ByKeys(Described):
 
     def summary(self) -> str:
         """The numbers, the words and what they are about."""
-        kind: Any = type(self)
-        values = ((one.name, getattr(self, one.attribute)) for one in keys(kind))
         shown = (int, float, Fraction, Enum, Described)
-        words = (f"{name} {_short(value)}" for name, value in values if isinstance(value, shown))
-        return f"{kind.__name__}: {', '.join(words)}"
+        values = {name: value for name, value in _shown(self).items() if isinstance(value, shown)}
+        words = ", ".join(f"{name} {_short(value)}" for name, value in values.items())
+        return f"{type(self).__name__}: {words}"
+
+
+def _shown(result: Described) -> dict[str, Any]:
+    """The values of the keys, by the words for them."""
+    kind: Any = type(result)
+    return {one.attribute.replace("_", " "): getattr(result, one.attribute) for one in keys(kind)}
 
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(x, Described) for x in value)
-
-
-def _table_of_parts(caption: str, parts: Sequence[Described]) -> Table:
-    kind: Any = type(parts[0])
-    names = [one.attribute for one in keys(kind)]
-    rows = (tuple(_cell(getattr(part, name, None)) for name in names) for part in parts)
-    return Table(caption, tuple(name.replace("_", " ") for name in names), tuple(rows))
 
 
 def _cell(value: Any) -> Cell:
@@ -338,23 +345,20 @@ def keys(cls: Any) -> tuple[KeyOfDocument, ...]:
     found: dict[str, KeyOfDocument] = {}
     for part in reversed(cls.__mro__):
         # Only the types of keys are resolved: others may stand under TYPE_CHECKING.
-        described = {
+        hints = {
             name: kind
             for name, kind in inspect.get_annotations(part).items()
             if str(kind).startswith(("Key[", "typing.Annotated["))
         }
-        stub = type(part.__name__, (), {"__annotations__": described})
+        computed = {name: member for name, member in vars(part).items() if isinstance(member, Computed)}
+        hints |= {name: member.func.__annotations__["return"] for name, member in computed.items()}
+        stub = type(part.__name__, (), {"__annotations__": hints})
         names = {**vars(sys.modules[part.__module__]), **vars(part), part.__name__: part}
         for name, kind in get_type_hints(stub, names, include_extras=True).items():
+            if name in computed:
+                kind = Annotated[(kind, *computed[name].said)]
             said = next((more.key for more in kind.__metadata__ if isinstance(more, Named)), name)
             found[name] = KeyOfDocument(said, name, kind)
-        for name, member in vars(part).items():
-            if isinstance(member, Computed):
-                value = get_type_hints(member.func, names, include_extras=True)["return"]
-                more = member.more
-                if not any(isinstance(one, str) for one in more):
-                    more = (" ".join((member.func.__doc__ or "").split()), *more)
-                found[name] = KeyOfDocument(member.name, name, Annotated[(value, *more)])
     return tuple(found.values())
 
 
@@ -493,25 +497,17 @@ def record(cls: Any) -> Any:
         cls.__name__,
         fields,
         module=cls.__module__,
-        namespace={"__doc__": _first_paragraph(cls.__doc__ or ""), **_checks(cls)},
+        namespace={
+            "__doc__": _first_paragraph(cls.__doc__ or ""),
+            "__post_init__": cls.consistent,
+            "one_of": cls.one_of,
+        },
         rename={one.attribute: one.name for one in described if one.name != one.attribute},
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
         tag_field=tag_field,
         tag=tag,
     )
-
-
-def _checks(cls: Any) -> dict[str, Any]:
-    """What is checked of a document besides the types of its keys."""
-    if hasattr(cls, "consistent"):
-        return {"__post_init__": cls.consistent}
-
-    def exactly_one(found: Any) -> None:
-        if sum(getattr(found, one) is not UNSET for one in cls.one_of) != 1:
-            raise ValueError(f"exactly one of {', '.join(cls.one_of)} must be there")
-
-    return {"__post_init__": exactly_one} if cls.one_of else {}
 
 
 def _first_paragraph(text: str) -> str:

@@ -49,14 +49,14 @@ class CurveStep(Result):
         return f"{self.value} from {self.tolerance:.2g}"
 
 
-class AtWeights(CoefficientPoint, extensible=True, kw_only=True):
+class AtWeights(CoefficientPoint, kw_only=True):
     """The learning coefficient at given weights."""
 
     deficit: Key[Fraction, "Half the number of parameters less λ."]
     curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks; with --curve only."] = UNSET
 
 
-class AtHead(AtWeights, extensible=True, kw_only=True):
+class AtHead(AtWeights, kw_only=True):
     """The learning coefficient at a head of a checkpoint."""
 
     layer: Key[Count, "The layer of the checkpoint, from 0."]
