@@ -10,7 +10,7 @@ from agattn._version import __version__
 from agattn.cli.commands import COMMANDS, FOLDERS
 from agattn.cli.main import main
 
-HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
+HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"], ["verfy"]])
