@@ -17,10 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
+
+from msgspec import structs
 
 from agattn.sheet.data import Cell, Sheet, Table, Wide
-from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, field, key
+from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, field, key, keys
 
 #: How what a verdict rests on is known: in part where the claim says more.
 Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
@@ -141,6 +143,15 @@ class Verdict(Result, extensible=True):
             raise ValueError(f"{self.claim}: a {self.status} verdict needs evidence")
         if decided and not self.hypotheses_hold:
             raise ValueError(f"{self.claim}: a claim is {self.status} only where its hypotheses hold")
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """The verdict that a document is of, with its evidence and its details."""
+        made = super().from_json(found)
+        known, named = found["evidence"], {one.name for one in keys(cast(Any, cls))}
+        structs.force_setattr(made, "evidence", known and Evidence(known.removesuffix(" in part")))
+        structs.force_setattr(made, "details", {name: found[name] for name in found if name not in named})
+        return made
 
     def consistent(self: Any) -> None:
         """Check a document: a claim is decided only where its hypotheses hold, and with evidence."""
