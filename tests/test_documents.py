@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, call
 
-from agattn.cli.commands import COMMANDS
 from agattn.documents import results
+from agattn.names import COMMANDS
 from agattn.sheet.result import check_one_of, document
 
 KEPT = Path(__file__).with_name("documents.json")
