@@ -145,12 +145,12 @@ class Verdict(Result, extensible=True):
             raise ValueError(f"{self.claim}: a claim is {self.status} only where its hypotheses hold")
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The verdict that a document is of, with its evidence and its details."""
-        made = super().from_json(found)
-        known, named = found["evidence"], {one.name for one in keys(cast(Any, cls))}
+        made = super().from_json(data)
+        known, names = data["evidence"], {entry.name for entry in keys(cast(Any, cls))}
         structs.force_setattr(made, "evidence", known and Evidence(known.removesuffix(" in part")))
-        structs.force_setattr(made, "details", {name: found[name] for name in found if name not in named})
+        structs.force_setattr(made, "details", {name: data[name] for name in data if name not in names})
         return made
 
     def consistent(self: Any) -> None:

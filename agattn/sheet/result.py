@@ -111,13 +111,13 @@ class Named:
 
 
 class Computed(cached_property[T]):
-    """A key that is computed when it is first asked for; ``said`` is what else stands in its type."""
+    """A key that is computed when it is first asked for; ``notes`` are what else stands in its type."""
 
     def __init__(self, method: Callable[[Any], T], more: tuple[Any, ...] = (), name: str = "") -> None:
         super().__init__(method)
-        described = any(isinstance(one, str) for one in more)
+        described = any(isinstance(note, str) for note in more)
         docstring = " ".join((method.__doc__ or "").split())
-        self.said = (*more, *([] if described else [docstring]), *([Named(name)] if name else []))
+        self.notes = (*more, *([] if described else [docstring]), *([Named(name)] if name else []))
 
 
 @overload
@@ -187,7 +187,7 @@ class Described:
 
     def consistent(self) -> None:
         """Check what the types do not say of a document; ValueError if it does not hold."""
-        if self.one_of and sum(getattr(self, one) is not UNSET for one in self.one_of) != 1:
+        if self.one_of and sum(getattr(self, name) is not UNSET for name in self.one_of) != 1:
             raise ValueError(f"exactly one of {', '.join(self.one_of)} must be there")
 
     def summary(self) -> str:
@@ -205,7 +205,7 @@ class Described:
         parts = []
         for name, results in tables.items():
             words = tuple(_shown(results[0]))
-            cells = (map(_shown(one).get, words) for one in results)
+            cells = (map(_shown(result).get, words) for result in results)
             parts.append(Table(name, words, tuple(tuple(map(_cell, row)) for row in cells)))
         return Sheet(title, (Table(title, ("key", Wide("value")), rows, ruled=False), *parts))
 
@@ -214,20 +214,24 @@ class Described:
         return vars(self).get("_document") or document(self)
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The result that a document is of, which shows its keys.
 
         What is for Python alone is in no document: where it has no default it is ``UNSET``.
+
+        Raises:
+            InputError: if the document is not that of such a result; says where.
         """
         kind: Any = cls
-        values = {one.attribute: _value(found.get(one.name, UNSET), one.kind) for one in keys(kind)}
+        check(kind, data)
+        values = {entry.attribute: _value(data.get(entry.name, UNSET), entry.kind) for entry in keys(kind)}
         given = {
             name: values.pop(name, UNSET)
             for name, default in _arguments(cls).items()
             if name in values or default is NODEFAULT
         }
         made: Self = _read(kind)(**given)
-        vars(made).update(values, _document=dict(found))
+        vars(made).update(values, _document=dict(data))
         return made
 
     def __str__(self) -> str:
@@ -258,7 +262,7 @@ def _arguments(kind: Any) -> dict[str, Any]:
     """The arguments of a class, each with its default."""
     if not issubclass(kind, Struct):
         known = inspect.signature(kind).parameters
-        return {name: NODEFAULT if one.default is one.empty else one.default for name, one in known.items()}
+        return {name: NODEFAULT if x.default is x.empty else x.default for name, x in known.items()}
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     return dict(zip(names, (*[NODEFAULT] * (len(names) - len(defaults)), *defaults), strict=True))
 
@@ -305,7 +309,7 @@ class _ByKeys(Described):
 def _shown(result: Described) -> dict[str, Any]:
     """The values of the keys, by the words for them."""
     kind: Any = type(result)
-    return {one.attribute.replace("_", " "): getattr(result, one.attribute) for one in keys(kind)}
+    return {entry.attribute.replace("_", " "): getattr(result, entry.attribute) for entry in keys(kind)}
 
 
 def _is_table(value: Any) -> bool:
@@ -342,7 +346,7 @@ class KeyOfDocument(NamedTuple):
 @cache
 def keys(cls: Any) -> tuple[KeyOfDocument, ...]:
     """The keys of a result, those of its base classes first, fields before what is computed."""
-    found: dict[str, KeyOfDocument] = {}
+    entries: dict[str, KeyOfDocument] = {}
     for part in reversed(cls.__mro__):
         # Only the types of keys are resolved: others may stand under TYPE_CHECKING.
         hints = {
@@ -356,10 +360,10 @@ def keys(cls: Any) -> tuple[KeyOfDocument, ...]:
         names = {**vars(sys.modules[part.__module__]), **vars(part), part.__name__: part}
         for name, kind in get_type_hints(stub, names, include_extras=True).items():
             if name in computed:
-                kind = Annotated[(kind, *computed[name].said)]
-            said = next((more.key for more in kind.__metadata__ if isinstance(more, Named)), name)
-            found[name] = KeyOfDocument(said, name, kind)
-    return tuple(found.values())
+                kind = Annotated[(kind, *computed[name].notes)]
+            other = next((note.key for note in kind.__metadata__ if isinstance(note, Named)), name)
+            entries[name] = KeyOfDocument(other, name, kind)
+    return tuple(entries.values())
 
 
 def document(result: Described) -> dict[str, Any]:
@@ -368,32 +372,32 @@ def document(result: Described) -> dict[str, Any]:
     A key whose value is ``UNSET``, or is written so, is left out.
     """
     cls: Any = type(result)
-    found: dict[str, Any] = {"schema": cls.schema_name} if cls.schema_name else {}
-    found |= dict([cls.tag] if cls.tag else [])
-    for one in keys(cls):
-        value = getattr(result, one.attribute)
-        if value is not UNSET and (value := written(value, one.kind)) is not UNSET:
-            found[one.name] = value
-    return found
+    data: dict[str, Any] = {"schema": cls.schema_name} if cls.schema_name else {}
+    data |= dict([cls.tag] if cls.tag else [])
+    for entry in keys(cls):
+        value = getattr(result, entry.attribute)
+        if value is not UNSET and (value := written(value, entry.kind)) is not UNSET:
+            data[entry.name] = value
+    return data
 
 
 def _way(kind: Any) -> Written | None:
-    return next((more for more in getattr(kind, "__metadata__", ()) if isinstance(more, Written)), None)
+    return next((note for note in getattr(kind, "__metadata__", ()) if isinstance(note, Written)), None)
 
 
 def _plain_kind(kind: Any) -> Any:
-    """A type without what is said of it; of several but ``None`` the first, and text for ``float | str``."""
+    """A type without its notes; of several but ``None`` the first, and text for ``float | str``."""
     if get_origin(kind) is Annotated:
         kind = kind.__origin__
     if get_origin(kind) not in (Union, UnionType):
         return kind
-    kinds = [one for one in get_args(kind) if one not in (NoneType, UnsetType)]
+    kinds = [part for part in get_args(kind) if part not in (NoneType, UnsetType)]
     return str if kinds == [float, str] else _plain_kind(kinds[0])
 
 
 def _kind_of_parts(kind: Any) -> Any:
     """The type of the parts of a list, or of the values of a mapping."""
-    inner = [one for one in get_args(kind) if one is not Ellipsis]
+    inner = [part for part in get_args(kind) if part is not Ellipsis]
     return inner[-1] if inner else Any
 
 
@@ -414,43 +418,43 @@ def written(value: Any, kind: Any) -> Any:
     if hasattr(value, "tolist"):  # of numpy
         return written(value.tolist(), kind)
     if isinstance(value, Mapping):
-        return {str(name): written(one, _kind_of_parts(kind)) for name, one in value.items()}
+        return {str(name): written(part, _kind_of_parts(kind)) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [written(one, _kind_of_parts(kind)) for one in value]
+        return [written(part, _kind_of_parts(kind)) for part in value]
     return str(value)
 
 
-def _value(found: Any, kind: Any) -> Any:
+def _value(data: Any, kind: Any) -> Any:
     """The value of a type that is written so."""
-    if found is None or found is UNSET:
-        return found
+    if data is None or data is UNSET:
+        return data
     way = _way(kind)
     if way and way.read:
-        return way.read(found)
+        return way.read(data)
     kind = _plain_kind(kind)
-    if isinstance(found, (list, dict)) and way:
-        return found
-    if isinstance(found, list):
-        return tuple(_value(one, _kind_of_parts(kind)) for one in found)
-    if hasattr(kind, "from_json") and isinstance(found, dict):
-        return kind.from_json(found)
-    if isinstance(found, dict):
-        return {name: _value(one, _kind_of_parts(kind)) for name, one in found.items()}
+    if isinstance(data, (list, dict)) and way:
+        return data
+    if isinstance(data, list):
+        return tuple(_value(part, _kind_of_parts(kind)) for part in data)
+    if isinstance(data, dict) and hasattr(kind, "from_json"):
+        return kind.from_json(data)
+    if isinstance(data, dict):
+        return {name: _value(part, _kind_of_parts(kind)) for name, part in data.items()}
     is_named = isinstance(kind, type) and issubclass(kind, (Enum, Fraction))
-    return kind(found) if is_named else found
+    return kind(data) if is_named else data
 
 
-def _number(found: float | str) -> float | Fraction:
+def _number(data: float | str) -> float | Fraction:
     """A number that was written so."""
-    return Fraction(found) if isinstance(found, str) else found
+    return Fraction(data) if isinstance(data, str) else data
 
 
-def _array(found: list[list[float | str]]) -> Any:
+def _array(rows: list[list[float | str]]) -> Any:
     """An array of numpy that was written so."""
     import numpy as np
 
-    exact = any(isinstance(one, str) for row in found for one in row)
-    return np.array([list(map(_number, row)) for row in found], dtype=object if exact else float)
+    exact = any(isinstance(entry, str) for row in rows for entry in row)
+    return np.array([list(map(_number, row)) for row in rows], dtype=object if exact else float)
 
 
 class ByKey:
@@ -486,8 +490,10 @@ def _check_part(part: type[ByKey], value: Any) -> ByKey:
 @cache
 def record(cls: Any) -> Any:
     """The document of a result as a struct of its keys alone, from which schemas are made."""
-    described = keys(cls)
-    fields = [(one.attribute, kind := _json_type(one.kind), _left_out(cls, one, kind)) for one in described]
+    fields = []
+    for entry in keys(cls):
+        kind = _json_type(entry.kind)
+        fields.append((entry.attribute, kind, _left_out(cls, entry.attribute, kind)))
     if cls.schema_name:
         name = Literal[(cls.schema_name,)]  # type: ignore[valid-type]
         meaning = Meta(description="The schema of the document, with its number.")
@@ -502,7 +508,7 @@ def record(cls: Any) -> Any:
             "__post_init__": cls.consistent,
             "one_of": cls.one_of,
         },
-        rename={one.attribute: one.name for one in described if one.name != one.attribute},
+        rename={entry.attribute: entry.name for entry in keys(cls) if entry.name != entry.attribute},
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
         tag_field=tag_field,
@@ -515,11 +521,11 @@ def _first_paragraph(text: str) -> str:
     return " ".join(text.partition("\n\n")[0].split()).replace("``", "`")
 
 
-def _left_out(cls: Any, one: KeyOfDocument, kind: Any) -> Any:
+def _left_out(cls: Any, attribute: str, kind: Any) -> Any:
     """What stands for a key of this type that is not there."""
     if UnsetType in get_args(kind.__origin__):
         return UNSET
-    return _arguments(cls).get(one.attribute, NODEFAULT) if cls.has_defaults else NODEFAULT
+    return _arguments(cls).get(attribute, NODEFAULT) if cls.has_defaults else NODEFAULT
 
 
 def as_record(kind: Any) -> Any:
@@ -537,9 +543,9 @@ def _json_type(kind: Any) -> Any:
     if origin is Annotated:
         inner = kind.__origin__
         if way := _way(kind):
-            inner = Union[(way.kind, *(one for one in get_args(inner) if one in (NoneType, UnsetType)))]
-        metas = [Meta(description=one) if isinstance(one, str) else one for one in kind.__metadata__]
-        metas = [one for one in metas if isinstance(one, Meta)]
+            inner = Union[(way.kind, *(part for part in get_args(inner) if part in (NoneType, UnsetType)))]
+        notes = [Meta(description=note) if isinstance(note, str) else note for note in kind.__metadata__]
+        metas = [note for note in notes if isinstance(note, Meta)]
         return Annotated[(_json_type(inner), *metas)] if metas else _json_type(inner)
     if origin in (Union, UnionType):
         return Union[tuple(map(_json_type, parts))]  # noqa: UP007 -- of as many types as there are
@@ -547,8 +553,8 @@ def _json_type(kind: Any) -> Any:
         return origin[tuple(part if part is Ellipsis else _json_type(part) for part in parts)]
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict[(str, _json_type(parts[1]))]  # type: ignore[misc]
-    if (said := getattr(kind, "__json__", None)) is not None:  # as what its values are written
-        return _json_type(said)
+    if (as_written := getattr(kind, "__json__", None)) is not None:
+        return _json_type(as_written)
     return str if kind is Fraction else as_record(kind)
 
 
@@ -567,9 +573,9 @@ def _components(types: Iterable[Any]) -> tuple[Sequence[dict[str, Any]], dict[st
     shared: dict[str, Any] = {}
 
     def part_schema(part: Any) -> dict[str, Any]:
-        found = dict(part.json_schema())
-        shared.update(found.pop("$defs", {}))
-        return found
+        own = dict(part.json_schema())
+        shared.update(own.pop("$defs", {}))
+        return own
 
     tops, parts = msgspec.json.schema_components(
         list(types), schema_hook=part_schema, ref_template="#/$defs/{name}"
@@ -580,30 +586,30 @@ def _components(types: Iterable[Any]) -> tuple[Sequence[dict[str, Any]], dict[st
     return tops, parts | shared
 
 
-def check(result: Any, found: object) -> None:
+def check(result: Any, data: object) -> None:
     """Check that a document is that of a result.
 
     Raises:
         InputError: if the document is not; says where, such as ``$.claims[0].verdict``.
     """
     try:
-        msgspec.convert(found, as_record(result), dec_hook=_check_part)
+        msgspec.convert(data, as_record(result), dec_hook=_check_part)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None
 
 
-def check_one_of(results: Sequence[Any], found: object) -> Any:
+def check_one_of(results: Sequence[Any], data: object) -> Any:
     """Check that a document is that of one of several results, and return this one.
 
     Raises:
         InputError: if the document is none of these; says where the one with its tag differs, or the last.
     """
-    given = found if isinstance(found, Mapping) else {}
-    tagged = [one for one in results if one.tag and given.get(one.tag[0]) == one.tag[1]]
+    given = data if isinstance(data, Mapping) else {}
+    tagged = [kind for kind in results if kind.tag and given.get(kind.tag[0]) == kind.tag[1]]
     *others, last = tagged or results
     for other in others:
         with suppress(InputError):
-            check(other, found)
+            check(other, data)
             return other
-    check(last, found)
+    check(last, data)
     return last

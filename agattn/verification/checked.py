@@ -59,9 +59,9 @@ class Checked(Described, dict[str, Any], name="check"):
         return [*self["uncertified"]] if "uncertified" in self else UNSET
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Checked:
+    def from_json(cls, data: Mapping[str, Any]) -> Checked:
         """What a document says that the checker found."""
-        return cls({name: value for name, value in found.items() if name != "schema"})
+        return cls({name: value for name, value in data.items() if name != "schema"})
 
     def summary(self) -> str:
         """Whether the certificate is valid, or the flaw, in a line."""

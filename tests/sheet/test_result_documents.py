@@ -163,6 +163,8 @@ def test_a_result_is_read_back_from_its_document():
     assert found.matrix.tolist() == TURN.matrix.tolist() and isinstance(found.steps[0], Step)
     assert (found.evidence, found.center, found.number) == (Evidence.PROVED, None, 1)
     assert (found.source, str(found)) == ("for Python alone", "Turn: evidence proved, number 1")
+    with pytest.raises(InputError, match=r"`int` >= 1 - at `\$.steps\[0\].size`"):
+        Turn.from_json(TURN.as_json() | {"steps": [{"size": 0}]})
 
 
 def test_a_class_cannot_say_of_its_documents_what_nobody_reads():
