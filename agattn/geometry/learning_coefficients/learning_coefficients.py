@@ -36,6 +36,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
@@ -245,12 +246,13 @@ class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
         cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
     ) -> CoefficientPoint:
         """Weights with these ranks, and the coefficient there."""
-        return CoefficientPoint(*_parts(coefficient), orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        known = structs.asdict(coefficient)
+        return CoefficientPoint(**known, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
     @property
     def coefficient(self) -> LearningCoefficient:
         """The learning coefficient, without the ranks."""
-        return LearningCoefficient(*_parts(self))
+        return LearningCoefficient(self.terms, self.multiplicity, self.evidence)
 
     @property
     def ranks(self) -> tuple[Stratum, int | None, int | None]:
@@ -271,10 +273,6 @@ class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
     def r(self) -> Count:
         """The rank of [V; Aᵀ]."""
         return self.orbit.r
-
-
-def _parts(of: LearningCoefficient) -> tuple[tuple[Term, ...], int, Evidence]:
-    return of.terms, of.multiplicity, of.evidence
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
