@@ -8,9 +8,10 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import structs
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.claims import hypotheses
@@ -83,7 +84,6 @@ def equation_14(network: DeepNetwork) -> int:
     return attention + values - (network.depth if network.is_lightning else 0)
 
 
-@dataclass(frozen=True, repr=False)
 class ByPaper(Result):
     """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 
@@ -92,7 +92,6 @@ class ByPaper(Result):
     failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
     defect: Key[int | None, "The value less the dimension; null where only bounds are known."]
 
-    @property
     @key
     def hypotheses_hold(self) -> bool:
         """Whether the hypotheses of the equation hold for this network."""
@@ -103,7 +102,6 @@ class ByPaper(Result):
         return f"{self.equation}: {self.value}"
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionByPaper(Dimension, name="dimension"):
     """A dimension, and what HMK say beside it."""
 
@@ -147,7 +145,7 @@ def by_paper(found: Dimension) -> ByPaper | None:
 
 def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
-    return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
+    return DimensionByPaper(**structs.asdict(found), paper=by_paper(found))
 
 
 def dimension(

@@ -6,7 +6,6 @@ import hashlib
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.locate import Installation
@@ -22,7 +21,7 @@ from agattn.errors import (
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -58,11 +57,10 @@ DEFAULT_LIMITS = Limits()
 _MOST_LINES = 20
 
 
-@dataclass(frozen=True, repr=False)
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "The name of the engine.", Written(EngineName, str)]
+    name: Key[str, "The name of the engine.", Written(EngineName)]
     version: Key[str, "The version of the engine."]
 
     def summary(self) -> str:
@@ -70,7 +68,6 @@ class Program(Result, extensible=True):
         return f"{self.name} {self.version}"
 
 
-@dataclass(frozen=True, repr=False)
 class Run(Result, name="run", extensible=True):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
@@ -83,36 +80,31 @@ class Run(Result, name="run", extensible=True):
         "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
         " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
-        Written(dict[str, int | str | list[str]], lambda answer: answer.as_json()),
+        Written(dict[str, int | str | list[str]]),
     ]
     seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
-    @property
     @key
     def task(self) -> str:
         """The name of the task."""
         return self.problem.task
 
-    @property
     @key
     def engine(self) -> Program:
         """The engine that ran."""
         return Program(self.installation.engine.name, self.installation.version)
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture of the problem."""
         return self.problem.architecture
 
-    @property
     @key
     def script_sha256(self) -> Sha256:
         """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
-    @property
-    @key(Written(Literal["proved", "modular"], str))
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the result is known: `modular` over a finite field, and where an engine lifts from some."""
         proved = self.installation.engine.proves and not self.problem.characteristic

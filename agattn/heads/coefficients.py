@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
+from msgspec import structs
+
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -65,7 +67,7 @@ def of_files(
     for n, head, of_head in _heads(Checkpoint(file, heads, kv_heads, (), family, ignore)):
         progress(f"layer {n}, head {head}")
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**vars(at), layer=n, head=head))
+        rows.append(AtHead(**structs.asdict(at), layer=n, head=head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
 

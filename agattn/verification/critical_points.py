@@ -12,7 +12,7 @@ M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -131,13 +131,11 @@ def critical_points(
         counts = as_counts(question.loss, parts)
         if counts and chosen and not smooth:
             return _compared(counts, question)
-        return replace(
-            critical_points(
-                layer, metric, data, samples=samples, target=target, seed=seed, engine=engine, method=method,
-                smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
-            ),
-            real=parts,
+        counted = critical_points(
+            layer, metric, data, samples=samples, target=target, seed=seed, engine=engine, method=method,
+            smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
         )  # fmt: skip
+        return counted.replace(real=parts)
     if chosen:
         progress("natively")
         if found := question.by_theorem or question.by_elimination:
@@ -194,7 +192,7 @@ def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
             raise DisagreementError(
                 _difference(counted, stratum, f"{proved} proved for general losses") + hint
             )
-    return replace(counted, proofs=proofs)
+    return counted.replace(proofs=proofs)
 
 
 def _theorems(question: Question) -> CriticalPoints | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from agattn.errors import InputError
 from agattn.errors import verb as named_verb
 from agattn.evidence import Evidence, weakest
 from agattn.patience import Progress, silent
-from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Count, Key, Result
 
 if TYPE_CHECKING:
@@ -303,7 +301,6 @@ def ideal(
     return compute_ideal(layer, max_degree, workers=workers, seed=seed, force=force, memory=allowed)
 
 
-@dataclass(frozen=True, repr=False)
 class Degree(Result):
     """The degree of M̄, with how it is known."""
 
@@ -315,14 +312,6 @@ class Degree(Result):
     def summary(self) -> str:
         """The degree in a line."""
         return f"{self.architecture.name}: degree {self.degree} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """The degree with its reason."""
-        headings = ("degree", "evidence", "reason")
-        return Sheet(
-            self.summary(),
-            (Table(self.summary(), headings, ((self.degree, str(self.evidence), self.reason),)),),
-        )
 
 
 #: How the degree is known for t ≥ 2.
@@ -381,7 +370,6 @@ def degree(
     return Degree(architecture, known, Evidence.PROVED, reason)
 
 
-@dataclass(frozen=True, repr=False)
 class HilbertFunction(Result):
     """The Hilbert function of M̄ up to a degree."""
 
@@ -393,12 +381,6 @@ class HilbertFunction(Result):
         """The values in a line."""
         values = ", ".join(map(str, self.values))
         return f"Hilbert function of {self.architecture.name}: {values} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """A row for each degree."""
-        return Sheet(
-            self.summary(), (Table(self.summary(), ("degree", "value"), tuple(enumerate(self.values))),)
-        )
 
 
 def hilbert_function(
@@ -475,7 +457,7 @@ def _ideal_of_stratum(
     found = compute_stratum_ideal(
         layer, stratum_of_ranks(ranks), max_degree, seed=seed, force=force, memory=memory, step=progress
     )
-    return found if layer is given else replace(found, given=given)
+    return found if layer is given else found.replace(given=given)
 
 
 def _ideal_of_model(
@@ -495,7 +477,7 @@ def _ideal_of_model(
         return found
     progress("dimension")
     size = dimension(as_attention(model), seed, force=force)
-    return replace(found, dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
+    return found.replace(dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
 
 
 def verify(

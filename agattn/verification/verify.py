@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -262,7 +262,7 @@ class _Work:
             return verdict
         who = next(iter(alone.values())).engines[0]
         reason = f"{who} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
-        return replace(verdict, status=Status.UNDECIDED, witness=reason, fails_at=())
+        return verdict.replace(status=Status.UNDECIDED, witness=reason, fails_at=())
 
     def _native(self, task: Task[Any]) -> Finding | str:
         """The native value of a task, computed once, or the reason why there is none."""

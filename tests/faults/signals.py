@@ -140,7 +140,8 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         while True:
             said.truncate(0)
             process = start(*words, environment=environment, stdout=said, stderr=said, start_new_session=True)
-            eventually(lambda: len(alive(mark)) >= processes or process.poll() is not None)
+            ended = process.poll
+            eventually(lambda ended=ended: len(alive(mark)) >= processes or ended() is not None)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moment)
             if met := alive(mark):

@@ -38,7 +38,6 @@ from agattn.evidence import Evidence
 from agattn.experiments.calibration.estimators import PointLoss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
-from agattn.sheet.result import Result
 
 #: The inputs that are drawn.
 DRAWN = 100_000
@@ -46,7 +45,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True, repr=False)
-class FreeEnergy(Result):
+class FreeEnergy:
     """The slope of the free energy in log n at one point.
 
     Attributes:
@@ -62,7 +61,7 @@ class FreeEnergy(Result):
     error: float
     evidence: Evidence = Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"λ ≈ {self.slope:.2f} ± {self.error:.2f} ({self.evidence})"
 
 

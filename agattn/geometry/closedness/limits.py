@@ -51,7 +51,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.result import Count, Key, Named, Result, key, printed_as
+from agattn.sheet.result import Count, Described, Key, Named, Result
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -237,22 +237,16 @@ class LimitMap:
         return failing
 
 
-@printed_as("Limits")
 class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
     upper_bound: Key[Count, "The dimension of these limits is at most this: proved.", Named("at_most")]
-
-    @property
-    @key
-    def witness(self) -> dict[str, Any]:
-        """One limit, and the weights through which it is taken."""
-        raise NotImplementedError
+    witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
 
 @dataclass(frozen=True, repr=False)
-class LimitSet(OutsideLimits):
+class LimitSet(Described):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:

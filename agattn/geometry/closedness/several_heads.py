@@ -37,7 +37,6 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.tangent import Arc
 from agattn.geometry.variety.coordinates import Coordinate
-from agattn.sheet.result import Result
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
@@ -368,7 +367,7 @@ def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Po
 
 
 @dataclass(frozen=True, repr=False)
-class HeadsLimit(Result):
+class HeadsLimit:
     """A matrix of quadratic forms that is a limit of sums of h heads, and no sum of h heads, not even over ℂ.
 
     Attributes:
@@ -410,7 +409,7 @@ class HeadsLimit(Result):
             "obstruction": self.obstruction.as_json(),
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         entries: dict[tuple[int, int], list[str]] = {}
         for (c, b, i, k), x in sorted(
             self.y.items(), key=lambda item: (item[0][:2], item[0][2] != item[0][3])
@@ -423,7 +422,7 @@ class HeadsLimit(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Closedness(Result):
+class Closedness:
     """Whether the set M of functions of one layer with several heads is closed, over ℝ and over ℂ alike.
 
     Attributes:
@@ -442,7 +441,7 @@ class Closedness(Result):
     evidence: Evidence | None = Evidence.PROVED
     limit: HeadsLimit | None = None
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         by = f" ({self.theorem})" if self.theorem else ""
         return f"{self.network}: {self.status}{by}. {self.reason}"
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -53,7 +52,6 @@ MOST_ORDER = 36
 _SURPLUS = 6
 
 
-@dataclass(frozen=True, repr=False)
 class ContactOrder(Result):
     """An order β, with the number of singular values that fall as s^β."""
 
@@ -65,8 +63,7 @@ class ContactOrder(Result):
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ContactSpectrum(Result, name="spectrum"):
+class ContactSpectrum(Result, name="spectrum", eq=False):
     """The contact orders of a network where all scores vanish.
 
     ``kernel`` is the number of parameters less the number of all Smith factors that were found.

@@ -15,7 +15,6 @@ one common factor s: V by s, K^T Q by s⁻¹ (proved)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import Architecture, Jet
@@ -138,7 +137,7 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
         f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
         " both have the same fibers"
     )
-    return replace(found, architecture=architecture, decided_by=reason)
+    return found.replace(architecture=architecture, decided_by=reason)
 
 
 def _asked(

@@ -39,7 +39,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -84,7 +83,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -109,7 +108,6 @@ def _arrays(at: ExactWeights, vector: Vector | None = None) -> dict[str, Any]:
     return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
 
 
-@dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
@@ -140,21 +138,8 @@ class Comparison(Result):
             return f"{said}; no known symmetry was found" if self.equal else said
         return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
-    def sheet(self) -> Sheet:
-        """The answer, and the symmetries one below the other."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two functions are", "equal" if self.equal else "different"),
-            ("evidence", Word(str(self.evidence))),
-        ]
-        if self.equal and self.symmetry is None:
-            rows.append(("connected by", "no known symmetry that was found"))
-        rows += [("connected by", str(step)) for step in self.symmetry or ()]
-        table = Table("Two weights of one architecture", (), tuple(rows), where="page")
-        return Sheet(self.summary(), (table,))
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Directions(Result):
+class Directions(Result, eq=False):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
     at: ExactWeights
@@ -166,7 +151,6 @@ class Directions(Result):
     layer: Key[Positive | None, "The layer to which the directions belong; null for `found`."]
     vectors: tuple[Vector, ...]
 
-    @property
     @key(name="vectors")
     def arrays(self) -> list[dict[str, Any]]:
         """Of each direction the arrays that are not 0, exact, as text."""
@@ -177,8 +161,7 @@ class Directions(Result):
         return f"{len(self.vectors)} {self.name}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkComponent(Result):
+class NetworkComponent(Result, eq=False):
     """A family of weights with the same function as given weights: a linear space, moved by the symmetries.
 
     Attributes:
@@ -217,17 +200,12 @@ class NetworkComponent(Result):
         parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
 
-    def sheet(self) -> Sheet:
-        """The component in a row."""
-        return Sheet(self.summary(), (Table("A component of a fiber", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
         through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
         return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
-@dataclass(frozen=True, repr=False)
 class Moved(Result):
     """What symmetries of one name add to an orbit."""
 
@@ -235,8 +213,7 @@ class Moved(Result):
     dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkFiber(Result, name="fiber"):
+class NetworkFiber(Result, name="fiber", eq=False):
     """All that is known of the weights that have the same function as given weights.
 
     Attributes:
@@ -256,9 +233,7 @@ class NetworkFiber(Result, name="fiber"):
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
     evidence: Key[
-        Evidence,
-        "How it is known that the function is the same along all directions.",
-        PROVED_OR_MODULAR,
+        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
     ]
     error: Key[
         Probability,
@@ -275,8 +250,7 @@ class NetworkFiber(Result, name="fiber"):
         str | None, "Of a softmax network: what is known of weights that are not near the given ones."
     ] = None
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture that was given, or that of the weights."""
         return as_attention(self.given or self.weights.architecture)
@@ -291,13 +265,11 @@ class NetworkFiber(Result, name="fiber"):
         """What the fiber is called by: a softmax network, of which the weights are those of a jet."""
         return self.weights.architecture if self.elsewhere is None else self.architecture
 
-    @property
     @key
     def dimension(self) -> Count:
         """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
-    @property
     @key(PROVED_OR_MODULAR)
     def dimension_evidence(self) -> Evidence:
         """How the lower bound on the dimension is known."""
@@ -307,13 +279,11 @@ class NetworkFiber(Result, name="fiber"):
     def _widest(self) -> NetworkComponent:
         return max((c for c in self.components if c.through), key=lambda c: c.dimension)
 
-    @property
     @key
     def upper_bound(self) -> Count:
         """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
 
-    @property
     @key(name="symmetries")
     def orbit(self) -> list[Moved]:
         """The dimension of the orbit by what moves the weights."""
@@ -324,7 +294,6 @@ class NetworkFiber(Result, name="fiber"):
         """Whether the bounds meet: then the fiber is smooth at the weights, and its dimension is known."""
         return self.dimension == self.upper_bound
 
-    @property
     @key
     def generic(self) -> bool:
         """Whether near the weights there is nothing but symmetries, and no other component."""

@@ -31,7 +31,6 @@ the bounds meet: the fiber is smooth, and m = 1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor
 from typing import Any
@@ -66,7 +65,6 @@ MOST_MONOMIALS = 400_000
 _ORDERS = 40
 
 
-@dataclass(frozen=True, repr=False)
 class Bracket(Result):
     """λ at given weights, between two bounds.
 
@@ -96,7 +94,6 @@ class Bracket(Result):
         PROVED_OR_MODULAR,
     ]
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction | None:
         """λ where the bounds meet, or null."""
@@ -121,7 +118,6 @@ class Bracket(Result):
         return Sheet(str(self), (Table(caption, (), tuple(rows), where="page"),))
 
 
-@dataclass(frozen=True, repr=False)
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 

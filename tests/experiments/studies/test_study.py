@@ -23,13 +23,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures.forms import architecture_of
 from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
+from agattn.experiments.studies.jobs import Job, failure, key_of, make_line, versions_for
 from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.experiments.studies.study import study
 from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
