@@ -35,42 +35,42 @@ from agattn.patience import told
 
 #: The function of each verb, as ``module:function``.
 VERBS: Mapping[str, str] = {
-    "atlas": "agattn.experiments.verbs:atlas",
-    "audit": "agattn.experiments.verbs:audit",
-    "calibrate": "agattn.experiments.verbs:calibrate",
-    "certificate": "agattn.verification.verbs:certificate",
-    "check": "agattn.verification.verbs:check",
-    "classify": "agattn.heads.verbs:classify",
-    "critical_points": "agattn.verification.verbs:critical_points",
-    "critical_points_near": "agattn.verification.verbs:critical_points_near",
-    "degree": "agattn.verification.verbs:degree",
+    "atlas": "agattn.experiments.studies.atlas:atlas",
+    "audit": "agattn.experiments.studies.audit:audit",
+    "calibrate": "agattn.experiments.calibration.calibration:calibration",
+    "certificate": "agattn.verification.certificate:certificate",
+    "check": "agattn.verification.checked:check",
+    "classify": "agattn.heads.head_geometry:classify",
+    "critical_points": "agattn.verification.critical_points:critical_points",
+    "critical_points_near": "agattn.geometry.critical_points.trained:critical_points_near",
+    "degree": "agattn.verification.ideal:degree",
     "dimension": "agattn.claims.network_dimension:dimension",
     "doctor": "agattn.engines.doctor:examine",
-    "emit": "agattn.engines.verbs:emit",
+    "emit": "agattn.engines.emit:emit_task",
     "equivalent": "agattn.geometry.identifiability.equivalence:equivalent",
-    "fiber": "agattn.geometry.identifiability.verbs:fiber",
-    "figure": "agattn.reports.verbs:figure",
+    "fiber": "agattn.geometry.identifiability.network_fibers:fiber",
+    "figure": "agattn.reports.figures:figure",
     "from_config": "agattn.heads.published:from_config",
-    "hilbert_function": "agattn.verification.verbs:hilbert_function",
-    "ideal": "agattn.verification.verbs:ideal",
+    "hilbert_function": "agattn.verification.ideal:hilbert_function",
+    "ideal": "agattn.verification.ideal:ideal",
     "identifiability": "agattn.geometry.identifiability.identifiability:identifiability",
     "identify": "agattn.geometry.reconstruction.from_values:identify",
     "invariants": "agattn.geometry.ideal.invariants:invariants",
-    "learning_coefficient": "agattn.heads.verbs:rlct",
-    "rank": "agattn.algebra.verbs:rank",
-    "report": "agattn.reports.verbs:report",
-    "rlct": "agattn.heads.verbs:rlct",
-    "run": "agattn.engines.verbs:run",
+    "learning_coefficient": "agattn.heads.coefficients:rlct",
+    "rank": "agattn.algebra.rank:rank_of",
+    "report": "agattn.reports.report:report",
+    "rlct": "agattn.heads.coefficients:rlct",
+    "run": "agattn.engines.run:run_task",
     "schema": "agattn.documents:schema",
-    "script": "agattn.engines.verbs:emit",
-    "singularities": "agattn.verification.verbs:singularities",
+    "script": "agattn.engines.emit:emit_task",
+    "singularities": "agattn.geometry.singular_points.singularities:singularities",
     "spectrum": "agattn.geometry.dimension.contact:contact_spectrum",
-    "strata": "agattn.verification.verbs:strata",
-    "study": "agattn.experiments.verbs:study",
+    "strata": "agattn.verification.strata_table:strata_table",
+    "study": "agattn.experiments.studies.study:study_grid",
     "symmetries": "agattn.geometry.dimension.lie_algebra:linear_symmetries",
     "tangent_space": "agattn.geometry.strata.tangent:tangent_space",
-    "train": "agattn.experiments.verbs:train",
-    "verify": "agattn.verification.verbs:verify",
+    "train": "agattn.experiments.training.training:train_architecture",
+    "verify": "agattn.verification.verify:verify",
     "weights": "agattn.geometry.identifiability.fibers:weights",
 }
 
@@ -138,9 +138,7 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         _check_arguments(given)
         try:
             _check_architecture(name, given)
-            with told(_work(name, given), given.arguments.get("progress")) as tell:
-                if "progress" in signature.parameters:
-                    given.arguments["progress"] = tell
+            with told(_work(name, given), given.arguments.pop("progress", None)):
                 return function(*given.args, **given.kwargs)
         except (InputError, EngineError, UndecidedError) as error:
             raise type(error)(_told_in_python(str(error))) from error.__cause__

@@ -12,11 +12,12 @@ from functools import cache
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.limits import limited
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import (
     BASE_LOCUS,
@@ -43,7 +44,7 @@ pytestmark = pytest.mark.engine
 @cache
 def put(task, layer, installation):
     """What an engine says; each question is put once, however many tests look at the answer."""
-    return task.read(run(build(task.name, layer), installation, Limits(60)).answer)
+    return task.read(run(build(task.name, layer), installation).answer)
 
 
 @pytest.fixture
@@ -132,7 +133,8 @@ def test_named_families_span_the_equations(both_engines, engine, layer):
     Both are in the ideal, and in each degree both have as many generators modulo lower degrees.
     """
     installation = next(i for i in both_engines if i.engine.name == engine)
-    named = run(build("named-equations", layer), installation, Limits(120)).answer.polynomials["generators"]
+    with limited(timeout=120):
+        named = run(build("named-equations", layer), installation).answer.polynomials["generators"]
     ideal = compute_ideal(layer, 4)
     assert Counter(f.degree() for f in named) == ideal.generators_by_degree
     equations = [Equation.from_polynomial(f, type(layer)) for f in named]

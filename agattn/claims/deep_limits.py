@@ -3,9 +3,9 @@
 The proofs are in docs/networks/deep-limits.md.
 
 >>> from agattn import DeepNetwork
->>> from agattn.verification.verify import Settings, verify
+>>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
->>> for verdict in verify(network, [claim.id for claim in CLAIMS], Settings("native")).verdicts:
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS], "native").verdicts:
 ...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
 agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
 agattn.deep-not-closed confirmed proved not closed

@@ -4,9 +4,9 @@ Both claims are theorems; docs/networks/deep-singularities.md has the proofs. Th
 compute exact ranks at special points over ℤ: a point with another rank would refute the theorem.
 
 >>> from agattn import DeepNetwork
->>> from agattn.verification.verify import Settings, verify
+>>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
->>> for verdict in verify(network, [claim.id for claim in CLAIMS], Settings("native")).verdicts:
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS], "native").verdicts:
 ...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
 agattn.deep-critical confirmed proved in part points: 23, critical: 8
 agattn.deep-singular confirmed proved in part points: 23, singular: 10

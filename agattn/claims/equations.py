@@ -86,7 +86,7 @@ def _predict_hilbert_function(layer: SingleLayer) -> tuple[int, ...]:
 def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertValues:
     """The values in all checked degrees where the claim applies, in the first degrees elsewhere."""
     if not TWO_DIMENSIONAL.holds(layer):
-        ideal = compute_ideal(layer, SHOWN_DEGREE)
+        ideal = compute_ideal(layer, SHOWN_DEGREE, force=False)
         values = tuple(ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1))
         return HilbertValues(values, weakest(piece.evidence for piece in ideal.degrees))
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
@@ -162,12 +162,12 @@ def _equations(layer: SingleLayer, seed: int) -> Equations:
     """Degree 4 takes at most seconds for any layer; where the whole ideal is known, degree 5 does too."""
     ideal_degree = generated_in(layer)
     known = _MOST_DEGREES if ideal_degree is None else min(ideal_degree.degree, _MOST_DEGREES + 1)
-    ideal, kept = compute_ideal(layer, max(known, 1)), None
+    ideal, kept = compute_ideal(layer, max(known, 1), force=False), None
     last = degree_as_a_set(layer)
     if layer.ambient_dimension <= _MOST_COORDINATES and last <= _MOST_DEGREES:
         places, cutting = coordinate_index(layer), ideal
         if ideal.max_degree != last:
-            cutting = compute_ideal(layer, last)
+            cutting = compute_ideal(layer, last, force=False)
         kept = tuple(
             name for name, point in points_outside(layer).items()
             if cutting.contains([point.get(place, 0) for place in places])

@@ -57,7 +57,7 @@ def jet_ranks(network: DeepNetwork, seed: int = 0) -> JetRanks:
     order = least_order(network)
     bounds = [network_bound(network, seen_scores(network, n)) for n in (order, order - 1)]
     full, below = (
-        rank(jacobian_rows(Jet(network, n), bound), seed=seed)
+        rank(jacobian_rows(Jet(network, n), bound))
         for n, bound in zip((order, order - 1), bounds, strict=True)
     )
     return JetRanks(order, full, below, bounds[1].value)

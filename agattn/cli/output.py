@@ -16,7 +16,8 @@ from click.core import ParameterSource
 
 from agattn.errors import InputError, printable
 from agattn.files import can_be_replaced, write
-from agattn.patience import silent, told
+from agattn.limits import silent
+from agattn.patience import told
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import SingleLayer
-from agattn.engines.catalogue import check_can
+from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures.forms import STUDIED, Studied
+from agattn.calls import one_of
+from agattn.engines.catalogue import check_can, engine_named
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
+from agattn.evidence import EngineName
+from agattn.files import write
 from agattn.geometry.variety.coordinates import coordinate_ring
+from agattn.limits import takes
+from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -151,3 +159,78 @@ def ask_of(equations: str, problem: Problem, engine: Engine) -> str:
     check_can(engine, problem)
     template = _environment(engine).get_template(engine.template(problem.form))
     return f"{equations}{template.render(_names(problem, engine))}"
+
+
+class Script(Result, str, name="emit", extensible=True):
+    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
+
+    task: Key[str, "The name of the task."]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
+    architecture: Key[Studied, STUDIED]
+    script: Key[str, "The script itself."]
+
+    def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
+        """A script that puts a problem to the engine of this name."""
+        made = super().__new__(cls, text)
+        made.script = text
+        made.task, made.engine, made.architecture = problem.task, engine, problem.architecture
+        return made
+
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self.task} of {self.architecture.name}, for {self.engine}"
+
+    def __str__(self) -> str:
+        return self.script
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.script)}</pre>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the script into a file."""
+        write(path, self.script)
+
+
+@takes("seed", "force")
+def emit_task(
+    architecture: Architecture, task: str, engine: str = "macaulay2", *, machine: bool = False, **options: Any
+) -> Script:
+    """The script for an engine that computes a task; it stands alone and can be run by hand.
+
+    Args:
+        architecture: a layer, a network or a model.
+        task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
+        engine: ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
+        machine: add the part that :func:`agattn.run` adds, and reads.
+        options: ``characteristic``; and what the task takes: ``point`` (exact weights,
+            for membership also N coordinates, and of a model arrays by the names of its parameters),
+            ``max_degree``, ``prime``, ``components``, ``slice``, and for critical points the loss, by
+            ``metric``, ``samples`` and ``data``. Points and slices may be paths of JSON files.
+
+    Raises:
+        InputError: if there is no such task or engine, or the task is not about this architecture.
+
+    See Also:
+        :func:`agattn.run`, :func:`agattn.doctor`; ``agattn emit`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.script(ag.SingleLayer(2, 1), "implicit-ideal").splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> ag.script(ag.SingleLayer(2, 1), "implicit-ideals")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
+    """
+    problem, chosen = problem_of(architecture, task, options), engine_named(engine)
+    return Script(emit(problem, chosen, machine=machine), problem, chosen.name)
+
+
+def problem_of(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:
+    """The problem that a task puts to engines."""
+    from agattn.systems.asked import OPTIONS, asked
+    from agattn.systems.catalogue import TASKS
+
+    name = one_of(task, TASKS, "task")
+    for option in options:
+        one_of(option, OPTIONS, "option")
+    return asked(architecture, name, **options)

@@ -19,7 +19,7 @@ import numpy as np
 from agattn.architectures import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights, contact_spectrum
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.sheet.result import Count, Key, Positive, Result
 
@@ -152,23 +152,20 @@ class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
 
 
 def compute_figure_spectrum(
-    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST, seed: int = 0,
-    progress: Progress = silent,
-) -> FigureSpectrum:  # fmt: skip
+    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST
+) -> FigureSpectrum:
     """Compute the orders exactly, and the singular values at s = 1/2, 1/4, ... twice.
 
     Args:
         architecture: the network.
         digits: of the singular values in high precision.
         last: the smallest s is 2^(−last).
-        seed: of all random choices.
-        progress: called with what is done next.
     """
-    spectrum = contact_spectrum(architecture, seed=seed, progress=progress)
+    spectrum = contact_spectrum(architecture)
     count = sum(one.multiplicity for one in spectrum.orders)
-    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(seed)), []
+    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(limits().seed)), []
     for n in range(1, last + 1):
-        progress(f"singular values at s = 2^-{n}")
+        log.info(f"singular values at s = 2^-{n}")
         floats, cutoff = scaled.in_floats(n)
         values = tuple(float(mpmath.log10(x)) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)

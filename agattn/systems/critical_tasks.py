@@ -277,7 +277,7 @@ MAX_COORDINATES, MAX_WRITTEN = 12, 24
 
 @lru_cache(maxsize=16)
 def _equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
-    ideal = compute_ideal(layer, MAX_DEGREE)
+    ideal = compute_ideal(layer, MAX_DEGREE, seed=0, force=False)
     ring = coordinate_ring(layer)
     return tuple(equation.polynomial(ring).primitive() for equation in ideal.equations())
 

@@ -730,7 +730,7 @@ TANGENTS = Task(
 def _generic_rank(layer: SingleLayer, seed: int) -> int:
     from agattn.geometry.dimension.dimension import dimension
 
-    return dimension(layer.as_network(), seed, force=True).lower_bound
+    return dimension(layer.as_network(), force=True).lower_bound
 
 
 GENERIC_RANK = Task("generic-rank", "the generic rank", SingleLayer, _generic_rank)

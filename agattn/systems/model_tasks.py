@@ -142,7 +142,7 @@ def _proved_dimension(architecture: Architecture, seed: int) -> int:
     Raises:
         UndecidedError: if the bounds do not meet.
     """
-    found = dimension(architecture, seed, force=True)
+    found = dimension(architecture, force=True)
     if found.lower_bound < found.upper_bound:
         raise UndecidedError(f"the dimension is from {found.lower_bound} to {found.upper_bound}")
     return found.lower_bound
@@ -175,7 +175,7 @@ def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ..
     few = [n for n in range(1, min(last, DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
     if not few:
         return ()
-    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1])
+    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
     return found.degrees if found.affine != problem.data["cone"] else ()
 
 
@@ -368,7 +368,7 @@ FIBER: Task[Any] = Task(
 def _critical_data(architecture: Architecture, given: Given) -> Given:
     """The generic rank of the Jacobian, and a point at which it has that rank."""
     data = _map(architecture, given)
-    rank = dimension(architecture, given["seed"], force=True).lower_bound
+    rank = dimension(architecture, seed=given["seed"], force=True).lower_bound
     rows, columns = len(data["polynomials"]), architecture.parameters
     if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not given["force"]:
         raise TooLargeError(

@@ -223,7 +223,7 @@ def _too_large_for_balls(network: DeepNetwork) -> str:
 
 DIMENSION = Task(
     "dimension", "the dimension", DeepNetwork,
-    lambda network, seed: dimension(network, seed, force=True),
+    lambda network, seed: dimension(network, force=True),
     evidence=lambda found: found.evidence,
     infeasible=_too_large_for_balls,
 )  # fmt: skip

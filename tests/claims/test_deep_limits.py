@@ -10,14 +10,14 @@ from agattn.claims import deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
 from agattn.geometry.closedness.limits import limits, zero_kinds
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 IDS = ["agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary"]
 NETWORK = DeepNetwork((3, 3, 2), (3, 3), t=3)
 
 
 def verdicts(network):
-    return verify(network, IDS, Settings("native"))
+    return verify(network, IDS, "native")
 
 
 def judged(claim, task, value):
@@ -75,7 +75,7 @@ def test_a_smaller_rank_decides_nothing():
 
 def test_many_weights_are_left_alone():
     network = DeepNetwork((30, 30, 30), (30, 30), t=3)
-    found = verify(network, IDS[1:], Settings("native"))
+    found = verify(network, IDS[1:], "native")
     assert {v.status for v in found.values()} == {Status.UNDECIDED}
     assert "5400 weights, more than 4000" in found["agattn.deep-boundary"].witness
 

@@ -8,11 +8,11 @@ from agattn.claims.equations import outputs_are_products, points_outside
 from agattn.evidence import Evidence, Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 
 def hilbert_function(layer):
-    return verify(layer, ["agattn.hilbert-function"], Settings("native", force=True)).verdicts[0]
+    return verify(layer, ["agattn.hilbert-function"], "native", force=True).verdicts[0]
 
 
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 8, 1)], ids=str)
@@ -43,7 +43,7 @@ def test_inapplicable_where_even_the_values_are_too_large():
 
 
 def degrees_of_equations(layer):
-    return verify(layer, ["agattn.equations"], Settings("native")).verdicts[0]
+    return verify(layer, ["agattn.equations"], "native").verdicts[0]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_points_outside_are_outside(layer):
 def test_a_point_off_the_closure_that_is_kept_refutes_the_claim(monkeypatch):
     """Of M(3,1,2), with the equations of M(3,1,3), the matrices of rank 3 are kept."""
     larger = compute_ideal(SingleLayer(3, 1), 4)
-    monkeypatch.setattr(equations, "compute_ideal", lambda layer, n: larger)
+    monkeypatch.setattr(equations, "compute_ideal", lambda layer, n, force: larger)
     verdict = degrees_of_equations(SingleLayer(3, 1, 2))
     assert verdict.status is Status.REFUTED
     assert verdict.witness.endswith("tells: a matrix A of rank a + 1")

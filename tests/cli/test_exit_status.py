@@ -209,13 +209,13 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
         fakes.write(engine, f"touch {shlex.quote(str(started))}")
     words = prepared(tmp_path, words)
     for place in (
-        "agattn.verification.verbs.verify", "agattn.experiments.studies.study.perform",
+        "agattn.verification.verify.verify", "agattn.experiments.studies.study.perform",
         "agattn.algebra.rank.rank", "agattn.engines.run.run",
         "agattn.reports.architecture_report.report", "agattn.heads.head_geometry.classify_checkpoint",
         "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
         "agattn.experiments.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal",
         "agattn.engines.emit.emit",
-        "agattn.heads.verbs.rlct",
+        "agattn.heads.coefficients.rlct",
         "agattn.experiments.studies.lines.read_lines",
     ):  # fmt: skip
         monkeypatch.setattr(place, work)

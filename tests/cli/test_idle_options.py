@@ -12,7 +12,7 @@ from agattn.architectures.network import check_tokens
 from agattn.cli.output import check_destination, check_drawing
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
-from agattn.verification.verbs import verify
+from agattn.verification.verify import verify
 
 LAYER = ["-d", "2", "-o", "1"]
 NETWORK = ["--dims", "2,2", "--ranks", "1"]

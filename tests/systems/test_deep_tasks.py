@@ -11,7 +11,7 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
 from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.closedness.limits import limits
 from agattn.geometry.dimension.formulas import network_bound
@@ -39,7 +39,7 @@ NAMES = [task.name for task in (DEEP_FIBER, DEEP_BASE_LOCUS, DEEP_LIMIT)]
 
 
 def asked(task, network, installation, *characteristic, **given):
-    answer = run(build(task.name, network, *characteristic, **given), installation, Limits(60)).answer
+    answer = run(build(task.name, network, *characteristic, **given), installation).answer
     return answer, task.read(answer)
 
 

@@ -94,7 +94,7 @@ def test_several_heads_with_other_claims():
     ],
 )
 def test_that_no_claim_has_a_certificate_is_said_before_the_work(monkeypatch, tmp_path, words, said):
-    monkeypatch.setattr("agattn.verification.verbs.verify", lambda *_, **__: pytest.fail("work for nothing"))
+    monkeypatch.setattr("agattn.verification.verify.verify", lambda *_, **__: pytest.fail("work for nothing"))
     ended = call("verify", *words, "--certificate", tmp_path / "c.json")
     assert (ended.status, ended.out) == (2, "") and ended.err.startswith(f"agattn: {said}")
     assert ended.err.count("\n") == 1 and not (tmp_path / "c.json").exists()

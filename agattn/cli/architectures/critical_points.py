@@ -67,7 +67,7 @@ def command(
     critical point near the head and proves it, with a bound on the distance and the directions in which the
     loss falls.
     """
-    from agattn.verification.verbs import critical_points
+    from agattn.verification.critical_points import critical_points
 
     given = options.read_data(data, metric, samples)
     if weights_file is not None:
@@ -89,9 +89,9 @@ def _near(
     architecture: SingleLayer, file: Path, loss: tuple[Any, ...], destination: Path | None, as_json: bool
 ) -> None:
     """The critical points near the weights of a file."""
+    from agattn.geometry.critical_points.trained import critical_points_near
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
-    from agattn.verification.verbs import critical_points_near
 
     metric, data, samples, seed = loss
     weights = read_weights(WeightFile([file]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +13,9 @@ from agattn.cli.output import STDOUT, console, print_json, progress, refuse_both
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.algebra.memory import Memory
     from agattn.architectures import Architecture, SingleLayer
     from agattn.engines.elimination import Completeness
     from agattn.engines.locate import Installation
-    from agattn.engines.run import Limits
     from agattn.geometry.ideal.ideal import Ideal
     from agattn.geometry.ideal.invariants import FamilyComparison
     from agattn.geometry.ideal.model_ideal import ModelIdeal
@@ -109,11 +106,15 @@ def command(
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
     output, form = _destination(output, form)
     _check_idle(layer, complete, output)
-    examined = _native(
-        architecture, max_degree, form, characteristic, complete, invariants, coefficients,
-        lambda: _engine(chosen, timeout, memory), named=chosen is not None, workers=workers, seed=seed,
-        force=force, memory=memory, stratum=None if stratum is None else options.whole_numbers(stratum),
-    )  # fmt: skip
+    from agattn.limits import Limits, limited
+
+    engines_memory = Limits.memory if memory is None else memory
+    with limited(timeout=timeout, memory=engines_memory, native=memory, seed=seed, force=force):
+        examined = _native(
+            architecture, max_degree, form, characteristic, complete, invariants, coefficients, chosen,
+            workers=workers, memory=memory,
+            stratum=None if stratum is None else options.whole_numbers(stratum),
+        )  # fmt: skip
     if output is not None:
         write_file(output, examined.text)
     if output != STDOUT:
@@ -147,17 +148,16 @@ class _Examined(NamedTuple):
 
 def _native(
     architecture: Architecture, max_degree: int, form: str | None, characteristic: int, complete: bool,
-    invariants: bool, coefficients: Path | None, engine: Callable[[], tuple[Installation, Limits]], *,
-    named: bool, **settings: Any,
+    invariants: bool, coefficients: Path | None, engine: str | None, **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
     from agattn.architectures import as_layer
-    from agattn.verification.verbs import ideal
+    from agattn.verification.ideal import ideal
 
     layer = as_layer(architecture)
     complete_by, compared, text = None, None, ""
     with progress(f"{architecture.name}: equations to degree {max_degree}") as step:
-        found: Any = ideal(architecture, max_degree, progress=step, **settings)
+        found: Any = ideal(architecture, max_degree, **settings)
         _ = found.generators  # which are found once, here
         if form is not None:
             from agattn.geometry.ideal.export import export
@@ -174,23 +174,15 @@ def _native(
             from agattn.engines.elimination import by_theorem, check_generators
 
             step("looking for a theorem, and for equations of higher degree")
-            complete_by = None if named else by_theorem(found, _memory(step, **settings))
+            complete_by = None if engine is not None else by_theorem(found)
             if complete_by is None:
                 step("asking the engine")
-                own, limits = engine()
-                complete_by = check_generators(found, own, characteristic=characteristic, limits=limits)
+                complete_by = check_generators(found, _engine(engine), characteristic=characteristic)
     if layer is not None and settings["stratum"] is None:
         from agattn.engines.elimination import examined
 
         found = examined(found, compared, complete_by)
     return _Examined(found, text, compared, complete_by)
-
-
-def _memory(step: Callable[[str], object], *, memory: int | None, force: bool, **_: Any) -> Memory:
-    """What a native computation may take."""
-    from agattn.algebra.memory import Memory
-
-    return Memory(None if memory is None else memory * 2**20, force, step)
 
 
 def _show(ideal: Ideal | ModelIdeal, as_json: bool) -> None:
@@ -207,7 +199,7 @@ def _eliminated(
     memory: int | None, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     from agattn.engines.catalogue import engine_named
-    from agattn.verification.verbs import ideal
+    from agattn.verification.ideal import ideal
 
     with progress(f"{engine_named(name).title}: elimination for {architecture.name}"):
         found = ideal(
@@ -235,15 +227,14 @@ def _format_of(path: Path) -> str:
     return "macaulay2" if path == STDOUT else ENDINGS[path.suffix.lower()]
 
 
-def _engine(name: str | None, timeout: float, memory: int | None) -> tuple[Installation, Limits]:
-    """The engine of this name, or the first that is installed and knows prime ideals, and its limits."""
+def _engine(name: str | None) -> Installation:
+    """The engine of this name, or the first that is installed and knows prime ideals."""
     from agattn.engines.catalogue import able, engine_named
     from agattn.engines.locate import candidates, locate
-    from agattn.engines.run import DEFAULT_MEMORY, Limits
 
     if name is None:
         engines = able("complete-ideal")
         engine = next(filter(candidates, engines), engines[0])
     else:
         engine = engine_named(name)
-    return locate(engine), Limits(timeout, DEFAULT_MEMORY if memory is None else memory)
+    return locate(engine)

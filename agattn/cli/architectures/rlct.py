@@ -73,7 +73,7 @@ def command(
         raise stray(tuple(map(str, files)))
     from agattn.architectures import SingleLayer
     from agattn.calls import positive_integer
-    from agattn.heads.verbs import rlct
+    from agattn.heads.coefficients import rlct
 
     found: Result
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -107,7 +107,7 @@ def command(
 def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:
     """The bracket at the weights of a network or a model in files."""
     from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
-    from agattn.heads.verbs import rlct
+    from agattn.heads.coefficients import rlct
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -127,8 +127,8 @@ def _at_weights(files: tuple[Path, ...], softmax: bool, tolerance: float, curve:
     given = click.get_current_context().params
     t = positive_integer("t", whole_number(given.get("t") or "2"))
     heads, kv_heads = counts
-    with progress("rlct") as tell:
+    with progress("rlct"):
         return of_files(
             files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
-            **configured(given), progress=tell,
+            **configured(given),
         )  # fmt: skip

@@ -38,7 +38,7 @@ def command(
     branch. Otherwise the point is undecided.
     """
     one_blas_thread()
-    from agattn.verification.verbs import singularities
+    from agattn.geometry.singular_points.singularities import singularities
 
     with progress(f"{architecture.name}: kinds of points") as update:
         found = singularities(architecture, pairs, seed=seed, force=force, progress=update)

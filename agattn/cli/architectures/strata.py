@@ -27,10 +27,10 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r is the rank of the rows of V and the columns of A together.
     Every property shown holds at all points of a stratum, and is proved by exact computation at one of them.
     """
-    from agattn.verification.verbs import strata
+    from agattn.verification.strata_table import strata_table
 
     with progress(f"{architecture.name}: strata") as update:
-        found = strata(architecture, force=force)
+        found = strata_table(architecture, force=force)
         if hasse is not None:
             from agattn.reports.drawing import save
             from agattn.reports.hasse import hasse_diagram

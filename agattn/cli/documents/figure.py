@@ -68,7 +68,7 @@ def command(
     rank one, with the limits that no weights reach; spectrum, the singular values of the Jacobian of a
     softmax network as its scores get small, in 120 digits and in float64.
     """
-    from agattn.reports.verbs import figure
+    from agattn.reports.figures import figure
     from agattn.sheet.terminal import print_folded, show
 
     if number != "1":

@@ -72,7 +72,7 @@ def command(
         options.leave_out("is for single layers", "max_degree")
     from agattn.reports.architecture_report import title
     from agattn.reports.document import Found, refuse_another_report
-    from agattn.reports.verbs import report
+    from agattn.reports.report import report
 
     refuse_another_report(folder, title(architecture))
     with progress(f"{architecture.name}") as update:
@@ -126,7 +126,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     options.leave_out(reason, *everything - {"results", "grid", "folder", "as_json"})
     from agattn.experiments.studies.lines import exit_status, read_lines
     from agattn.reports.document import FoundOfStudy
-    from agattn.reports.verbs import report
+    from agattn.reports.report import report
 
     written = read_text(results, _LARGEST_RESULTS)
     try:

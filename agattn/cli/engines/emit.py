@@ -42,10 +42,10 @@ def command(
     checksum.
     """
     engine = options.engine_for(output, engine_name)
-    from agattn.engines.verbs import emit
+    from agattn.engines.emit import emit_task
 
     with progress(task):
-        script = emit(architecture, task, engine.name, machine=machine, **asked)
+        script = emit_task(architecture, task, engine.name, machine=machine, **asked)
     document = script.as_json()
     if output is not None:
         is_json = output.suffix.lower() == ".json"

@@ -21,13 +21,15 @@ def _run_script(
 ) -> None:
     """Run a script in this folder, with no time limit but one that was given."""
     from agattn.engines.locate import locate
-    from agattn.engines.run import MAX_TIMEOUT, Limits, run_script
+    from agattn.engines.run import run_script
+    from agattn.limits import MAX_TIMEOUT, limited
 
     if not script.is_file():
         raise InputError(f"there is no script {script}; agattn emit TASK -O {script} writes one")
     source = click.get_current_context().get_parameter_source("timeout")
     limit = timeout if source is click.core.ParameterSource.COMMANDLINE else MAX_TIMEOUT
-    run_script(script, locate(options.engine_for(script, engine_name)), Limits(limit, memory))
+    with limited(timeout=limit, memory=memory):
+        run_script(script, locate(options.engine_for(script, engine_name)))
 
 
 @click.command(
@@ -49,11 +51,11 @@ def command(
     engine that agattn finds, and print what the engine prints. A SCRIPT has no time limit unless --timeout is
     given.
     """
-    from agattn.engines.verbs import run
+    from agattn.engines.run import run_task
 
     engine = options.engine_for(None, engine_name)
     with progress(task) as tell:
-        done = run(
+        done = run_task(
             architecture, task, engine.name,
             timeout=timeout, memory=memory, keep=keep, progress=tell, **asked,
         )  # fmt: skip

@@ -38,8 +38,7 @@ def command(
     With --points the page has the kinds of points of some networks, and says which are critical or singular.
     """
     one_blas_thread()
-    from agattn.experiments.studies.atlas import Atlas
-    from agattn.experiments.verbs import atlas
+    from agattn.experiments.studies.atlas import Atlas, atlas
     from agattn.reports.pages import atlas_page, points_page
 
     if points:

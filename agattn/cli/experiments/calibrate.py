@@ -41,19 +41,19 @@ def command(
     gives the same files.
     """
     one_blas_thread()
-    from agattn.experiments.verbs import calibrate
+    from agattn.experiments.calibration.calibration import calibration
     from agattn.sheet.terminal import show
 
     if folder is None:
         leave_out("is for sampling, with --out", "number", "quick", "devinterp", "free_energy")
-        found = calibrate()
+        found = calibration()
         if not as_json:
             show(found.sheet(), output.console(soft_wrap=True))
     else:
         context = click.get_current_context()
         chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
         count = number if chosen or not quick else 3
-        found = calibrate(devinterp=devinterp)
+        found = calibration(devinterp=devinterp)
         words = "--quick " * quick + "--free-energy " * free_energy
         shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
         write_file(folder / "points.json", output.as_text({"points": found["points"]}), tell=False)
@@ -69,7 +69,7 @@ def _sample(
 ) -> list[dict[str, Any]]:
     """Estimate, and write each line as soon as it is there."""
     from agattn.cli.ending import fail
-    from agattn.experiments.verbs import calibrate
+    from agattn.experiments.calibration.calibration import calibration
 
     lines: list[dict[str, Any]] = []
     path = folder / "estimates.jsonl"
@@ -82,7 +82,7 @@ def _sample(
                 lines.append(line)
 
             options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
-            calibrate(count, **options, seed=seed, progress=tell, written=write)
+            calibration(count, **options, seed=seed, progress=tell, written=write)
     except KeyboardInterrupt:
         fail(f"interrupted; {len(lines)} estimates are in {path}.part", interrupts.STATUS)
     return lines

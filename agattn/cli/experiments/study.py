@@ -48,7 +48,8 @@ def command(
     from agattn.experiments.studies.lines import row, sheet, written
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
-    wanted = read_grid(read_asked(grid, "a grid"), {k: v for k, v in given.items() if v is not None}, force)
+    chosen = {k: v for k, v in given.items() if v is not None}
+    wanted = read_grid(read_asked(grid, "a grid"), chosen, force=force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     if dry_run:

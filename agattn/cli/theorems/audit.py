@@ -28,7 +28,7 @@ def command(
     The page has one table, architecture by claim, and the shortest condition for each claim that fails.
     """
     from agattn.calls import positive_integer
-    from agattn.experiments.verbs import audit
+    from agattn.experiments.studies.audit import audit
     from agattn.reports.pages import audit_page
 
     largest_d = positive_integer("--max-d", options.whole_number(max_d))

@@ -36,8 +36,7 @@ def command(architecture: Any, claims: tuple[str, ...], destination: Path | None
     """
     options.one_blas_thread()
     from agattn.sheet.terminal import show
-    from agattn.verification.certificate import CertifiedClaims, dump
-    from agattn.verification.verbs import certificate
+    from agattn.verification.certificate import CertifiedClaims, certificate, dump
 
     with progress(f"{architecture.name}: certificate"):
         found = certificate(architecture, claims)

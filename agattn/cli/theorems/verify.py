@@ -42,7 +42,7 @@ def command(
 ) -> int:  # fmt: skip
     """Check the paper's claims, and this project's, for one layer, one network or one model."""
     options.one_blas_thread()
-    from agattn.verification.verbs import verify
+    from agattn.verification.verify import verify
 
     characteristic = None if field_name is None else options.characteristic(field_name)
     if characteristic and engine_name == "native":

@@ -36,11 +36,11 @@ def command(
     Entries are integers, rationals such as "22/7", decimals such as "0.25", or "0.333 +/- 5e-4". If the
     rank cannot be decided, agattn prints the bounds and ends with exit status 3.
     """
-    from agattn.algebra.verbs import matrix_in, rank
+    from agattn.algebra.rank import matrix_in, rank_of
 
     with progress("rank") as tell:
         matrix = matrix_in(file, radius)
-        result = rank(matrix, method, precision=precision, seed=seed)
+        result = rank_of(matrix, method, precision=precision, seed=seed)
         if plot:
             from agattn.reports.spectrum import draw
 

@@ -41,7 +41,7 @@ def command(
     MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that
     of A = KᵀQ and V: biases, positions, scales and softmax play no part.
     """
-    from agattn.heads.verbs import classify
+    from agattn.heads.head_geometry import classify
     from agattn.sheet.terminal import show
 
     with progress("classify") as update:

@@ -102,7 +102,7 @@ def command(
     counts |= configured(given)
     from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.geometry.identifiability.verbs import fiber
+    from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.sheet.terminal import print_folded
 
     which = {"layer": layer, "head": head, **counts}

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agattn.architectures import DeepNetwork
+from agattn.calls import positive_integer
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry
@@ -25,6 +26,7 @@ from agattn.experiments.studies.study import answers
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
 from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
 from agattn.geometry.singular_points.singularities import singularities
+from agattn.limits import limits, log, takes
 from agattn.sheet.result import Count, Key, Result, Written, key
 
 
@@ -269,3 +271,52 @@ def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
         return entry.result["parameters"], entry.architecture.dims, entry.architecture.ranks
 
     return sorted(entries, key=size)[:count]
+
+
+@takes("seed", "progress")
+def atlas(
+    max_width: int = 5,
+    max_depth: int = 3,
+    max_heads: int = 3,
+    limit: int = 400,
+    *,
+    points: bool = False,
+) -> tuple[Survey, ...] | tuple[PointsGroup, ...]:
+    """Survey small networks: where equation 14, the general formula and the multi-head bounds are met.
+
+    Args:
+        max_width: the largest width.
+        max_depth: the most layers.
+        max_heads: the most heads.
+        limit: how many networks are drawn from a family that has more.
+        points: survey kinds of critical and singular points of some networks instead.
+
+    Raises:
+        InputError: if a bound is no positive whole number.
+
+    See Also:
+        :func:`agattn.audit`, :func:`agattn.study`, :func:`agattn.dimension`, :func:`agattn.singularities`;
+        ``agattn atlas`` in a shell.
+
+    >>> import agattn as ag
+    >>> first, *_ = ag.atlas(max_width=1, max_depth=1, max_heads=1)
+    >>> first.family.title, first.proved
+    ('1 layer, 1 head, t = 2, widths up to 1', 1)
+    """
+    if points:
+        groups = []
+        for title, networks in POINTS.items():
+            log.info(f"{title}: {len(networks)} networks")
+            groups.append(points_group(title, limits().seed))
+        return tuple(groups)
+    width, depth, heads, most = (
+        positive_integer(name, bound)
+        for name, bound in (
+            ("max_width", max_width), ("max_depth", max_depth), ("max_heads", max_heads), ("limit", limit),
+        )
+    )  # fmt: skip
+    surveys = []
+    for family in standard_families(width, depth, heads, most, limits().seed):
+        log.info(f"{family.title}: {len(family.networks)} networks")
+        surveys.append(survey(family, limits().seed))
+    return tuple(surveys)

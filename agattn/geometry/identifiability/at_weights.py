@@ -55,7 +55,7 @@ from agattn.geometry.identifiability.network_fibers import (
     network_fiber,
     weights_of,
 )
-from agattn.patience import Progress
+from agattn.limits import Progress
 
 _UNDECIDED = "ranks do not decide at these weights"
 

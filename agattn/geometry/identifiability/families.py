@@ -319,7 +319,7 @@ def with_all_symmetries(at: ExactWeights, seed: int = 0) -> ExactWeights:
     if len(at.vector) > MAX_SEARCHED:
         return at
     with suppress(TooLargeError):
-        new = linear_symmetries(at.architecture, seed=seed).new
+        new = linear_symmetries(at.architecture, seed=seed, force=False).new
         proved = [B.matrix for B in new if B.evidence is Evidence.PROVED]
         return ExactWeights(at.architecture, at.exact(), proved)
     return at
@@ -519,5 +519,5 @@ def largest_rank(architecture: Architecture, seed: int = 0, found: int = 0) -> B
     """
     network = architecture.as_network()
     if network is None:
-        return upper_bound(architecture, found, seed)
-    return min(symmetry_bound(architecture, seed), network_bound(network), key=lambda bound: bound.value)
+        return upper_bound(architecture, found)
+    return min(symmetry_bound(architecture), network_bound(network), key=lambda bound: bound.value)

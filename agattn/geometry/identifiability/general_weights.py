@@ -79,7 +79,7 @@ from agattn.geometry.identifiability.discrete import (
     prime_for,
 )
 from agattn.geometry.identifiability.generators import Change, SymmetryFields, derivative, proved_symmetries
-from agattn.patience import Progress, silent
+from agattn.limits import Progress, silent
 
 # Random points at which ranks are taken, and how many are drawn for these.
 _POINTS, _DRAWN = 2, 6
@@ -194,7 +194,7 @@ class GeneralStudy:
         if not force:
             check_size(architecture.as_network() or architecture)
         progress("the rank of the differential")
-        self.rank: Dimension = dimension(architecture, seed=seed, force=force, progress=progress)
+        self.rank: Dimension = dimension(architecture)
         progress("the kernel of the differential")
         self.points = self._points(np.random.default_rng([seed, 1]))
         progress("symmetries")

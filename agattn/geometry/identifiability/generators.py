@@ -50,7 +50,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.first_order import changes_by_factors
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
-from agattn.patience import Progress, silent
+from agattn.limits import Progress, silent
 
 #: Models with more parameters are not searched for all linear symmetries.
 MAX_SEARCHED = 120
@@ -97,7 +97,7 @@ def proved_symmetries(architecture: Architecture, seed: int = 0, progress: Progr
     """
     if architecture.parameters <= MAX_SEARCHED:
         with suppress(TooLargeError):
-            found = linear_symmetries(architecture, seed=seed, progress=progress)
+            found = linear_symmetries(architecture, seed=seed, force=False)
             return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
     return [B for group in symmetry_matrices(architecture, known_groups(architecture)) for B in group]
 

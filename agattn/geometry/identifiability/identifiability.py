@@ -29,7 +29,7 @@ from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.determined import Determined, Identifiability
 from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log, takes
 
 #: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
 MAX_PARAMETERS = 3_000
@@ -37,14 +37,11 @@ MAX_PARAMETERS = 3_000
 MAX_ENTRIES = 20_000
 
 
+@takes("seed", "force", "progress")
 def identifiability(
     architecture: Architecture,
     functions: str | Sequence[str] = (),
     at: Mapping[str, Any] | None = None,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
 ) -> Identifiability:
     r"""For each parameter array of a model, and for products of arrays: does the function determine it?
 
@@ -56,7 +53,6 @@ def identifiability(
         at: given weights, an array for each parameter, in place of general ones.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         force: attempt architectures and functions beyond the limits on sizes.
-        progress: called with what is done next.
 
     Raises:
         InputError: if the architecture is neither polynomial in its weights nor a softmax network, a function
@@ -77,6 +73,7 @@ def identifiability(
     K_1^T Q_1: determined locally up to a factor for each matrix, and their order (proved)
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
     """
+    seed, force = limits().seed, limits().force
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
@@ -87,12 +84,12 @@ def identifiability(
         check_size(architecture.as_network() or architecture)
     asked = _asked(architecture, functions, force)
     if at is not None:
-        return identifiability_at(architecture, asked, at, seed, force, progress)
-    study = GeneralStudy(studied, seed, force, progress)
+        return identifiability_at(architecture, asked, at, seed, force, log.info)
+    study = GeneralStudy(studied, seed, force, log.info)
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
     for f, is_array in asked:
-        progress(f.text)
+        log.info(f.text)
         answer = study.movement(f)
         rows.append(row(study, f, answer, is_array))
         if answer.factors:

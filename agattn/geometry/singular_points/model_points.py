@@ -187,7 +187,7 @@ class ModelClosure(Closure):
     ) -> ModelClosure:
         """The closure, with coordinates, linear symmetries and equations where these are easily found."""
         source = coordinates(architecture)
-        known, is_affine = within(dimension(architecture, seed, force=True), source)
+        known, is_affine = within(dimension(architecture, force=True), source)
         further: tuple[Sparse, ...] = ()
         if known.upper_bound == 0:  # a point, and every map of the parameters is a symmetry
             is_affine = True

@@ -79,7 +79,7 @@ class NetworkClosure(Closure):
     @classmethod
     def of(cls, network: DeepNetwork, seed: int = 0) -> NetworkClosure:
         """The closure, whose coordinates are written down only where random functions span few."""
-        known, is_affine = dimension(network, seed, force=True), False
+        known, is_affine = dimension(network, force=True), False
         tangents = Tangents(network, known.upper_bound, seed)
         if tangents.span_of_functions() <= known.upper_bound + 1:  # an affine space has no more of them
             known, is_affine = within(known, coordinates(network))
