@@ -51,7 +51,7 @@ def put(task, layer, installation):
 def answers(both_engines, engine):
     """Puts a task to an engine, and returns its value and the native one."""
     installation = next(i for i in both_engines if i.engine.name == engine)
-    return lambda task, layer: (put(task, layer, installation), task.native(layer, 0))
+    return lambda task, layer: (put(task, layer, installation), task.native(layer))
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_tangent_spaces(answers, layer):
     """
     by_engine, natively = answers(TANGENTS, layer)
     assert by_engine.keys() == natively.keys() == set(strata(layer))
-    fibers = FIBERS.native(layer, 0)
+    fibers = FIBERS.native(layer)
     for stratum, bounds in by_engine.items():
         value = tangent_bounds(layer, stratum).value
         assert natively[stratum].lower == natively[stratum].upper == value
@@ -104,7 +104,7 @@ def test_dimension(answers, layer):
     """Independent: ranks of the differential over ℚ at given points, and modulo a prime at random ones."""
     by_engine, _ = answers(TANGENTS, layer)
     ranks = [t.differential_rank for stratum, t in by_engine.items() if stratum.r_a == layer.alpha]
-    assert max(ranks) == GENERIC_RANK.native(layer, 0) == layer.expected_dimension
+    assert max(ranks) == GENERIC_RANK.native(layer) == layer.expected_dimension
 
 
 @pytest.mark.slow
@@ -151,6 +151,6 @@ def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
     """Independent: the equations come from elimination, and only the ranks of their gradients are native."""
     installation = next(i for i in both_engines if i.engine.name == engine)
     ideal = put(IDEAL, layer, installation)
-    assert ideal.dimension == GENERIC_RANK.native(layer, 0)
+    assert ideal.dimension == GENERIC_RANK.native(layer)
     for stratum, dimension in ideal.tangent_dimension.items():
         assert dimension == tangent_bounds(layer, stratum).value, str(stratum)

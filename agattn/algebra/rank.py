@@ -331,7 +331,7 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
 
 
 def _exactly(A: ExactMatrix, method: str, budget: float) -> RankResult:
-    minor, blocks, error = exact_rank(A, limits().seed, budget, prove=method == "rational")
+    minor, blocks, error = exact_rank(A, budget, prove=method == "rational")
     r = minor.rank
     if r == min(A.shape):
         error, reason = 0.0, "the matrix has no more rows or columns"

@@ -42,11 +42,11 @@ class Extent(NamedTuple):
     by_symmetries: Bound
 
 
-def _extent(model: Architecture, seed: int) -> Extent:
+def _extent(model: Architecture) -> Extent:
     found, bound = dimension(model, force=True), symmetry_bound(model)
     if found.lower_bound < bound.value and model.degree is not None:
         with suppress(TooLargeError):
-            orbits = linear_symmetries(model, seed=seed, force=False).orbit_dimension
+            orbits = linear_symmetries(model).orbit_dimension
             reason = "the parameters, minus the dimension of the orbits of all linear symmetries"
             bound = Bound(model.parameters - orbits, reason)
     return Extent(found, bound)

@@ -32,7 +32,7 @@ def _of_one_layer(network: DeepNetwork) -> str:
 
 
 CLOSEDNESS = Task(
-    "heads-closed", "closedness", DeepNetwork, lambda network, seed: closedness(network),
+    "heads-closed", "closedness", DeepNetwork, lambda network: closedness(network),
     infeasible=_of_one_layer,
 )  # fmt: skip
 

@@ -30,7 +30,6 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
-from agattn.limits import limits
 from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
@@ -55,8 +54,8 @@ def eliminate(
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
-        build("implicit-ideal", architecture, characteristic, force=limits().force),
-        build("hilbert-function", architecture, characteristic, force=limits().force, max_degree=max_degree),
+        build("implicit-ideal", architecture, characteristic),
+        build("hilbert-function", architecture, characteristic, max_degree=max_degree),
     )
     if not problems[0].data.get("cone", True):
         raise InputError(

@@ -28,7 +28,7 @@ from agattn.geometry.learning_coefficients.weights_coefficients import (
 )
 from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.weight_files import WeightFile
-from agattn.limits import limits, log, takes
+from agattn.limits import log, takes
 
 if TYPE_CHECKING:
     from agattn.geometry.learning_coefficients.brackets import Bracket
@@ -143,7 +143,7 @@ def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> C
         one_layer(model, "tables of learning coefficients", "give weights as well")
     if softmax:
         raise InputError("softmax=True is for one layer; a network says its own normalization")
-    return bracket(model, _arrays(weights), limits().seed)
+    return bracket(model, _arrays(weights))
 
 
 @_coefficient.register(SingleLayer)
@@ -163,7 +163,7 @@ def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float)
             raise
         from agattn.geometry.learning_coefficients.brackets import bracket
 
-        return bracket(layer, arrays, limits().seed)
+        return bracket(layer, arrays)
 
 
 @_coefficient.register(Mapping)

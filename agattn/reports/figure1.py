@@ -38,7 +38,6 @@ from agattn.geometry.sections.slices import (
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.limits import limits
 from agattn.reports.draw_figure1 import Scene, SurfaceFigure
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.sheet.result import Key, Named, Place, Result, Sha256, Written, key
@@ -307,7 +306,7 @@ def _section(
     for name in names:
         try:
             installation = locate(engine_named(name))
-            problem = build("slice", layer, slice=given, force=limits().force)
+            problem = build("slice", layer, slice=given)
             done = run(problem, installation)
             return section_of_run(done, chosen), str(installation), done
         except (EngineError, TooLargeError) as error:

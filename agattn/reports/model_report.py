@@ -128,8 +128,8 @@ def model_report(
     symmetries = find("the symmetries", lambda: linear_symmetries(model))
     points = find("the kinds of points", lambda: singularities(model))
     general = kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
-    fiber = find("the fiber", lambda: network_fiber(model, general, seed))
-    coefficient = find("the learning coefficient", lambda: bracket(model, general, seed))
+    fiber = find("the fiber", lambda: network_fiber(model, general))
+    coefficient = find("the learning coefficient", lambda: bracket(model, general))
     if points is not None:
         known = points.dimension
         missing.lines += _open_questions(points)

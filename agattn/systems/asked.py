@@ -11,7 +11,6 @@ from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.limits import limits
 from agattn.systems.catalogue import build, not_taken, task_about
 from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem
@@ -64,13 +63,13 @@ def asked(
             option = "--metric" if metric else "--samples" if samples else "--data"
             raise InputError(not_taken(task, architecture, option))
         more["loss"] = _loss(architecture, metric, samples, data)
-    return build(task, architecture, seed=limits().seed, force=limits().force, **given | more)
+    return build(task, architecture, **given | more)
 
 
 def _loss(layer: Any, metric: str | None, samples: int | None, data: Any) -> Any:
     from agattn.geometry.critical_points.loss import chosen_loss
 
-    return chosen_loss(layer, metric or "generic", data, samples, None, limits().seed)
+    return chosen_loss(layer, metric or "generic", data, samples, None)
 
 
 def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, Any]:

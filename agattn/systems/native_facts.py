@@ -51,7 +51,7 @@ def at_point(point: Point, name: str, what: str, low: int, high: float) -> tuple
 
 def bounds_of_dimension(architecture: Architecture) -> tuple[int, int]:
     """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
-    found = dimension(architecture, force=True)
+    found = dimension(architecture, seed=0, force=True)
     return found.lower_bound, found.upper_bound
 
 

@@ -64,7 +64,7 @@ class Question:
     @cached_property
     def loss(self) -> Loss:
         """The loss of the data, of the target, or of what the seed draws."""
-        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target, limits().seed)
+        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target)
 
     @cached_property
     def by_theorem(self) -> CriticalPoints | None:

@@ -37,7 +37,7 @@ from agattn.errors import (
     EngineVariableError,
 )
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.limits import limits, log, takes
+from agattn.limits import limited, limits, log, silent, takes
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 from agattn.verification.report import Report
@@ -104,11 +104,21 @@ def verify(
             refuse_characteristic(characteristic)
     engine = engine_name(engine, CHOICES)
     layer = as_attention(architecture)
-    started = time.monotonic()
     chosen = claims_about(layer, (claims,) if isinstance(claims, str) else tuple(claims))
     if not limits().force:
         check_size(layer)
-    work = _Work(layer, engine, characteristic, eliminate, None if keep is None else Path(keep))
+    with limited(force=False):  # the size of the architecture alone is forced
+        kept = None if keep is None else Path(keep)
+        return _report(layer, chosen, engine, characteristic, eliminate, kept)
+
+
+def _report(
+    layer: Architecture, chosen: Sequence[Claim[Any]], engine: str, characteristic: int | None, eliminate: bool,
+    keep: Path | None,
+) -> Report:  # fmt: skip
+    """The verdicts on some claims."""
+    started = time.monotonic()
+    work = _Work(layer, engine, characteristic, eliminate, keep)
     if engine != "auto":
         work.do(_tasks(chosen, layer), natively=engine == "native")
     else:
@@ -296,7 +306,8 @@ class _Work:
         log.info(f"native: {task.finds}")
         started = time.monotonic()
         try:
-            value = task.native(self.layer, limits().seed)
+            with limited(progress=silent):
+                value = task.native(self.layer)
         except DisagreementError:
             raise
         except AgattnError as error:
@@ -349,7 +360,7 @@ class _Work:
             where = f"ZZ/{characteristic}" if characteristic else "QQ"
             log.info(f"{installation.engine.title}: {task.name} over {where}")
             try:
-                problem = build(task.name, self.layer, characteristic, seed=limits().seed, force=True)
+                problem = build(task.name, self.layer, characteristic, force=True)
                 with self.engines_running:
                     done = run(problem, installation, self.keep, self.cancelled)
                 value = task.read(done.answer)

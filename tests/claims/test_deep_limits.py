@@ -9,7 +9,7 @@ from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
-from agattn.geometry.closedness.limits import limits, zero_kinds
+from agattn.geometry.closedness.limits import limit_set, zero_kinds
 from agattn.verification.verify import verify
 
 IDS = ["agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary"]
@@ -68,7 +68,7 @@ def test_a_zero_too_many_or_too_few_refutes():
 
 
 def test_a_smaller_rank_decides_nothing():
-    found = limits(NETWORK)
+    found = limit_set(NETWORK)
     low = judged("agattn.deep-boundary", deep_limits.LIMITS, replace(found, dimension=20))
     assert (low.status, low.computed) == (Status.UNDECIDED, {"at_least": 20, "at_most": 21})
 

@@ -96,7 +96,7 @@ def test_the_points_outside_are_outside(layer):
 def test_a_point_off_the_closure_that_is_kept_refutes_the_claim(monkeypatch):
     """Of M(3,1,2), with the equations of M(3,1,3), the matrices of rank 3 are kept."""
     larger = compute_ideal(SingleLayer(3, 1), 4)
-    monkeypatch.setattr(equations, "compute_ideal", lambda layer, n, force: larger)
+    monkeypatch.setattr(equations, "compute_ideal", lambda layer, n: larger)
     verdict = degrees_of_equations(SingleLayer(3, 1, 2))
     assert verdict.status is Status.REFUTED
     assert verdict.witness.endswith("tells: a matrix A of rank a + 1")

@@ -203,7 +203,7 @@ def test_equations(singular, model, dimension, degree, generators):
     """The ideal, its dimension against the native one, and its part to degree 2."""
     answer = answered(singular, "implicit-ideal", model, prime=True)
     assert answer.integers == {"dimension": dimension, "degree": degree, "prime": 1}
-    assert MODEL_TASKS["implicit-ideal"].read(answer) == MODEL_TASKS["implicit-ideal"].native(model, 0)
+    assert MODEL_TASKS["implicit-ideal"].read(answer) == MODEL_TASKS["implicit-ideal"].native(model)
     if generators is None:
         return
     degrees = [f.degree() for f in answer.polynomials["generators"]]
@@ -283,7 +283,7 @@ def test_fibers(singular, model, given, expected):
     answer = run(build("fiber", model, components=True, **given), singular).answer
     assert expected.items() <= answer.integers.items()
     if "weights" not in given:
-        assert MODEL_TASKS["fiber"].read(answer) == MODEL_TASKS["fiber"].native(model, 0)
+        assert MODEL_TASKS["fiber"].read(answer) == MODEL_TASKS["fiber"].native(model)
 
 
 LOCI = [

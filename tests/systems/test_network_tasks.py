@@ -42,7 +42,7 @@ def test_modulo_a_prime(engine_installation):
 
 
 def test_the_point_has_the_random_weights():
-    M, L = random_virtual_weights(NETWORK, 0)
+    M, L = random_virtual_weights(NETWORK, seed=0)
     data = task(NETWORK).data
     assert [[list(row) for row in m] for m in (*data["M"], data["L"])] == [m.tolist() for m in (*M, L)]
 

@@ -16,6 +16,7 @@ from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.claim import Finding, Outcome
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Status, plain
+from agattn.limits import limits
 from agattn.systems.layer_tasks import GENERIC_RANK
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import _Work, verify
@@ -399,8 +400,8 @@ def test_no_thread_is_left_behind(monkeypatch):
 def test_the_seed_reaches_the_native_computation(monkeypatch):
     seeds = []
 
-    def rank(layer, seed):
-        seeds.append(seed)
+    def rank(layer):
+        seeds.append(limits().seed)
         return 5
 
     monkeypatch.setitem(vars(GENERIC_RANK), "native", rank)

@@ -123,11 +123,12 @@ def _of_network(
     one_blas_thread()
     from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
+    from agattn.limits import limited
     from agattn.sheet.terminal import print_folded
 
-    with progress("fiber"):
-        found = network_fiber(architecture, WeightFile(files), seed)
-        compared = None if other is None else found.compare(WeightFile([other]), seed)
+    with progress("fiber"), limited(seed=seed):
+        found = network_fiber(architecture, WeightFile(files))
+        compared = None if other is None else found.compare(WeightFile([other]))
     show_result(replace(found, equivalent=compared), as_json)
     if compared is not None and not as_json:
         print_folded(f"{other}: {compared}")

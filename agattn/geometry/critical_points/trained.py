@@ -61,7 +61,7 @@ from agattn.geometry.critical_points.real_points import (
 from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.limits import limits, takes
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table, Word
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -214,7 +214,7 @@ def critical_points_near(
     [(2, 0, 0, True), (1, 1, 1, False)]
     """
     one = one_layer(layer, "critical points", "they are known for layers alone")
-    loss = chosen_loss(one, metric, data, samples, target, limits().seed)
+    loss = chosen_loss(one, metric, data, samples, target)
     return points_near(loss, weights_of_layer(one, weights))
 
 

@@ -578,7 +578,7 @@ def _by_all_symmetries(architecture: Architecture, searched: int | None) -> Boun
         from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
         log.info("all linear symmetries")
-        orbits = linear_symmetries(architecture, seed=limits().seed, force=False).orbit_dimension
+        orbits = linear_symmetries(architecture, force=False).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
         )

@@ -73,19 +73,18 @@ def identifiability(
     K_1^T Q_1: determined locally up to a factor for each matrix, and their order (proved)
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
     """
-    seed, force = limits().seed, limits().force
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
-    if architecture.parameters > MAX_PARAMETERS and not force:
+    if architecture.parameters > MAX_PARAMETERS and not limits().force:
         raise TooLargeError(
             f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
             f" for at most {MAX_PARAMETERS}. --force tries anyway"
         )
-    if not force:
+    if not limits().force:
         check_size(architecture.as_network() or architecture)
-    asked = _asked(architecture, functions, force)
+    asked = _asked(architecture, functions)
     if at is not None:
-        return identifiability_at(architecture, asked, at, seed, force, log.info)
-    study = GeneralStudy(studied, seed, force, log.info)
+        return identifiability_at(architecture, asked, at)
+    study = GeneralStudy(studied)
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
     for f, is_array in asked:
@@ -136,9 +135,7 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
     return replace(found, architecture=architecture, decided_by=reason)
 
 
-def _asked(
-    architecture: Architecture, functions: str | Sequence[str], force: bool
-) -> list[tuple[WeightFunction, bool]]:
+def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[tuple[WeightFunction, bool]]:
     """The arrays, the products of adjacent arrays, and the functions that are named; arrays are marked."""
     if not isinstance(functions, str) and not is_list(functions):
         raise InputError(f"functions is {shown(functions)}; give texts such as 'K_1^T Q_1'")
@@ -149,7 +146,7 @@ def _asked(
             raise InputError(f"a function is {shown(text)}; give text such as 'K_1^T Q_1'")
     own = [read_function(text, shapes) for text in named]
     for f in own:
-        if f.size > MAX_ENTRIES and not force:
+        if f.size > MAX_ENTRIES and not limits().force:
             raise TooLargeError(
                 f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
                 " --force tries anyway"

@@ -317,7 +317,7 @@ class Inquiry:
 
     def family(self, at: ExactWeights, rank: int) -> tuple[tuple[Vector, ...], int] | None:
         """Directions along which φ is proved to be constant, and the dimension of a part of the fiber."""
-        found = widest_family(at, self.parameters - rank, self.closure.orders, self.closure.seed)
+        found = widest_family(at, self.parameters - rank, self.closure.orders)
         return (found.directions, found.dimension) if found.evidence is Evidence.PROVED else None
 
     def _zero(self) -> tuple[bool, Evidence]:
@@ -327,7 +327,7 @@ class Inquiry:
             return False, Evidence.PROVED
         if self.closure.vanishes(at):
             return True, Evidence.PROVED
-        return same_function(at, None, self.closure.seed)[:2]
+        return same_function(at, None)[:2]
 
 
 # Arguments for all architectures ----------------------------------------------------------------------------

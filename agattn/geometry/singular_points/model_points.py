@@ -134,7 +134,7 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
             continue
         turned = at.at(np.array(at.vector, dtype=object)[order] * sign)
         span = tangents.span([*inquiry.preimages, turned])
-        if span > found and same_function(at, turned, inquiry.closure.seed)[:2] == (True, Evidence.PROVED):
+        if span > found and same_function(at, turned)[:2] == (True, Evidence.PROVED):
             inquiry.preimages, found = [*inquiry.preimages, turned], span
     immersed = inquiry.ranks[0] == inquiry.tangent_lower == inquiry.closure.at_most
     return inquiry.found(found, "several branches" if immersed else "tangent vectors")
@@ -193,7 +193,7 @@ class ModelClosure(Closure):
             is_affine = True
         else:
             zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
-            further = with_all_symmetries(ExactWeights(architecture, zeros), seed).further
+            further = with_all_symmetries(ExactWeights(architecture, zeros)).further
         progress("equations")
         found = () if source is None or is_affine else _equations(source, seed, force)
         return cls(architecture, known, known.upper_bound, is_affine, seed, source, found, further)
@@ -211,7 +211,7 @@ class ModelClosure(Closure):
 
     def closedness(self) -> Closed:
         """Whether M is closed, where blocks of parameters prove it."""
-        return is_closed_set(self.architecture, self.source, self.is_affine, self.seed)
+        return is_closed_set(self.architecture, self.source, self.is_affine)
 
 
 def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation, ...]:
@@ -251,7 +251,7 @@ def _without_idle(at: ExactWeights, tangents: Tangents, seed: int) -> ExactWeigh
             vector, flat[line] = without, 0
     if tuple(flat) == at.vector:
         return None
-    equal, evidence, _ = same_function(at, found := at.at(flat), seed)
+    equal, evidence, _ = same_function(at, found := at.at(flat))
     return found if equal and evidence is Evidence.PROVED else None
 
 

@@ -333,9 +333,7 @@ def network_kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> l
     found = [catalogue.kind("generic"), *(catalogue.kind(*special) for special in single)]
     if catalogue.plain:
         found += catalogue.shared()
-    found += [
-        Kind(name, network, (weights,)) for name, weights in head_kinds(network, seed) if name != "generic"
-    ]
+    found += [Kind(name, network, (weights,)) for name, weights in head_kinds(network) if name != "generic"]
     if pairs:
         for (name, A, V), (other, B, W) in itertools.combinations(single, 2):
             if not (A.keys() & B.keys() or V.keys() & W.keys()):

@@ -83,7 +83,7 @@ class NetworkClosure(Closure):
         tangents = Tangents(network, known.upper_bound, seed)
         if tangents.span_of_functions() <= known.upper_bound + 1:  # an affine space has no more of them
             known, is_affine = within(known, coordinates(network))
-        at_most = min(largest_rank(network, seed).value, known.upper_bound)
+        at_most = min(largest_rank(network).value, known.upper_bound)
         return cls(network, known, at_most, is_affine, seed)
 
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
@@ -124,7 +124,7 @@ class NetworkClosure(Closure):
 
     def closedness(self) -> Closed:
         """Whether M is closed, by the theorems on one layer and on several."""
-        return is_closed_set(self.architecture, None, self.is_affine, self.seed)
+        return is_closed_set(self.architecture, None, self.is_affine)
 
 
 def _show_critical(inquiry: Inquiry) -> bool:

@@ -156,7 +156,7 @@ class Tangents:
         symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone, and no other curve of
         weights with one function starts here.
         """
-        basis = at.kernel([], range(len(at.vector)), self.seed)
+        basis = at.kernel([], range(len(at.vector)))
         if len(basis) != len(at.vector) - rank_there:
             return 0, False  # the few inputs that gave the kernel gave too much
         own = at.tangents(self.p)
