@@ -119,7 +119,7 @@ def model_report(
     """
     if model.degree is None:
         raise InputError(f"{model} is normalized; only polynomial models have a report")
-    missing, seed = _Missing(), limits().seed
+    missing = _Missing()
     find = missing.unless_found
     log.info("the dimension")
     known = dimension(model)
@@ -127,7 +127,7 @@ def model_report(
     ideal = _equations(coordinates, max_degree, known, missing)
     symmetries = find("the symmetries", lambda: linear_symmetries(model))
     points = find("the kinds of points", lambda: singularities(model))
-    general = kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
+    general = kinds(model)[0].weights if points is None else points.kinds[0].preimages[0]
     fiber = find("the fiber", lambda: network_fiber(model, general))
     coefficient = find("the learning coefficient", lambda: bracket(model, general))
     if points is not None:

@@ -113,8 +113,8 @@ def verify(
 
 
 def _report(
-    layer: Architecture, chosen: Sequence[Claim[Any]], engine: str, characteristic: int | None, eliminate: bool,
-    keep: Path | None,
+    layer: Architecture, chosen: Sequence[Claim[Any]], engine: str, characteristic: int | None,
+    eliminate: bool, keep: Path | None,
 ) -> Report:  # fmt: skip
     """The verdicts on some claims."""
     started = time.monotonic()

@@ -43,7 +43,9 @@ def test_special_points_do_not_contradict_the_theorem(sizes):
     """500 of each size take a minute: special_points(network, 500)."""
     d, _, t, _ = sizes
     count = 12 if d < 4 else 6
-    found = [ranks_at(point, t, n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])]
+    found = [
+        ranks_at(point, t, seed=n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])
+    ]
     assert len(found) == count
     assert not [f for f in found if f.contradicts_critical or f.contradicts_singular]
     assert any(f.is_critical for f in found) and not all(f.is_critical for f in found)

@@ -16,7 +16,7 @@ M(2,2,1; 2,2), t = 2: dimension 8; 30 kinds of points: 26 singular, 4 smooth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from agattn.architectures import Architecture, Network, as_attention
 from agattn.architectures.composition import check_arrays
@@ -70,13 +70,13 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     architecture, force, seed = as_attention(network), limits().force, limits().seed
     deep = architecture.as_network()
     of = architecture if deep is None else deep
-    _check_sizes(of, deep, force)
-    first = kinds(of, pairs, seed)
+    _check_sizes(of, deep)
+    first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
         raise TooLargeError(f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}")
-    closure = closure_of(of, seed, force, log.info)
+    closure = closure_of(of)
     points = []
-    for kind in closure.chosen(lambda n: kinds(of, pairs, seed + n) if n else first):
+    for kind in closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first):
         log.info(kind.name)
         points.append(facts(kind, closure))
     closed, sentence, beyond = closure.closedness()
@@ -84,11 +84,11 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     return Singularities(architecture, closure.known, tuple(points), closed, said, beyond)
 
 
-def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force: bool) -> None:
+def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> None:
     """Refuse what is no polynomial, and what is large."""
     if network is None and architecture.degree is None:
         raise InputError(f"{architecture} is normalized; kinds of points are those of polynomial models")
-    if force:
+    if limits().force:
         return
     name = architecture.name[:80]
     sizes = [
@@ -106,19 +106,11 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
         check_arrays(architecture)
 
 
-def closure_of(
-    architecture: Architecture,
-    seed: int = 0,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Closure:
+def closure_of(architecture: Architecture) -> Closure:
     """What is found once of an architecture, before its points are asked about.
 
     Args:
         architecture: a lightning network or layer, or any other polynomial model.
-        seed: of all random choices.
-        force: look for equations of a model although there are many.
-        progress: called with what is looked for.
 
     >>> from agattn import SingleLayer
     >>> closure = closure_of(SingleLayer(2, 1))
@@ -127,8 +119,8 @@ def closure_of(
     """
     network = architecture.as_network()
     if network is None:
-        return ModelClosure.of(architecture, seed, force, progress)
-    return NetworkClosure.of(network, seed)
+        return ModelClosure.of(architecture)
+    return NetworkClosure.of(network)
 
 
 def facts(kind: Kind, closure: Closure) -> PointFacts:
