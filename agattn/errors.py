@@ -9,7 +9,8 @@ The message of each is one line that a user can act on: what was wrong, and what
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 #: What moves, colours or commands a terminal, or turns the order of letters; line ends and tabs do not.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -132,6 +133,26 @@ class EngineCrashedError(EngineError):
 
 class TranscriptError(EngineError):
     """Raised when what an engine printed is not a whole, well-formed data block for the problem asked."""
+
+
+@contextmanager
+def needs(what: str, library: str, extra: str) -> Iterator[None]:
+    """Say which extra brings a library that is imported inside.
+
+    Raises:
+        InputError: if it is not installed.
+
+    >>> with needs("drawing", "matplotlib", "figures"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: drawing needs matplotlib; install it with: pip install 'agattn[figures]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        message = f"{what} needs {library}; install it with: pip install 'agattn[{extra}]'"
+        raise InputError(message.lstrip()) from error
 
 
 class UndecidedError(AgattnError):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from agattn.errors import InputError
+from agattn.errors import InputError, was_interrupted
 
 #: The most bytes of a text that is read, where nothing else is said; what is made of it takes more.
 LARGEST_TEXT = 64 * 2**20
@@ -38,17 +40,6 @@ def check_file(path: Path) -> None:
     raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
 
 
-def about_file(path: object, what: str) -> str:
-    """A message about a file, which is the subject of the sentence if ``what`` begins with the verb.
-
-    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
-    ('a.csv holds no rows', 'a.csv: row 3 is empty')
-    """
-    if what.startswith(str(path)):
-        return what
-    return f"{path}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
-
-
 def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     """The text in a file, without the mark with which some editors begin it, and with the line ends of Unix.
 
@@ -72,6 +63,88 @@ def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def about_file(where: object, what: str) -> str:
+    """A message about something, which is the subject of the sentence if ``what`` begins with the verb.
+
+    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
+    ('a.csv holds no rows', 'a.csv: row 3 is empty')
+    """
+    if what.startswith(str(where)):
+        return what
+    return f"{where}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
+
+
+@contextmanager
+def about(where: object) -> Iterator[None]:
+    """Begin the message of an error with what it is about.
+
+    Raises:
+        InputError: in place of the one that is raised inside.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(about_file(where, str(error))) from None
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file raises into one line that names the file.
+
+    Raises:
+        InputError: if the file cannot be read.
+
+    >>> with reading(Path("a.npz")):
+    ...     raise EOFError
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.npz is not a whole numpy file
+    """
+    try:
+        with about(path):
+            yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise InputError(f"{path} is too large for the memory") from None
+    except Exception as error:  # what libraries raise for a damaged file has no end
+        if was_interrupted(error):
+            raise
+        if path.suffix.lower() in (".npy", ".npz"):
+            raise InputError(f"{path} is not a whole numpy file") from None
+        raise InputError(f"{path} is damaged or not a {path.suffix} file of numbers") from None
+
+
+def parsed(kind: str, text: str, where: object, hint: str = "", **options: Any) -> Any:
+    """The document that a text in JSON or TOML holds.
+
+    Args:
+        kind: ``"JSON"`` or ``"TOML"``.
+        text: of the file.
+        where: what messages call it.
+        hint: what messages end with.
+        options: of :func:`json.loads`.
+
+    Raises:
+        InputError: if it is no such text.
+
+    >>> parsed("TOML", "a =", "a.toml")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.toml is not TOML: Invalid value (at end of document)
+    """
+    try:
+        return json.loads(text, **options) if kind == "JSON" else tomllib.loads(text)
+    except RecursionError:
+        raise InputError(f"{where} is not {kind} that can be read: it is nested too deeply{hint}") from None
+    except ValueError as error:
+        raise InputError(f"{where} is not {kind}: {error}{hint}") from None
 
 
 def write(path: str | Path, content: str | bytes) -> None:

@@ -31,26 +31,27 @@ class Ended(NamedTuple):
     err: str
 
 
-def call(*words):
-    """Run ``agattn WORDS`` in this process, and see that it ends as the contract says."""
+def call(line="", *more):
+    """Run ``agattn LINE MORE`` in this process, and see that it ends as the contract says."""
+    words = [*line.split(), *map(str, more)]
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
     with (
         contextlib.redirect_stdout(streams[0]),
         contextlib.redirect_stderr(streams[1]),
         pytest.raises(SystemExit) as end,
     ):
-        main([str(word) for word in words])
+        main(words)
     status = end.value.code
     assert status in STATUSES and (status != 1 or words[0] in REFUSALS), (words, status)
     return Ended(status, *(stream.buffer.getvalue().decode() for stream in streams))
 
 
-def document(*words, status=0):
-    """The JSON document that ``agattn WORDS --json`` prints, checked against its schema."""
-    ended = call(*words, "--json")
+def document(line, *more, status=0):
+    """The JSON document that ``agattn LINE MORE --json`` prints, checked against its schema."""
+    ended = call(line, *more, "--json")
     assert ended.status == status, ended
     found = json.loads(ended.out)
-    validate(words[0], found)
+    validate(line.split()[0], found)
     return found
 
 

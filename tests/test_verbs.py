@@ -155,50 +155,7 @@ def test_training_from_weights_beyond_all_bounds_is_divergence(scale, monkeypatc
     assert run["outcome"] == "diverged"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("-d 3 -o 2 -t 1 --engine singular", "with one token only V and A + Aᵀ matter"),
-        ("-d 5 -o 5 --metric gaussian --engine singular", "49 variables are too many to finish"),
-        ("-d 3 -o 4 --method equations --engine singular", "too many to finish"),
-    ],
-)
-def test_bad_input_is_refused_before_an_engine_is_looked_for(words, said, monkeypatch):
-    from command_line import call
-
-    monkeypatch.setenv("AGATTN_SINGULAR", "/nowhere")
-    ended = call("critical-points", *words.split())
-    assert ended.status == 2 and said in ended.err
-
-
 def test_the_degree_is_known_by_the_argument_that_is_named():
     at_two, at_one = (ag.degree(ag.SingleLayer(2, 1, 1, t=t)) for t in (2, 1))
     assert (at_two.degree, at_two.reason.partition(":")[0]) == (3, "intersection theory")
     assert (at_one.degree, at_one.reason) == (1, "M̄ is all of the space")
-
-
-LAYER, MODEL = ag.SingleLayer(2, 1), ag.Network([ag.Linear(2)], dim=2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: ag.ideal(LAYER, workers=2, stratum=(1, 1, 1)),
-            "workers=2 is for the equations of one layer",
-        ),
-        (
-            lambda: ag.ideal(LAYER, 3, "singular", workers=2),
-            "workers=2 is for .*, found natively; leave it out",
-        ),
-        (lambda: ag.ideal(MODEL, workers=2), "workers=2 is for the equations of one layer"),
-        (lambda: ag.hilbert_function(MODEL, 2, workers=2), "workers=2 is for the equations of one layer"),
-        (lambda: ag.ideal(LAYER, characteristic=7), "characteristic=7 is for an engine, .*name an engine: "),
-        (lambda: ag.hilbert_function(LAYER, characteristic=7), "characteristic=7 is for an engine"),
-        (lambda: ag.degree(LAYER, characteristic=7), "native results hold over ℚ; leave it out"),
-    ],
-)
-def test_what_nothing_would_use_is_refused(call, message):
-    """As the shell refuses --workers and --field there."""
-    with pytest.raises(ag.InputError, match=message):
-        call()

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import difflib
 import sys
-import tomllib
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +35,7 @@ from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
 from agattn.errors import InputError, nearest
-from agattn.files import check_file, read_text
+from agattn.files import about, check_file, parsed, read_text
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20
@@ -95,11 +94,8 @@ def read_toml(text: str, where: str) -> Network:
     Raises:
         InputError: if it is not TOML, a key or a type is unknown, or the layers do not fit together.
     """
-    try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is not TOML: {error}") from None
-    with _named(where):
+    table = parsed("TOML", text, where)
+    with about(where):
         return from_table(table)
 
 
@@ -145,7 +141,7 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
     needed = [one.name for one in known if one.default is MISSING]
     check_keys(where, table, ("type", *(one.name for one in known)), needed)
     given = {key: value for key, value in table.items() if key != "type"}
-    with _named(where):
+    with about(where):
         if layer is Skip:
             if depth == _DEEPEST:
                 raise InputError(f"there are more than {_DEEPEST} layers inside of each other")
@@ -165,15 +161,6 @@ def check_keys(
     for key in needed:
         if key not in table:
             raise InputError(f"{where} has no {key}")
-
-
-@contextmanager
-def _named(where: str) -> Iterator[None]:
-    """Put the place in the file before the message of an error."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 def read_program(path: Path, name: str) -> Architecture:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.scalars import Array, as_floats, coarsest, matrix, scalars
+from agattn.algebra.scalars import Array, as_floats, coarsest, matrix
 from agattn.errors import InputError
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights, weights
@@ -100,8 +100,7 @@ class Checkpoint:
     def __len__(self) -> int:
         """The number of heads in all layers."""
         if self.layout == "plain":
-            shape = self.file.shape("V")
-            return shape[0] if len(shape) == 3 else 1
+            return len(layers_of(self.file)[0])
         return len(self._names) * self._heads
 
     def __iter__(self) -> Iterator[Head]:
@@ -351,17 +350,6 @@ def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> No
 
 
 def _plain_heads(file: WeightFile) -> Iterator[Head]:
-    V = as_floats(scalars(file["V"], "V"))
-    if "A" in file:
-        A = as_floats(scalars(file["A"], "A"))
-        if A.ndim in (2, 3) and A.shape[-1] != A.shape[-2]:
-            raise InputError(f"A has the shape {A.shape}; it must be square")
-        K, Q = (np.broadcast_to(np.eye(A.shape[-1]), A.shape), A) if A.ndim in (2, 3) else (A, A)
-    else:
-        K, Q = (as_floats(scalars(file[letter], letter)) for letter in "KQ")
-    arrays = [M[None] if M.ndim == 2 else M for M in (K, Q, V)]
-    if any(M.ndim != 3 for M in arrays) or len({len(M) for M in arrays}) > 1:
-        shapes = ", ".join(str(M.shape) for M in (K, Q, V))
-        raise InputError(f"K, Q and V have the shapes {shapes}; they must be matrices, or h matrices each")
-    for head, (k, q, v) in enumerate(zip(*arrays, strict=True)):
-        yield Head(0, head, k, q, v)
+    for number, w in enumerate(layers_of(file)[0]):
+        K, Q = (np.eye(len(w.A)), w.A) if w.K is None or w.Q is None else (w.K, w.Q)
+        yield Head(0, number, as_floats(K), as_floats(Q), as_floats(w.V), w.dtype)

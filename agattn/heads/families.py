@@ -10,19 +10,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from agattn.calls import shown
 from agattn.errors import InputError, nearest
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(msgspec.Struct, frozen=True):
     """What is true or false: always, or as a key says.
 
     Attributes:
@@ -66,8 +66,7 @@ def boolean(key: str, value: object) -> bool:
     return value
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The names of the tensors of a layer: of queries, keys and values, or of one tensor with the three."""
 
     q: str = ""
@@ -83,22 +82,21 @@ class Layout:
         return {"fused": self.fused} if self.fused else {"q": self.q, "k": self.k, "v": self.v}
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What ``families.toml`` says of a family."""
 
     name: str
     models: tuple[str, ...]
-    keys: Mapping[str, tuple[str, ...]]  #: by role
-    default: Mapping[str, Any]  #: by role
+    keys: dict[str, tuple[str, ...]]  #: by role
     positions: str
     norm: str
     perceptron: str
-    causal: Switch | bool
-    biases: Mapping[str, Switch]  #: by the letters of the matrices
-    qk_norm: Switch
-    alibi: Switch
-    multi_query: Switch
+    default: dict[str, Any] = {}  #: by role
+    causal: Switch | bool = True
+    biases: dict[str, Switch] = {}  #: by the letters of the matrices
+    qk_norm: Switch = Switch()
+    alibi: Switch = Switch()
+    multi_query: Switch = Switch()
     layout: str = ""
     output_gate: bool = False
     relative: str = ""
@@ -117,19 +115,18 @@ class Family:
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
 
 
-@dataclass(frozen=True)
-class Common:
+class Common(msgspec.Struct, frozen=True):
     """What ``families.toml`` says of all families."""
 
     words: tuple[str, ...]
     attention: tuple[str, ...]
     other_layers: tuple[str, ...]
-    refused: Mapping[str, str]
-    named: Mapping[str, str]
-    named_if: Mapping[str, str]  #: unless that key is false
+    refused: dict[str, str]
+    named: dict[str, str]
+    named_if: dict[str, str]  #: unless that key is false
     harmless: tuple[str, ...]
     rope: tuple[str, ...]
-    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    layouts: dict[str, Layout]
 
     def is_suspicious(self, key: str) -> bool:
         """Whether the name of a key says that it may matter."""
@@ -150,36 +147,25 @@ def _tables() -> dict[str, Any]:
 def common() -> Common:
     """What is said of all families."""
     table = _tables()
-    words, attention, others = (tuple(table[name]) for name in ("words", "attention", "other_layers"))
-    layouts = {name: Layout(**one) for name, one in table["layouts"].items()}
-    harmless, rope = tuple(table["harmless"]["keys"]), tuple(table["rope"]["harmless"])
-    return Common(
-        words, attention, others, table["refused"], table["named"], table["named_if"], harmless, rope, layouts
-    )
+    lists = {"harmless": table["harmless"]["keys"], "rope": table["rope"]["harmless"]}
+    return msgspec.convert(table | lists, Common)
 
 
 @cache
 def families() -> Mapping[str, Family]:
     """All families by name."""
-    table = _tables()["families"]
-    return {name: _family(name, table) for name in table}
-
-
-def _family(name: str, tables: Mapping[str, Any]) -> Family:
-    table = _inherited(name, tables)
-    keys = {role: _texts(names) for role, names in table.pop("keys").items()}
-    switches = {one: _switch(table.pop(one, False)) for one in ("qk_norm", "alibi", "multi_query")}
-    biases = {letters: _switch(one) for letters, one in table.pop("biases", {}).items()}
-    causal = table.pop("causal", True)
-    lists = {one: _texts(table.pop(one, ())) for one in ("models", "turning", "always", "harmless")}
-    found: dict[str, Any] = {**table, **switches, **lists, "biases": biases, "keys": keys}
-    found["causal"] = causal if isinstance(causal, bool) else _switch(causal)
-    return Family(name=name, **{"default": {}, **found})
+    tables = _tables()["families"]
+    return {name: msgspec.convert({"name": name, **_inherited(name, tables)}, Family) for name in tables}
 
 
 def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a family, and those of the family that it is like; of keys and defaults each."""
     own = dict(tables[name])
+    keys = own.get("keys", {})
+    own["keys"] = {role: [names] if isinstance(names, str) else names for role, names in keys.items()}
+    own |= {name: _switch(own[name]) for name in ("qk_norm", "alibi", "multi_query") if name in own}
+    if "biases" in own:
+        own["biases"] = {letters: _switch(given) for letters, given in own["biases"].items()}
     if "like" not in own:
         return own
     other = _inherited(own.pop("like"), tables)
@@ -187,12 +173,8 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
     return {**other, **own, **both}
 
 
-def _switch(given: Any) -> Switch:
-    return Switch(default=given) if isinstance(given, bool) else Switch(**given)
-
-
-def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _switch(given: Any) -> Any:
+    return {"default": given} if isinstance(given, bool) else given
 
 
 def find(model: object, family: str | None = None) -> Family:

@@ -34,6 +34,7 @@ from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_sing
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
+from agattn.files import about
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import (
     SAFE,
@@ -346,11 +347,9 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
     queries: list[Array] = []  # of the group that is read
     for head in checkpoint:
         log.info(f"head {len(found) + 1} of {len(checkpoint)}")
-        try:
+        with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
             found.append(((head.layer, head.head), geometry))
-        except InputError as error:
-            raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
         group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
         if group is not None:
             queries.append(head.Q.ravel())

@@ -14,7 +14,6 @@ agattn.errors.InputError: n_head_kv is 1, a key that is not known of gpt2 and ma
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -23,12 +22,15 @@ from typing import Any, Literal, NamedTuple
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
-from agattn.calls import shown
+from agattn.calls import positive_integer, shown
 from agattn.errors import InputError, nearest
-from agattn.files import read_text
+from agattn.files import parsed, read_text
 from agattn.heads.families import Family, Switch, common, find
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
+
+#: The layers of a model are listed one by one.
+MOST_LAYERS = 10**6
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,11 +199,7 @@ def _table(config: Any) -> tuple[Mapping[str, Any], str]:
         return found, ""
     path = Path(config)
     file = path / "config.json" if path.is_dir() else path
-    text = read_text(file)
-    try:
-        table = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file} is not JSON: {error}") from None
+    table = parsed("JSON", read_text(file), file)
     if not isinstance(table, dict):
         raise InputError(f"{file} is {shown(table)}; the config.json of a transformer is an object of keys")
     return table, f"{file}: "
@@ -281,17 +279,6 @@ def _checked(
     return found
 
 
-def size(name: str, value: object) -> int:
-    """A size in a configuration.
-
-    Raises:
-        InputError: if it is no whole number of at least 1.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} is {shown(value)}; it must be a whole number of at least 1")
-    return value
-
-
 class _Configuration:
     """The keys of a configuration, read as those of a family."""
 
@@ -332,7 +319,7 @@ class _Configuration:
     def size(self, role: str) -> int | None:
         """The size in a role; ``None`` where neither the file nor the family says it."""
         name, value = self.given(role)
-        return None if value is None else size(name, value)
+        return None if value is None else positive_integer(name, value)
 
     def needed(self, role: str) -> int:
         """The size in a role, which must be there."""
@@ -354,6 +341,8 @@ class _Configuration:
         if missing:
             raise InputError(f"{shown(self.model)} lacks {', '.join(missing)}, which {family.name} has")
         width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
+        if layers > MOST_LAYERS:
+            raise InputError(f"there are {layers} layers; at most {MOST_LAYERS} are read")
         rank = self.size("rank") or self.head(width, heads)
         value_rank = self.size("value_rank") or rank
         every = self.layers(layers, heads, rank)
@@ -429,7 +418,7 @@ class _Configuration:
         at, offset = self.given("offset")
         if isinstance(offset, bool) or not isinstance(offset, int):
             raise InputError(f"{at} is {shown(offset)}; it must be a whole number")
-        every = size(name, period)
+        every = positive_integer(name, period)
         return ["full_attention" if (n - offset) % every == 0 else "mamba" for n in range(number)]
 
     def _cyclic(self, number: int) -> list[str]:
@@ -455,7 +444,7 @@ class _Configuration:
             name = next(iter(family.keys.get("groups", ("",))))
         else:
             name, value = self.given("kv_heads")
-            found = heads if value is None else size(name, value)
+            found = heads if value is None else positive_integer(name, value)
         if found is None:
             raise InputError(
                 f"{shown(self.model)} lacks {name}, which says how many heads share keys and values"
@@ -601,7 +590,7 @@ class _Configuration:
 
 
 def _entry(name: str, value: Any, heads: int) -> int:
-    return _divides(name, size(name, value), heads)
+    return _divides(name, positive_integer(name, value), heads)
 
 
 def _block(name: str, block: Any, heads: int) -> int | None:
@@ -615,7 +604,7 @@ def _block(name: str, block: Any, heads: int) -> int | None:
             raise InputError(f"{name}.attention.{inner} is {shown(value)}, which is not known and may matter")
     if of.get("no_op") or of.get("replace_with_linear"):
         return None
-    together = size(f"{name}.attention.n_heads_in_group", of.get("n_heads_in_group"))
+    together = positive_integer(f"{name}.attention.n_heads_in_group", of.get("n_heads_in_group"))
     if heads % together:
         raise InputError(
             f"{name}.attention.n_heads_in_group is {together}; {heads} heads are no multiple of it"

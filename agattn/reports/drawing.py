@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agattn.errors import InputError
+from agattn.errors import InputError, needs
 from agattn.files import write
 from agattn.reports.document import environment
 from agattn.sheet.data import Note, Sheet
@@ -121,12 +121,8 @@ def empty(width: float, height: float) -> tuple[Figure, Any]:
     Raises:
         InputError: if matplotlib is missing.
     """
-    try:
+    with needs("drawing", "matplotlib", "figures"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
-        ) from error
     figure = Figure(figsize=(width, height))
     return figure, figure.add_subplot()
 
@@ -141,12 +137,8 @@ def page(title: str, words: str, note: str, traces: list[dict[str, Any]], layout
     Raises:
         InputError: if plotly is missing.
     """
-    try:
+    with needs("the interactive figure", "plotly", "figures"):
         from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise InputError(
-            "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
-        ) from error
     clear = "rgba(0,0,0,0)"
     shared = {"font": {"family": "system-ui, sans-serif"}, "paper_bgcolor": clear, "plot_bgcolor": clear}
     drawing = json.dumps({"data": traces, "layout": shared | layout}, sort_keys=True)

@@ -25,7 +25,7 @@ import numpy as np
 from agattn.algebra.echelon import fraction
 from agattn.algebra.entries import read_number
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, needs
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.critical_points.umbrella import SurfacePoint, critical_points_on_umbrella
@@ -116,12 +116,8 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
         return min(views, key=Scene.hidden)  # the first of the best
 
     def _level_curves(self) -> Iterable[Array]:
-        try:
+        with needs("drawing", "matplotlib", "figures"):
             from contourpy import contour_generator
-        except ImportError as error:
-            raise InputError(
-                "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
-            ) from error
         radius = self.surface.radius
         x, s = np.linspace(-radius, radius, 161), np.linspace(-1, 1, 161) * radius**0.5
         curves = contour_generator(x, s, self._value(*np.meshgrid(x, s)))

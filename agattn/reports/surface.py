@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.errors import InputError
+from agattn.errors import needs
 
 Array = np.ndarray[Any, Any]
 
@@ -54,12 +54,8 @@ def implicit_triangles(f: Callable[[Array], Array], radius: float, cells: int = 
     >>> bool(abs((sphere**2).sum(axis=2) - 1).max() < 0.02)
     True
     """
-    try:
+    with needs("drawing this surface", "scikit-image", "figures"):
         from skimage.measure import marching_cubes
-    except ImportError as error:
-        raise InputError(
-            "drawing this surface needs scikit-image; install it with: pip install 'agattn[figures]'"
-        ) from error
     values = f(_grid(radius, cells + 1)).reshape((cells + 1,) * 3)
     if not values.min() < 0 < values.max():
         return np.zeros((0, 3, 3))

@@ -14,7 +14,7 @@ import numpy as np
 from agattn.architectures import SingleLayer
 from agattn.calls import shown
 from agattn.errors import InputError
-from agattn.files import read_text
+from agattn.files import parsed, read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
@@ -83,7 +83,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    data = _read_json(path)
+    data = parsed("JSON", read_text(path), path)
     if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
         raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
     if "A" in data and not {"K", "Q"}.isdisjoint(data):
@@ -123,7 +123,7 @@ def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    data = _read_json(path)
+    data = parsed("JSON", read_text(path), path)
     if not isinstance(data, dict) or "y" not in data:
         point = read_point(path, layer)
         return tuple(coefficients(layer, point.A, point.V))
@@ -141,7 +141,7 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     """
     from agattn.geometry.sections.slices import Slice
 
-    data = _read_json(path)
+    data = parsed("JSON", read_text(path), path)
     if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
         raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
     size = layer.ambient_dimension
@@ -168,14 +168,6 @@ def slice_of(given: object, layer: SingleLayer) -> Slice:
     if not isinstance(given, Slice):
         raise InputError(f"slice is {shown(given)}; give the path of a JSON file, or a Slice")
     return given
-
-
-def _read_json(path: Path) -> object:
-    text = read_text(path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
 
 
 def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:

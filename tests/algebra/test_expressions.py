@@ -83,23 +83,6 @@ def test_a_map_of_expressions_is_the_map_of_the_function():
     assert ag.dimension(made).dimension == ag.dimension(same).dimension == 2
 
 
-@pytest.mark.parametrize(
-    ("given_as", "said"),
-    [
-        (("s**2", [X]), "give a list of expressions of sympy"),
-        ((["x**2"], [X]), "'x[*][*]2' is no expression of sympy"),
-        (([X**2], ["x"]), "'x' is no symbol of sympy"),
-        (([X * Y], [X]), "the symbol y, which has no value"),
-        (([X * Y], [X, Y], [Y]), "given twice"),
-        (([X], [X, Y]), "expressions never uses y"),
-        (([sympy.exp(X)], [X]), r"has exp\(x\), which is not polynomial"),
-    ],
-)
-def test_what_is_no_map(given_as, said):
-    with pytest.raises(InputError, match=said):
-        ag.PolynomialMap.of_expressions(*given_as)
-
-
 def test_equations_in_sympy_vanish_on_the_layer():
     layer = ag.SingleLayer(2, 1)
     k = sympy.Matrix(2, 2, sympy.symbols("a:4"))

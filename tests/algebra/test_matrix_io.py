@@ -1,5 +1,6 @@
 """Files of matrices at the limits of what they may hold."""
 
+import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import numpy as np
 import pytest
 
 from agattn.algebra.matrix_io import MAX_ENTRIES, array_of, load_matrix
+from agattn.algebra.rank import rank
 from agattn.errors import InputError
+from agattn.evidence import Evidence
 
 
 @pytest.mark.parametrize("line", ["x 1 5", "1 x 5", "1 -1 5", "1 1", "1 1 5 6", "1 1234567890 5"])
@@ -38,6 +41,25 @@ def test_an_array_without_entries_has_no_more_rows_than_other_matrices() -> None
         else:
             with pytest.raises(ValueError, match="a size that the file cannot hold"):
                 array_of(file, 0)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+def test_every_sparse_format_of_scipy_is_read(tmp_path: Path, kind: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    rows = np.array([[1, 0, 2, 0], [0, 3, 0, 0], [2, 0, 4, 0], [0, 0, 0, 2**62]])
+    for number, make in enumerate((sparse.csr_matrix, sparse.csr_array)):
+        sparse.save_npz(tmp_path / f"{number}.npz", make(rows).asformat(kind))
+        found = rank(load_matrix(tmp_path / f"{number}.npz"))
+        assert (found.rank, found.shape, found.evidence) == (3, (4, 4), Evidence.PROVED)
+
+
+def test_sparse_matrices_name_the_extra_with_scipy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("format", "shape", "data", "row", "col")
+    np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.arange(2)))
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    message = r"a\.npz holds a sparse matrix, which needs scipy; .* pip install 'agattn\[train\]'"
+    with pytest.raises(InputError, match=message):
+        load_matrix(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize(

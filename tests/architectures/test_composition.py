@@ -272,43 +272,6 @@ def test_bounds_of_layers_add_up():
     assert (deep.dimension, deep.evidence) == (3 + 2 - 1, Evidence.PROVED)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ag.Network([], 2), "there are no layers"),
-        (lambda: ag.Network([ag.Linear(2), 3], 2), "layer 2 is 3, which is no layer; there are ag.Attention"),
-        (lambda: ag.Network("ab", 2), "the layers are 'ab'; they must be a list"),
-        (lambda: ag.Network([ag.Linear(0)], 2), "out is 0; it must be a whole number of at least 1"),
-        (lambda: ag.Network([ag.Linear(2)], 0), "dim is 0"),
-        (lambda: ag.Network([ag.Linear(2)], 2, 0), "tokens is 0"),
-        (lambda: ag.Perceptron(5, 2), "widths is 5; it must be a list"),
-        (lambda: ag.Perceptron([5, 0], 2), r"widths\[1\] is 0"),
-        (lambda: ag.Attention(2, 3, rotary=True), "rank is 3; rotary positions turn pairs"),
-        (lambda: ag.Attention(2, 3, rotary=2), "rotary is 2 and rank is 3; a rank has rank/2 pairs"),
-        (lambda: ag.Attention(2, 3, rotary=0), "rotary is 0; it must be a whole number of at least 1"),
-        (lambda: ag.Attention(2, 2, mask="casual"), "mask is 'casual'; did you mean 'causal'?"),
-        (lambda: ag.Attention(2, 2, mask=[[1, 2], [0, 1]]), "a square matrix of 0 and 1"),
-        (lambda: ag.Attention(2, 2, mask=[[1, 0.9], [0, 1]]), "a square matrix of 0 and 1"),
-        (lambda: ag.Attention(2, 2, skip="yes"), "skip is 'yes'; it must be true or false"),
-        (lambda: ag.Attention(2, 2, mask=[[1, 0], [1, 0]], normalization="softmax"), "lets token 2 see no"),
-        (lambda: ag.Attention(2, 2, normalization="relu"), "function with a corner at 0, such as ReLU, has"),
-        (lambda: ag.Attention(2, 2, normalization="softmx"), "is 'softmx'; did you mean 'softmax'?"),
-        (lambda: ag.Attention(2, 2, normalization={"series": "1,1"}), "series is '1,1'; it must be a list"),
-        (lambda: ag.Attention(2, 2, normalization={"series": ["1", "x"]}), "must be rational numbers such"),
-        (lambda: ag.Attention(2, 2, normalization={"series": [0, 1]}), "its first coefficient, φ.0., must"),
-        (lambda: ag.Attention(2, 2, normalization={"series": [1, 0]}), "beyond the first must differ from 0"),
-        (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask has 1 rows, one for"),
-        (lambda: ag.Network([ag.Attention(2, 2, skip=True)], 3, 2), "layer 1: skip adds the input, 3×2, to"),
-        (lambda: ag.Network([ag.CrossAttention(1, 1, 3)], 2, 3), "context is 3, and there are 3 tokens"),
-        (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and slides along 3"),
-        (lambda: ag.Network([ag.Convolution(4, 2)], 3), "filter is 4, and slides along 3 entries"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_named(make, message):
-    with pytest.raises(ag.InputError, match=message):
-        make()
-
-
 def test_cross_attention_is_attention_with_a_mask():
     """The asking tokens see the context alone; of the masked layer they are the last tokens."""
     mask = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import DeepNetwork
 from agattn.algebra.arithmetic import (
     BallArithmetic,
     FloatArithmetic,
@@ -14,7 +13,9 @@ from agattn.algebra.arithmetic import (
     RingArithmetic,
     to_balls,
 )
-from agattn.architectures import draw_parameters
+from agattn.architectures import DeepNetwork, draw_parameters
+from agattn.architectures.network import check_tokens
+from agattn.errors import TooLargeError
 from agattn.geometry.identifiability import virtual_weights as deep
 
 LARGEST = 1073741789
@@ -81,3 +82,9 @@ def test_wrong_input_shape():
     network = DeepNetwork((2, 1), (1,), 3)
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
         evaluate(network, draw_parameters(network, np.ones), np.ones((2, 2)), FloatArithmetic())
+
+
+def test_tokens_are_counted():
+    check_tokens(DeepNetwork((2, 2), (2,), t=1000))
+    with pytest.raises(TooLargeError, match="t is 3000"):
+        check_tokens(DeepNetwork((2, 2), (2,), t=3000))

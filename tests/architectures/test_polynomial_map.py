@@ -3,7 +3,6 @@
 import tracemalloc
 from fractions import Fraction
 from itertools import combinations
-from math import exp
 
 import numpy as np
 import pytest
@@ -185,53 +184,18 @@ def raises(A, X):
 
 
 @pytest.mark.parametrize(
-    ("function", "shapes", "inputs", "message"),
+    ("function", "message"),
     [
-        (lambda A, X: A / X, {"A": (2, 2)}, 2, "<lambda> divides by a parameter or an input"),
-        (lambda A, X: 1 / A, {"A": (2, 2)}, 2, "divides by a parameter"),
-        (lambda A, X: A @ X / 0, {"A": (2, 2)}, 2, "divides by 0"),
-        (lambda A, X: np.exp(A @ X), {"A": (2, 2)}, 2, r"uses np\.exp, which is not polynomial"),
-        (lambda A, X: exp(A[0, 0]), {"A": (2, 2)}, 2, "makes a plain number of a parameter"),
-        (lambda A, X: abs(A @ X), {"A": (2, 2)}, 2, "takes an absolute value"),
-        (lambda A, X: A if A[0, 0] > 0 else X, {"A": (2, 2)}, 2, "compares values"),
-        (lambda A, X: A @ X if A[0, 0] else X, {"A": (2, 2)}, 2, "compares values"),
-        (lambda A, X: A == X, {"A": (2, 2)}, 2, "compares values"),
-        (lambda A, X: np.maximum(A @ X, 0), {"A": (2, 2)}, 2, r"uses np\.maximum"),
-        (lambda A, X: np.linalg.inv(A) @ X, {"A": (2, 2)}, 2, "makes a numpy array|uses np.inv"),
-        (lambda A, X: (A @ X) ** -1, {"A": (2, 2)}, 2, "takes a power that is no whole number"),
-        (lambda A, X: 2**A @ X, {"A": (2, 2)}, 2, "in an exponent"),
-        (lambda A, X: A @ X + float("nan"), {"A": (2, 2)}, 2, "has the constant nan"),
-        (lambda A, X: A[[0, 0]] @ X, {"A": (2, 2)}, 2, r"takes the index \[0, 0\]"),
-        (lambda A, X: A.reshape(4), {"A": (2, 2)}, 2, r"uses \.reshape, which arrays have not here"),
-        (lambda A, X: A @ X, {"A": (2, 3)}, 2, "has 2×3 @ 2, whose shapes do not fit"),
-        (lambda A, X: A + X, {"A": (2, 3)}, 2, r"has 2×3 \+ 2, whose shapes do not fit"),
-        (lambda A, X: A[5] @ X, {"A": (2, 2)}, 2, "raised IndexError"),
-        (raises, {"A": (2, 2)}, 2, "raises raised KeyError: 'key'"),
-        (lambda A, X: None, {"A": (2, 2)}, 2, "returns None; it must return an array"),
-        (lambda A, X: "ab", {"A": (2, 2)}, 2, "has the constant 'ab'"),
-        (lambda A, X: [A, A[0]], {"A": (2, 2)}, 2, "parts have different shapes"),
-        (lambda A, X: A[None, None] * X, {"A": (2, 2)}, 2, "returns an array of 1×1×2×2"),
-        (lambda A, B, X: A @ X, {"A": (2, 2), "B": 2}, 2, "never uses B; leave it out"),
-        (lambda A, X: A, {"A": (2, 2)}, 2, "never uses X; leave out inputs"),
-        (lambda A, X: A @ X, {"A": (2, 2)}, None, "takes X, whose shape is not known; give inputs"),
-        (lambda A, B, X: A @ X, {"A": (2, 2)}, 2, "takes B, whose shape is not known; add B"),
-        (lambda weight, X: weight, {"weigth": (2, 2)}, 2, "takes no weigth; did you mean 'weight'?"),
-        (lambda A, X: A @ X, {"A": (2, 0)}, 2, "a size of A is 0"),
-        (lambda A, X: A @ X, {"A": (2, 2)}, (2, 2, 2), "it must have 1 or 2 numbers"),
-        (lambda A, X: A @ X, {}, 2, r"the parameters are \{\}"),
-        (lambda X: X, {"X": 2}, 2, "a parameter is called X"),
-        (lambda A, X: A[True] @ X, {"A": (2, 2)}, 2, "takes the index True; use whole numbers"),
-        (lambda A, X: (A @ X).sum(axis=(0, 1)), {"A": (2, 2)}, 2, r"sums along axis \(0, 1\) of an array"),
-        (counts, {"A": (2, 2)}, 2, "counts gives two different results for the same arguments"),
-        (random, {"A": (2, 2)}, 2, "random gives two different results for the same arguments"),
-        (keeps, {"A": (2, 2)}, 2, "keeps keeps an array from one call to the next"),
-        (lambda A, X: A @ X, {"inputs": (2,) * 9}, 2, "the shape of inputs .* must have at most 8 numbers"),
-        ("A @ X", {"A": 2}, 2, "the function is 'A @ X'; it must be a Python function"),
+        (lambda A, X: np.linalg.inv(A) @ X, "makes a numpy array|uses np.inv"),
+        (raises, "raises raised KeyError: 'key'"),
+        (counts, "counts gives two different results for the same arguments"),
+        (random, "random gives two different results for the same arguments"),
+        (keeps, "keeps keeps an array from one call to the next"),
     ],
-)  # fmt: skip
-def test_errors_are_one_clear_line(function, shapes, inputs, message):
+)
+def test_errors_are_one_clear_line(function, message):
     with pytest.raises(ag.InputError, match=message) as caught:
-        ag.PolynomialMap(function, shapes, inputs)
+        ag.PolynomialMap(function, {"A": (2, 2)}, 2)
     assert "\n" not in str(caught.value)
 
 

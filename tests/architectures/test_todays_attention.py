@@ -223,35 +223,6 @@ def test_the_state_of_a_delta_rule_is_turned_by_rotations():
     assert [(family.name, family.dimension) for family in found.families] == [("O(a)", 1), ("scaling", 1)]
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (
-            lambda: ag.Attention(2, 2, heads=3, kv_heads=2, value_rank=1),
-            "heads must be a multiple of kv_heads",
-        ),
-        (
-            lambda: ag.Attention(2, 2, heads=2, kv_heads=4, value_rank=1),
-            "heads must be a multiple of kv_heads",
-        ),
-        (lambda: ag.Attention(2, 2, heads=4, kv_heads=2), "give value_rank"),
-        (lambda: ag.Attention(2, 2, kv_latent=0), "kv_latent is 0; it must be"),
-        (lambda: ag.Attention(2, 3, rotary=True, kv_latent=2), "so it must be even"),
-        (
-            lambda: ag.Attention(2, 2, 4, 1, "none", False, False, "none", 2),
-            "takes 8 arguments",
-        ),
-        (lambda: ag.Recurrence(2, 2, "gated_delta"), "did you mean 'gated-delta'?"),
-        (lambda: ag.Recurrence(2, 2, "sigmoid-gate"), "not polynomial.* take 'scalar-gate'"),
-        (lambda: ag.Recurrence(2, 2, heads=0), "heads is 0"),
-    ],
-)
-def test_what_is_refused_is_said_in_a_line(make, said):
-    with pytest.raises(InputError, match=said) as refused:
-        make()
-    assert "\n" not in str(refused.value)
-
-
 def test_model_files():
     text = """
 [input]

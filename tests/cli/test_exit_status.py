@@ -3,19 +3,16 @@
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
-from command_line import call, full_disk, run, run_each, start
+from command_line import call, full_disk, run, run_each
 
-from agattn.architectures import SingleLayer
 from agattn.cli.main import main
-from agattn.experiments.studies.jobs import Job, perform, versions_for
-from agattn.experiments.studies.study import study
+from agattn.cli.output import check_destination, check_drawing
+from agattn.errors import InputError
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 COMMANDS = [
@@ -101,8 +98,10 @@ def test_an_error_of_ours_shows_where_and_has_a_status_of_its_own(monkeypatch):
 
 @pytest.mark.parametrize("digits", [12, 1500, 4000, 5000])
 def test_a_long_number_is_refused_and_not_repeated(digits):
-    status, _, err = call("verify", "-d", digits * "9", "-o", "1")
+    status, _, err = call("verify -d", digits * "9", "-o", "1")
     assert status == 2 and "at most 1000000000" in err and len(err) < 200
+    status, _, err = call("emit fiber -d 2 -o 1 --field", digits * "9")
+    assert status == 2 and err.startswith("agattn: the field is") and len(err) < 200
 
 
 # What is written
@@ -199,35 +198,7 @@ def test_a_disk_that_fills_up_in_a_study(tmp_path, more, limit):
         assert out == ""
 
 
-@pytest.mark.parametrize(("words", "target"), WRITING, ids=named)
-def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path, fakes, monkeypatch):
-    def work(*_, **__):
-        raise AssertionError("the work was begun")
-
-    started = tmp_path / "started"
-    for engine in ("M2", "Singular"):
-        fakes.write(engine, f"touch {shlex.quote(str(started))}")
-    words = prepared(tmp_path, words)
-    for place in (
-        "agattn.verification.verify.verify", "agattn.experiments.studies.study.perform",
-        "agattn.algebra.rank.rank", "agattn.engines.run.run",
-        "agattn.reports.architecture_report.report", "agattn.heads.head_geometry.classify_checkpoint",
-        "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
-        "agattn.experiments.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal",
-        "agattn.engines.emit.emit",
-        "agattn.heads.coefficients.rlct",
-        "agattn.experiments.studies.lines.read_lines",
-    ):  # fmt: skip
-        monkeypatch.setattr(place, work)
-    (tmp_path / "file").touch()
-    for folder in (tmp_path / "file", Path("/proc/self")):
-        status, out, err = call(*words, folder / target.partition("/")[0])
-        assert (status, out) == (2, "") and err.count("\n") == 1, err
-        assert ("cannot keep" if "--cache" in words else "cannot write") in err
-        assert not started.exists()
-
-
-# Streams that are closed, and interrupts while Python reads its modules
+# Streams that are closed
 
 #: Command lines, each with its exit status, and whether it prints on stdout.
 STATUS = {
@@ -271,122 +242,14 @@ def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):
     assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, timeout=300).returncode == 0
 
 
-#: Interrupts this process when the n-th module is looked for, from the first of the command line on.
-INTERRUPTED = """
-import os, runpy, signal, sys
-class Finder:
-    left, begun = {n}, False
-    def find_spec(self, name, path=None, target=None):
-        self.begun |= name == "agattn.cli"
-        self.left -= self.begun
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGINT)
-sys.argv = ["agattn", "verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "3.3"]
-sys.meta_path.insert(0, Finder())
-runpy.run_module("agattn", run_name="__main__")
-"""
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 40, 90, 150, 220, 300, 370])
-def test_an_interrupt_while_modules_are_read_is_silent(n):
-    default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    status, out, err = run(code=default + INTERRUPTED.replace("{n}", str(n)))
-    assert status in (130, -signal.SIGINT) and out == ""
-    assert err in ("", "agattn: interrupted; nothing was left behind\n")
-
-
-@pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
-def test_an_interrupt_at_any_time_is_silent(milliseconds):
-    # It says when it has done what agattn/__main__.py begins with; before that Python prints a traceback.
-    # To degree 7 the command takes more than 20 seconds.
-    code = "import runpy, signal, sys; sys.argv[1:] = 'ideal -d 4 -o 2 -a 2 --max-degree 7'.split()\n"
-    code += "signal.signal(signal.SIGINT, signal.SIG_DFL); print(flush=True)\n"
-    process = start(code=code + "runpy.run_module('agattn', run_name='__main__')")
-    process.stdout.readline()
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(milliseconds / 1000)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
-    assert process.returncode in (130, -signal.SIGINT) and out == ""
-    assert err in ("", "agattn: interrupted; nothing was left behind\n")
-
-
-# Sleeps are short, as a signal that arrives just before a sleep is dealt with after it.
-LOST = """
-import time
-from agattn.cli import interrupts
-interrupts.catch()
-while True:
-    try:
-        print("begun", flush=True)
-        while True:
-            time.sleep(0.01)
-    except KeyboardInterrupt:
-        pass
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.slow
-def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
-    process = start(code=LOST)
-    assert process.stdout.readline() == "begun\n"
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert (
-        process.returncode == 130
-        and set(out.split()) == {"begun"}
-        and err == "agattn: interrupted; nothing was left behind\n"
-    )
-
-
-DESTRUCTOR = """
-import os, signal, time
-from agattn.cli import interrupts
-interrupts.catch()
-class Interrupted:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)
-class Wrong:
-    def __del__(self):
-        raise ValueError("told")
-Wrong()
-Interrupted()
-print("begun", flush=True)
-try:
-    time.sleep(60)
-except KeyboardInterrupt:
-    print("again")
-"""
-
-
-@pytest.mark.slow
-def test_an_interrupt_of_a_destructor_is_silent_and_comes_again():
-    """Python goes on after what a destructor raises; of all but an interrupt it tells."""
-    process = start(code=DESTRUCTOR)
-    out, err = process.communicate(timeout=30)
-    assert out == "begun\nagain\n" and err.endswith("ValueError: told\n")
-    assert err.count("Exception ignored in") == 1 and "KeyboardInterrupt" not in err
-
-
-@pytest.mark.slow
-def test_an_interrupt_is_not_repeated_while_all_is_closed():
-    code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
-    process = start(code=code)
-    assert process.stdout.readline() == "begun\n"
-    process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=60) == ("", "closed\n")
-
-
-def test_an_interrupt_inside_of_numpy_is_no_error_of_agattn(monkeypatch):
-    def broken(*_):
-        raise SystemError("a class returned a result with an exception set") from KeyboardInterrupt()
-
-    monkeypatch.setattr(command_line, "run", broken)
-    assert call("doctor") == (130, "", "agattn: interrupted; nothing was left behind\n")
-    monkeypatch.setattr(Job, "answer", broken)
-    with pytest.raises(KeyboardInterrupt):
-        perform(Job(SingleLayer(2, 1), "strata"), versions_for("native"), False)
-    with pytest.raises(KeyboardInterrupt):
-        list(study([Job(SingleLayer(2, 1), "strata")]))
+def test_destinations(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    check_destination(tmp_path / "new" / "file.md")
+    check_destination(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    for path, folder in (("file", True), ("", False), ("file/x", False)):
+        with pytest.raises(InputError, match="cannot write"):
+            check_destination(tmp_path / path, folder=folder)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="needs matplotlib"):
+        check_drawing(tmp_path / "x.png")

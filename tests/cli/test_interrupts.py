@@ -5,15 +5,21 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
 import pytest
-from command_line import call, eventually, start
+from command_line import call, eventually, run, start
 
+from agattn.architectures import SingleLayer
+from agattn.cli.main import main
 from agattn.experiments.studies import workers
+from agattn.experiments.studies.jobs import Job, perform, versions_for
+from agattn.experiments.studies.study import study
 from tests.faults.studies import alive
 
+command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 #: Says each step on stdout, and then waits to be interrupted there.
 WAITS = """
 import os, time
@@ -155,3 +161,142 @@ def test_nothing_is_left_of_a_command_that_was_killed(tmp_path, number, command)
     words, processes, first = (IDEAL, 4, 0.0) if command == "ideal" else (report, 1, 0.8)
     for n in range(8):
         killed(number, words, processes, tmp_path / f"{n}", first + random.Random(n).uniform(0, 1.5))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_does_not_wait_for_native_computations():
+    code = (
+        "import os, time, agattn.verification.verify as v\n"
+        "def slow(*_):\n"
+        "    os.write(1, b'started\\n')\n"
+        "    time.sleep(600)\n"
+        "v._Work._compute = slow\n"
+        "from agattn.cli.main import main\n"
+        "main(['verify', '-d', '2', '-o', '1', '--engine', 'native'])\n"
+    )
+    process = start(code=code)
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=30)[1]  # long before the computation ends
+    assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
+
+
+#: Interrupts this process when the n-th module is looked for, from the first of the command line on.
+INTERRUPTED = """
+import os, runpy, signal, sys
+class Finder:
+    left, begun = {n}, False
+    def find_spec(self, name, path=None, target=None):
+        self.begun |= name == "agattn.cli"
+        self.left -= self.begun
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.argv = ["agattn", "verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "3.3"]
+sys.meta_path.insert(0, Finder())
+runpy.run_module("agattn", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 40, 90, 150, 220, 300, 370])
+def test_an_interrupt_while_modules_are_read_is_silent(n):
+    default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    status, out, err = run(code=default + INTERRUPTED.replace("{n}", str(n)))
+    assert status in (130, -signal.SIGINT) and out == ""
+    assert err in ("", "agattn: interrupted; nothing was left behind\n")
+
+
+@pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
+def test_an_interrupt_at_any_time_is_silent(milliseconds):
+    # It says when it has done what agattn/__main__.py begins with; before that Python prints a traceback.
+    # To degree 7 the command takes more than 20 seconds.
+    code = "import runpy, signal, sys; sys.argv[1:] = 'ideal -d 4 -o 2 -a 2 --max-degree 7'.split()\n"
+    code += "signal.signal(signal.SIGINT, signal.SIG_DFL); print(flush=True)\n"
+    process = start(code=code + "runpy.run_module('agattn', run_name='__main__')")
+    process.stdout.readline()
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(milliseconds / 1000)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode in (130, -signal.SIGINT) and out == ""
+    assert err in ("", "agattn: interrupted; nothing was left behind\n")
+
+
+# Sleeps are short, as a signal that arrives just before a sleep is dealt with after it.
+LOST = """
+import time
+from agattn.cli import interrupts
+interrupts.catch()
+while True:
+    try:
+        print("begun", flush=True)
+        while True:
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
+def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
+    process = start(code=LOST)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (
+        process.returncode == 130
+        and set(out.split()) == {"begun"}
+        and err == "agattn: interrupted; nothing was left behind\n"
+    )
+
+
+DESTRUCTOR = """
+import os, signal, time
+from agattn.cli import interrupts
+interrupts.catch()
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+class Wrong:
+    def __del__(self):
+        raise ValueError("told")
+Wrong()
+Interrupted()
+print("begun", flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("again")
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_a_destructor_is_silent_and_comes_again():
+    """Python goes on after what a destructor raises; of all but an interrupt it tells."""
+    process = start(code=DESTRUCTOR)
+    out, err = process.communicate(timeout=30)
+    assert out == "begun\nagain\n" and err.endswith("ValueError: told\n")
+    assert err.count("Exception ignored in") == 1 and "KeyboardInterrupt" not in err
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_not_repeated_while_all_is_closed():
+    code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
+    process = start(code=code)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60) == ("", "closed\n")
+
+
+def test_an_interrupt_inside_of_numpy_is_no_error_of_agattn(monkeypatch):
+    def broken(*_):
+        raise SystemError("a class returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(command_line, "run", broken)
+    assert call("doctor") == (130, "", "agattn: interrupted; nothing was left behind\n")
+    monkeypatch.setattr(Job, "answer", broken)
+    with pytest.raises(KeyboardInterrupt):
+        perform(Job(SingleLayer(2, 1), "strata"), versions_for("native"), False)
+    with pytest.raises(KeyboardInterrupt):
+        list(study([Job(SingleLayer(2, 1), "strata")]))

@@ -89,7 +89,7 @@ def test_an_error_in_a_program_has_its_file_and_line(program, command, left, rai
     ],
 )
 def test_an_error_at_the_door_has_its_line(program, name, said):
-    ended = call("dimension", "--model", f"model.py:{name}")
+    ended = call("dimension --model", f"model.py:{name}")
     assert ended.status == 2 and ended.err.startswith(f"agattn: {said}") and ended.err.count("\n") == 1
 
 
@@ -98,7 +98,7 @@ def test_an_error_of_agattn_is_still_its_own(program, monkeypatch):
         raise KeyError("a mistake")
 
     monkeypatch.setattr("agattn.geometry.dimension.dimension.dimension", fails)
-    ended = call("dimension", "--model", "model.py:network")
+    ended = call("dimension --model model.py:network")
     assert ended.status == 70 and "this is an error of agattn" in ended.err
 
 
@@ -138,7 +138,7 @@ def test_nor_with_colours_nor_in_python(program, monkeypatch):
         ag.fiber(network, {f"W{EVIL}": 1})
     assert is_plain(str(caught.value))
     monkeypatch.setenv("FORCE_COLOR", "1")
-    out = call("dimension", "--config", "config.json", "--family", "gpt2").out
+    out = call("dimension --config config.json --family gpt2").out
     assert "\x1b[1m" in out and "\x1b[31m" not in out and "\\u001b[31m" in out
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
         ("a.csv", "1,2\n2,4\n", 1), ("a.csv", "# header\n1/2, 1\n\n0.25 , 1e0\n", 2),
         ("a.csv", "\ufeff1,2\n3,4\n", 2), ("a.csv", f"{LONG}0,1\n{LONG}0,1\n", 1),
         ("a.json", '{"matrix": [[1, 2], [2, 4]]}', 1), ("a.json", "[]", 0), ("a.json", "[[], []]", 0),
-        ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5 +/- 0.1"]]', 1),
+        ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5"]]', 1),
         ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", 1), ("a.mtx", SYMMETRIC, 3), ("a.mtx", SKEW, 2),
         ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1), ("A.CSV", "7\n", 1),
     ],
@@ -85,7 +84,7 @@ EXACT, ROUNDED = ("rational", "proved"), ("ball", "numerical")
         ("a.csv", "0.1,0.2\n0.3,0.6\n", EXACT), ("a.mtx", REAL, EXACT),
         ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 0.1\n2 1 0.3\n", EXACT),
         ("a.csv", "1.000000000000000,2.000000000000000\n1.000000000000000,2.000000000000000\n", ROUNDED),
-        ("a.csv", "0.1 +/- 1e-30,0.2\n0.3,0.6\n", ROUNDED), ("a.npy", [[0.1, 0.2], [0.3, 0.6]], ROUNDED),
+        ("a.npy", [[0.1, 0.2], [0.3, 0.6]], ROUNDED),
     ],
 )  # fmt: skip
 def test_decimals_in_text_are_rational_and_floats_are_not(
@@ -135,81 +134,6 @@ def write(path: Path, content: Any) -> None:
         np.save(path, content)
 
 
-def with_type(kind: str) -> bytes:
-    """A file of numpy's with this type of its entries."""
-    header = f"{{'descr': {kind}, 'fortran_order': False, 'shape': (2, 2), }}\n".encode()
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
-
-
-MARKET = "%%MatrixMarket matrix coordinate integer general\n"
-
-
-def test_a_folder_is_no_matrix(tmp_path: Path) -> None:
-    assert "is a folder; give a file that ends in .npy" in call("rank", tmp_path)[2]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.npy", None, "no such file"), ("a.txt", "1", "use .npy"), ("matrix", "1", "has no ending"),
-        ("a.npy", b"nonsense", "not a whole numpy file"), ("a.npy", b"", "not a whole numpy file"),
-        *(("a.npy", with_type(kind), "not a whole numpy file") for kind in ("()", "''", "None", "('<f8',)")),
-        *(("a.npy", with_type(kind), "not a matrix of numbers") for kind in ("[]", "{}", "'V0'", "'S0'")),
-        ("a.npy", np.array([[Fraction(1, 2)]], dtype=object), "Python objects"),
-        ("a.npy", np.array([[1j]]), "complex"), ("a.npy", np.array([[np.nan]]), "not a finite number"),
-        ("a.npy", np.array([[1, np.inf]]), "(1, 2)"), ("a.npy", np.zeros(3), "has 1 axis"),
-        ("a.npy", np.array([["x"]]), "not a matrix of numbers"), ("a.npz", b"PK nonsense", "numpy file"),
-        ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "2 arrays (a, b)"),
-        ("a.npz", {"a": np.array([None])}, "Python objects"),
-        ("a.csv", "1,2\n3\n", "line 2 has 1 entries"), ("a.csv", "1,x\n", "'x' is not a number"),
-        ("a.csv", "1,\n", "'' is not a number"), ("a.csv", "nan\n", "not a number"),
-        ("a.csv", b"\xff\xfe", "UTF-8"),
-        ("a.csv", "1+2j\n", "not a number"), ("a.csv", "", "holds no rows"),
-        ("a.csv", "__import__('os')\n", "not a number"),
-        ("a.json", "[[1, 2], [3]]", "row 2 has length 1"), ("a.json", "[[NaN]]", "NaN"),
-        ("a.json", "{", "not JSON"),
-        ("a.json", "[[1, null]]", "(1, 2) is null"), ("a.json", "[[true]]", "true"),
-        ("a.json", "[1, 2]", "row 1"),
-        ("a.json", "[" * 100_000, "nested"), ("a.json", '{"rows": []}', "key"), ("a.json", "5", "no list"),
-        ("a.json", '[["1/0"]]', "denominator 0"), ("a.json", "[[1e999999999]]", "exponent"),
-        ("a.mtx", "1 2 3\n", "does not begin"), ("a.mtx", MARKET + "2 2 1\n3 1 1\n", "line 3"),
-        ("a.mtx", MARKET + "2 2 2\n1 1 1\n", "announces 2"), ("a.mtx", MARKET + "2 2\n", "3 sizes"),
-        ("a.mtx", MARKET + "2 2 2\n1 1 1\n1 1 2\n", "twice"), ("a.mtx", MARKET, "3 sizes"),
-        ("a.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1 1\n", "complex"),
-        ("a.mtx", "%%MatrixMarket matrix array real hermitian\n1 1\n1\n", "hermitian"),
-    ],
-)  # fmt: skip
-def test_bad_files_get_one_clear_line(tmp_path: Path, name: str, content: Any, message: str) -> None:
-    path = tmp_path / name
-    write(path, content)
-    status, out, err = call("rank", path)
-    assert status == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert message in err
-    assert name in err
-
-
-def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
-    class Trap:
-        def __reduce__(self) -> tuple[Any, ...]:
-            return Path.touch, (tmp_path / "sprung",)
-
-    np.save(tmp_path / "trap.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
-    assert call("rank", str(tmp_path / "trap.npy"))[0] == 2
-    assert not (tmp_path / "sprung").exists()
-
-
-def test_bad_options(tmp_path: Path) -> None:
-    path = str(hilbert_file(tmp_path, 3))
-    assert call("rank", path, "--method", "svd")[0] == 2
-    assert call("rank", path, "--precision", "0")[0] == 2
-    status, _, err = call("rank", path, "--radius", "x")
-    assert (status, err.count("\n")) == (2, 1) and err.startswith("agattn: the radius is 'x'; it must be")
-    status, _, err = call("rank", path, "--plot", str(tmp_path / "a.txt"))
-    assert (status, ".png" in err) == (2, True)
-
-
 def test_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = str(hilbert_file(tmp_path, 8))
@@ -217,8 +141,6 @@ def test_plot(tmp_path: Path) -> None:
         picture = tmp_path / f"a.{ending}"
         assert call("rank", path, "--plot", str(picture))[0] == 0
         assert picture.read_bytes().startswith(begins)
-    status, _, err = call("rank", path, "--plot", str(tmp_path / "no" / "a.png"))
-    assert (status, err.count("\n")) == (2, 1)
 
 
 def test_plot_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

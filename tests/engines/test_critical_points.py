@@ -127,9 +127,3 @@ def test_what_is_refused(singular):
         refused = pytest.raises(InputError, match=r"needs t ≥ 2: with one token only V .* other orbits$")
         with refused, limited(force=force):
             count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular)
-    with pytest.raises(InputError, match="data were given, which have their own loss"):
-        ag.critical_points(LAYER, data=([[[1, 2], [3, 4]]], [[[1, 2]]]), samples=3)
-    with pytest.raises(InputError, match="there is no method 'weight'; did you mean 'weights'"):
-        ag.critical_points(LAYER, method="weight")
-    with pytest.raises(InputError, match="X is 1 × 2 × 2 and Y is 1 × 1 × 3"):
-        ag.critical_points(LAYER, data=([[1, 2], [3, 4]], [[1, 2, 3]]))

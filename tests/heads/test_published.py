@@ -67,7 +67,7 @@ def test_what_the_numbers_leave_out_is_named():
     assert "causal" not in said(CONFIGS["bert-base"]) and "causal mask of the softmax" in said(GPT2)
 
 
-def test_the_others_are_read_or_refused_by_name():
+def test_the_others_are_read():
     assert numbers(CONFIGS["chatglm2"]) == numbers(CONFIGS["glm4-9b"]) | {
         "layers": 28,
         "attention_layers": 28,
@@ -75,11 +75,6 @@ def test_the_others_are_read_or_refused_by_name():
     for name in ("deepseek-v2-lite", "deepseek-v3"):
         found = ag.dimension(ag.from_config(CONFIGS[name]))
         assert [one.theorem for one in found.layer] == ["agattn.latent-dimension"] * 2
-    for name, model in (("t5-small", "t5"), ("whisper", "whisper")):
-        with pytest.raises(
-            InputError, match=f"^model_type is '{model}', which is no family that is known here"
-        ):
-            ag.from_config(CONFIGS[name])
 
 
 # Published configurations with all their keys. ------------------------------------------------------------
@@ -182,11 +177,6 @@ def test_which_layers_are_attention():
         "block_types": ["recurrent", "recurrent", "attention"],
     }
     assert ag.from_config(recurrent).attention_layers == 10  # of 32
-    both = CONFIGS["qwen3-next"] | {"layer_types": ["full_attention"] * 48}
-    with pytest.raises(
-        InputError, match="layer_types and full_attention_interval name other layers of attention"
-    ):
-        ag.from_config(both)
     types = ["full_attention" if n % 4 == 3 else "linear_attention" for n in range(48)]
     assert numbers(CONFIGS["qwen3-next"] | {"layer_types": types}) == numbers(CONFIGS["qwen3-next"])
 
@@ -324,32 +314,18 @@ def test_what_the_file_does_not_say_is_said():
 
 
 def test_an_unknown_model_is_read_as_a_family_that_is_given():
-    with pytest.raises(InputError, match=r"'llama2', .*did you mean 'llama'\?.* add family=llama"):
-        ag.from_config(LLAMA | {"model_type": "llama2"})
     found = ag.from_config(LLAMA | {"model_type": "own"}, family="llama")
     assert (found.model, found.family, found.forced) == ("own", "llama", True)
     assert str(found).startswith("own, read as llama: 32 layers")
     assert not ag.from_config(LLAMA, family="llama").forced
-    with pytest.raises(
-        InputError, match="family is 'lama', which is no family that is known here; did you mean 'llama'"
-    ):
-        ag.from_config(LLAMA, family="lama")
 
 
-def test_a_key_that_may_matter_is_refused_or_ignored():
+def test_a_key_that_may_matter_is_ignored():
     strange = LLAMA | {"multi_query": True, "hidden_multiplier": 2}
-    with pytest.raises(
-        InputError, match=r"^multi_query is True, a key that is not known of llama and may matter\. If it"
-    ):
-        ag.from_config(strange)
     found = ag.from_config(strange, ignore="multi_query")
     assert found.ignored == ("multi_query",) and found.kv_heads == 8
     assert "keys that were ignored: multi_query" in found.left_out
     assert "keys that are not known here: 'hidden_multiplier'" in found.left_out
-    with pytest.raises(InputError, match=r"ignore names 'num_key_value_heads', which is read of llama"):
-        ag.from_config(strange, ignore=["multi_query", "num_key_value_heads"])
-    with pytest.raises(InputError, match="ignore names 'kv', which is no key"):
-        ag.from_config(LLAMA, ignore="kv")
 
 
 # Where configurations come from. --------------------------------------------------------------------------
@@ -374,21 +350,12 @@ def test_files_folders_dictionaries_and_objects(read, tmp_path):
 
     assert read(LLAMA) == ag.from_config(tmp_path) == ag.from_config(str(tmp_path)) == ag.from_config(LLAMA)
     assert ag.from_config(Config()) == ag.from_config(LLAMA)
-    for wrong in (3, None, [LLAMA]):
-        with pytest.raises(
-            InputError, match=r"it must be the path of a config\.json or of its folder, a dictionary"
-        ):
-            ag.from_config(wrong)
 
 
 def test_the_shell(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"model_type": "own", "kv_x": 1}))
-    refused = call("dimension", "--config", tmp_path, "--family", "llama")
-    assert refused.status == 2 and refused.err.count("\n") == 1 and "add --ignore=kv_x" in refused.err
     found = document("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x")
     assert found["config"]["ignored"] == ["kv_x"] and found["config"]["forced"]
-    stray = call("dimension", "-d", "3", "-o", "2", "--family", "llama")
-    assert stray.status == 2 and "--family is for --config; leave --family out" in stray.err
     shown = call("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x").out
     assert shown.startswith("own, read as llama: ") and "keys that were ignored: kv_x" in shown
 
@@ -406,91 +373,6 @@ def test_layers_stand_for_what_is_read():
     latent = ag.from_config(DEEPSEEK)
     assert latent.network.shapes["C_1"] == (512, 2048) and "D_1" not in latent.network.shapes
     assert "64 rotary keys, which all heads share, and their queries" in latent.left_out
-
-
-@pytest.mark.parametrize(
-    ("table", "words"),
-    [
-        (
-            {"model_type": "mamba", "hidden_size": 5},
-            "model_type is 'mamba', which is no family that is known here",
-        ),
-        ({}, "there is no model_type; add the family, such as family=llama"),
-        (
-            {"model_type": "gpt2"},
-            "'gpt2' lacks n_embd or hidden_size, n_head or num_attention_heads, n_layer or",
-        ),
-        ({key: DEEPSEEK[key] for key in DEEPSEEK if key != "v_head_dim"}, "'deepseek_v2' lacks v_head_dim"),
-        (
-            LLAMA | {"num_key_value_heads": 5},
-            "there are 32 heads and num_key_value_heads is 5; the first must be",
-        ),
-        (LLAMA | {"hidden_size": 4097}, "the width 4097 is no multiple of the 32 heads; give head_dim"),
-        (LLAMA | {"hidden_size": "4096"}, "hidden_size is '4096'; it must be a whole number"),
-        (LLAMA | {"num_hidden_layers": True}, "num_hidden_layers is True; it must be"),
-        (
-            LLAMA | {"layer_types": ["full_attention"]},
-            "layer_types is .*; it must be a list with an entry for each of",
-        ),
-        (
-            LLAMA | {"layer_types": ["strange"] * 32},
-            "layer_types has 'strange', which is not known; known are",
-        ),
-        (LLAMA | {"layer_types": ["mamba"] * 32}, "none of the 32 layers is a layer of attention"),
-        (LLAMA | {"rope_scaling": {"rope_heads": 3}}, "rope_scaling has 'rope_heads', 3, which is not known"),
-        (LLAMA | {"rope_scaling": 3}, "rope_scaling is 3; it must be an object of keys"),
-        (
-            LLAMA | {"is_encoder_decoder": True},
-            "is_encoder_decoder is True: the model has an encoder and a decoder",
-        ),
-        (LLAMA | {"pruned_heads": {"0": [1]}}, "pruned_heads is .*: the model has heads that were removed"),
-        (GPT2 | {"hidden_size": 64}, "n_embd is 768 and hidden_size is 64; they say the same thing"),
-        (
-            CONFIGS["phi-2"] | {"partial_rotary_factor": 1.5},
-            "partial_rotary_factor is 1.5; it must be a number above 0",
-        ),
-        (
-            CONFIGS["phi-2"] | {"partial_rotary_factor": None},
-            "partial_rotary_factor is None; it must be a number",
-        ),
-        (
-            CONFIGS["phi-2"] | {"partial_rotary_factor": 0.01},
-            "0 of the 80 rows of keys turn; it must be an even",
-        ),
-        (
-            CONFIGS["phi-2"] | {"rope_scaling": {"partial_rotary_factor": 0.5}},
-            "is 0.4 and rope_scaling has 0.5; they",
-        ),
-        (CONFIGS["falcon-7b"] | {"multi_query": "yes"}, "multi_query is 'yes'; it must be true or false"),
-        (
-            DEEPSEEK | {"num_key_value_heads": 4},
-            "num_key_value_heads is 4; behind a latent each of the 16 heads has",
-        ),
-        (
-            CONFIGS["decilm-7b"] | {"num_key_value_heads_per_layer": [4]},
-            "it must be a list with an entry for each of 32",
-        ),
-        (
-            CONFIGS["decilm-7b"] | {"num_key_value_heads_per_layer": [5] * 32},
-            r"num_key_value_heads_per_layer\[0\] is 5",
-        ),
-        (
-            CONFIGS["gemma3-4b-nested"] | {"num_heads": 3},
-            "num_heads is 3, a key that is not known beside text_config",
-        ),
-        ("[1]", "an object of keys"),
-        ("{", "is not JSON"),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_line(read, table, words):
-    with pytest.raises(InputError, match=words) as refused:
-        read(table)
-    assert "\n" not in str(refused.value) and "config.json" in str(refused.value)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*: No such file"):
-        ag.from_config(tmp_path / "config.json")
 
 
 def test_fractions_of_heads_are_whole_rows():

@@ -5,7 +5,7 @@ import json
 from time import process_time
 
 import pytest
-from command_line import call, document
+from command_line import document
 
 import agattn as ag
 from agattn.geometry.dimension.dimension import dimension
@@ -147,13 +147,6 @@ def test_a_config_stands_where_an_architecture_does(tmp_path):
     path.write_text(json.dumps(sizes))
     found = document("symmetries", "--config", path)
     assert found["architecture"]["layer"][0]["heads"] == 2
-    both = call("dimension", "--config", path, "-d", "3")
-    assert both.status == 2 and "--config describes everything by itself; leave out -d" in both.err
-    path.write_text('{"model_type": "gpt2"}')
-    refused = call("dimension", "--config", path)
-    assert (
-        refused.status == 2 and "lacks n_embd or hidden_size" in refused.err and refused.err.count("\n") == 1
-    )
 
 
 def test_a_sheet_names_the_theorem_of_each_form_of_a_layer():

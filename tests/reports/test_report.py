@@ -234,20 +234,6 @@ def test_the_command(tmp_path):
     assert ended.out.startswith("Dimension 18, proved.")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-d", "2"], "Missing option '-o'"),
-        (["--dims", "3,3", "-d", "2"], "-d describes a single layer and --dims a network"),
-        (["-d", "2", "-o", "1", "--engine", "maple"], "there is no engine 'maple'"),
-        (["-d", "x", "-o", "1"], "d is 'x'"),
-    ],
-)
-def test_bad_input(arguments, message, tmp_path):
-    status, _, err = call("report", *arguments, "--out", tmp_path)
-    assert status == 2 and message in err
-
-
 def test_figure_1_on_the_command_line(tmp_path):
     found = printed("figure", "1", "--engine", "native", "-O", tmp_path / "f.svg")
     assert (found["equation"], found["singular"], found["engine"]) == (

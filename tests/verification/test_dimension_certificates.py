@@ -19,7 +19,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import Network, draw_parameters
 from agattn.architectures.model_file import read_model
 from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import UndecidedError
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, numbers, put
@@ -192,25 +192,6 @@ def test_what_is_refused(group, change, words):
 def test_a_minor_below_the_bound_proves_no_dimension(group):
     smaller = group | {"rows": group["rows"][1:], "columns": group["columns"][1:], "dimension": 50}
     assert outcome(smaller)["flaw"] == "the dimension is only known to be 50 to 51"
-
-
-@pytest.mark.parametrize(
-    ("layer", "d", "words"),
-    [
-        (ag.Attention(3, 2, heads=3, kv_heads=1, value_rank=2, normalization="softmax"), 5, "has a softmax"),
-        (GROUP, 3, "it assumes g.a . b. ≤ d"),
-        (ag.Recurrence(3, 2, heads=2), 3, "it assumes one head"),
-        (ag.Linear(2), 3, "no claim about this model has a certificate"),
-    ],
-)
-def test_what_has_no_certificate(layer, d, words):
-    with pytest.raises(InputError, match=words):
-        ag.certificate(Network([layer], d, 2))
-
-
-def test_layers_of_full_size_are_refused_before_ranks_are_taken():
-    with pytest.raises(InputError, match="above 400 a certificate of the dimension takes too long to check"):
-        ag.certificate(Network([ag.Attention(64, 8, heads=8, kv_heads=2, value_rank=8)], 64, 2))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 
-    Entries are integers, rationals such as "22/7", decimals such as "0.25", or "0.333 +/- 5e-4". If the
-    rank cannot be decided, agattn prints the bounds and ends with exit status 3.
+    Entries are integers, rationals such as "22/7", or decimals such as "0.25". If the rank cannot be
+    decided, agattn prints the bounds and ends with exit status 3.
     """
     from agattn.algebra.rank import matrix_in, rank_of
 

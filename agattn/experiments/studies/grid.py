@@ -18,7 +18,6 @@ agattn.errors.InputError: layers: d is '2..x'; 'x' is no whole number
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -34,6 +33,7 @@ from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError, TooLargeError
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
+from agattn.files import about, parsed
 from agattn.limits import Limits, limits, takes
 from agattn.verification.verify import CHOICES
 
@@ -96,12 +96,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None) -> Grid:
     """
     if len(text) > _MAX_LETTERS:
         raise InputError(f"the grid has {len(text)} letters; at most {_MAX_LETTERS} are read. Write ranges")
-    try:
-        table = tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, and numbers longer than Python reads
-        raise InputError(f"the grid is not TOML: {error}; agattn study --example shows one") from None
-    except RecursionError:
-        raise InputError("the grid is not TOML that can be read: it is nested too deeply") from None
+    table = parsed("TOML", text, "the grid", "; agattn study --example shows one")
     _check_keys(table, ("ask", *_SETTINGS, *_KINDS), "the grid")
     asks = _asks("ask", table.get("ask", "verify"))
     shared = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
@@ -389,10 +384,8 @@ def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
 def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     """One model, written as in a file of its own."""
     limit.check(name, 1)
-    try:
+    with about(name):
         model = from_table(block)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
     return [model.as_network() or model]
 
 

@@ -18,6 +18,7 @@ from agattn.claims.network_dimension import DimensionByPaper
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, StudyLine, architecture_of, key_of
+from agattn.files import about
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
@@ -163,7 +164,7 @@ def _checked(row: str, where: str) -> Line:
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
         raise InputError(f"{where} is not JSON: {reason}") from None
-    try:
+    with about(f"{where} is no result of a study"):
         line = named("study", line)
         check(StudyLine, line)
         result = line.get("result")
@@ -176,8 +177,6 @@ def _checked(row: str, where: str) -> Line:
             raise InputError("its result is about another architecture")
         if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
             raise InputError("its key is not that of its job")
-    except InputError as error:
-        raise InputError(f"{where} is no result of a study: {error}") from None
     return dict(line)
 
 

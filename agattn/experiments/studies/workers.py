@@ -26,7 +26,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from agattn.engines.process import TOKEN, watched, work_folder
-from agattn.errors import InputError
+from agattn.errors import InputError, needs
 
 Workers = AbstractContextManager[tuple[Executor, int]]
 
@@ -35,7 +35,6 @@ _FIRST_WORKER = 15.0
 #: Files that are open for Dask: 25, and 12 for each process, where they were counted; with some to spare.
 _FILES, _FILES_EACH = 64, 16
 _IN_FLIGHT = 500  # jobs that the scheduler of a cluster holds at a time
-_NO_DASK = "{} needs Dask; install it with: pip install 'agattn[study]'"
 _SETTINGS = {
     # A job that has taken two workers with it is given up; its neighbour on one of them is not.
     "distributed.scheduler.allowed-failures": 1,
@@ -67,11 +66,9 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
     Raises:
         InputError: if Dask is missing, or this process may not open as many files as they need.
     """
-    try:
+    with needs(f"--workers {number}", "Dask", "study"):
         import dask
         from distributed import Client, LocalCluster, WorkerPlugin
-    except ImportError as error:
-        raise InputError(_NO_DASK.format(f"--workers {number}")) from error
     _allow_files(_FILES + _FILES_EACH * number, number)
 
     class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
@@ -149,10 +146,8 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     Raises:
         InputError: if Dask is missing, if no scheduler answers within seconds, or if it has no workers.
     """
-    try:
+    with needs("--scheduler", "Dask", "study"):
         from distributed import Client
-    except ImportError as error:
-        raise InputError(_NO_DASK.format("--scheduler")) from error
     _silence()
     try:
         asyncio.run(_greet(address))

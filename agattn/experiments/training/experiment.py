@@ -19,7 +19,6 @@ agattn.errors.InputError: experiment has an unknown key 'metod'; did you mean 'm
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
@@ -31,6 +30,7 @@ from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
+from agattn.files import about, parsed
 
 METHODS = {
     "flow": "gradient flow",
@@ -142,10 +142,7 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     Raises:
         InputError: if something in it cannot be used; names the key, the value and the fix.
     """
-    try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the file is not TOML: {error}; agattn train --example shows one") from None
+    table = parsed("TOML", text, "the file", "; agattn train --example shows one")
     check_keys("the file", table, ("experiment", "seeds"), ("experiment",))
     given = table["experiment"]
     tables = [given] if isinstance(given, dict) else given
@@ -154,11 +151,8 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     found: list[Experiment] = []
     for number, one in enumerate(tables, 1):
         where = "experiment" if len(tables) == 1 else f"experiment {number}"
-        try:
+        with about(where):
             experiment = _experiment(where, one, table.get("seeds", 10))
-        except InputError as error:
-            message = str(error)
-            raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
         if seeds is not None:
             experiment = replace(experiment, seeds=read_seeds(seeds))
         if experiment.name in (other.name for other in found):
@@ -186,29 +180,12 @@ def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
 
 
 def _value(kind: Any, where: str, table: Any) -> Any:
-    """A dataclass from a table; lists become tuples."""
+    """A dataclass from a table."""
     if not isinstance(table, dict):
-        raise InputError(f"{where} is {table!r}; it must be a table")
+        raise InputError(f"{where} is {shown(table)}; it must be a table")
     check_keys(where, table, [one.name for one in fields(kind)])
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
-    }
-    for key in ("stratum", "ranks"):
-        numbers = values.get(key, ())
-        if not isinstance(numbers, tuple) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise InputError(f"{where}: {key} is {table[key]!r}; it must be a list such as [1, 2]")
-    if len(values.get("stratum", (1, 1, 1))) != 3:
-        raise InputError(f"{where}: stratum is {table['stratum']!r}; it must be a triple such as [1, 1, 2]")
-    for key in ("seed", "samples"):
-        if key in values and (type(values[key]) is not int or values[key] < 0):
-            raise InputError(f"{where}: {key} is {values[key]!r}; it must be a whole number")
-    noise = values.get("noise", 0.0)
-    if type(noise) not in (int, float) or not 0 <= noise < float("inf"):
-        raise InputError(f"{where}: noise is {noise!r}; it must be a number of at least 0")
-    for key in ("kind", "tokens"):
-        if not isinstance(values.get(key, ""), str):
-            raise InputError(f"{where}: {key} is {values[key]!r}; it must be text")
-    return kind(**values)
+    with about(where):
+        return kind(**table)
 
 
 def _architecture(where: str, kind: str, table: Any) -> Architecture:

@@ -25,7 +25,7 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.protocol import as_parameters, as_rows
-from agattn.calls import one_of
+from agattn.calls import is_number, is_ranks, is_whole, one_of, refuse_unless
 from agattn.errors import InputError
 from agattn.experiments.training.losses import (
     PopulationLoss,
@@ -73,10 +73,12 @@ class Data:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.tokens not in ("gaussian", "sphere"):
-            raise InputError(f"tokens is {self.tokens!r}; it must be 'gaussian' or 'sphere'")
-        if self.samples is not None and self.samples < 1:
-            raise InputError(f"samples is {self.samples}; it must be at least 1, or be left out")
+        samples = self.samples
+        fits = samples is None or (is_whole(samples) and samples > 0)
+        refuse_unless(self.tokens in ("gaussian", "sphere"), "tokens", self.tokens, "'gaussian' or 'sphere'")
+        refuse_unless(fits, "samples", samples, "a whole number of at least 1, or be left out")
+        refuse_unless(is_number(self.noise), "noise", self.noise, "a number of at least 0")
+        refuse_unless(is_whole(self.seed), "seed", self.seed, "a whole number of at least 0")
         if self.samples is None and (self.tokens != "gaussian" or self.noise):
             raise InputError("the loss of the population has Gaussian tokens and no noise; give samples")
 
@@ -107,8 +109,14 @@ class Teacher:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", one_of(self.kind, KINDS, "teacher"))
+        refuse_unless(self.seed is None or is_whole(self.seed), "seed", self.seed, "a whole number")
         for name in ("stratum", "ranks"):
             given = getattr(self, name)
+            if given is not None:
+                refuse_unless(is_ranks(given), name, given, "a list such as [1, 2]")
+                triple = name != "stratum" or len(given) == 3
+                refuse_unless(triple, name, given, "a triple such as [1, 1, 2]")
+                object.__setattr__(self, name, tuple(given))
             if (given is None) == (self.kind == name):
                 needed = "needs" if given is None else "has no"
                 raise InputError(f"a teacher {self.kind!r} {needed} {name}")

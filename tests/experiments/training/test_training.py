@@ -257,6 +257,31 @@ def test_untrained_weights_are_the_start_of_training():
         ),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "no other method has a temperature"),
         ("[experiment]\nlayer = {d = 2, d_out = 1}\ndata = {noise = 1}", "no noise; give samples"),
+        *(
+            (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\n{line}", f"^experiment: {message}")
+            for line, message in (
+                ("data = 3", "data is 3; it must be a table"),
+                (
+                    "data = {samples = 0}",
+                    "data: samples is 0; it must be a whole number of at least 1, or",
+                ),
+                ("data = {samples = 2.5}", "data: samples is 2.5; it must be a whole number of at least 1"),
+                (
+                    "data = {samples = 2, noise = nan}",
+                    "data: noise is nan; it must be a number of at",
+                ),
+                ("data = {seed = '1'}", "data: seed is '1'; it must be a whole number of at least 0"),
+                ("data = {tokens = []}", r"data: tokens is \[\]; it must be 'gaussian' or 'sphere'"),
+                ("data = {token = 1}", "data has an unknown key 'token'; did you mean 'tokens'?"),
+                ("teacher = {seed = -1}", "teacher: seed is -1; it must be a whole number"),
+                ("teacher = {kind = 'ranks', ranks = 1}", "teacher: ranks is 1; it must be a list such as"),
+                (
+                    "teacher = {kind = 'stratum', stratum = [1, 1]}",
+                    r"teacher: stratum is \[1, 1\]; it must",
+                ),
+                ("teacher = {kind = 3}", "teacher: there is no teacher 3; there are generic"),
+            )
+        ),
         ("experiment = 3", "must be a table"),
         ("x", "not TOML"),
     ],
@@ -264,23 +289,6 @@ def test_untrained_weights_are_the_start_of_training():
 def test_what_is_wrong_in_a_file_is_named(text, message):
     with pytest.raises(InputError, match=message):
         read_experiments(text)
-
-
-@pytest.mark.parametrize(
-    ("architecture", "options", "message"),
-    [
-        (ag.SingleLayer(2, 1), {"teacher": "limit"}, "no limits outside M"),
-        (ag.SingleLayer(2, 1), {"teacher": (3, 1, 3)}, "not a stratum"),
-        (ag.SingleLayer(2, 1), {"teacher": (0, 0, 0)}, "the function 0"),
-        (ag.SingleLayer(2, 1, t=1), {"teacher": (1, 1, 1)}, "one lightning layer of one head, t ≥ 2"),
-        (ag.SingleLayer(2, 1), {"scal": 1}, "no option 'scal'; did you mean 'scale'"),
-        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {}, "give a number of samples"),
-        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {"samples": 5, "teacher": "zariski"}, "has no exact loss"),
-    ],
-)
-def test_what_cannot_be_trained_is_told(architecture, options, message):
-    with pytest.raises(InputError, match=message):
-        ag.train(architecture, seeds=1, **options)
 
 
 FILE = """

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.contact import smith_orders
 
 SOFTMAX = {"normalization": "softmax"}
@@ -103,13 +102,9 @@ def test_the_smith_form_of_a_matrix_made_from_one(exponents, seed):
     assert list(smith_orders(matrix, P)) == sorted(exponents)
 
 
-def test_the_command_and_what_it_refuses():
+def test_the_command():
     words = ["spectrum", "--dims", "2,2,2", "--ranks", "1,1", "-t", "2", "--normalization", "softmax"]
     found = document(*words)
     assert [(one["order"], one["multiplicity"]) for one in found["orders"]] == [(0, 4), (1, 3), (5, 3)]
     assert found["kernel"] == 6 and found["evidence"] == "modular" and found["digits"] is None
     assert "6 directions are in the kernel, and no singular value has a larger order" in call(*words).out
-    with pytest.raises(TooLargeError, match="has 4 layers and"):
-        ag.spectrum(ag.DeepNetwork((2,) * 5, (1,) * 4, 2, **SOFTMAX))
-    with pytest.raises(InputError, match="is no network of attention"):
-        ag.spectrum(ag.PolynomialMap(lambda s: s[0] * s[1], {"s": 2}))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.architectures import Architecture
-from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import families
 from agattn.geometry.identifiability.network_fibers import network_fiber
@@ -101,10 +100,3 @@ def test_a_dimension_by_constant_rank_is_proved_and_what_a_search_found_is_not(m
     assert (document["dimension_evidence"], document["evidence"]) == ("proved", "modular")
     zero = network_fiber(squares, {"W_1_1": [[1, 2], [1, 2], [0, 0]], "W_1_2": [[1, -1, 1]]})
     assert (zero.case, zero.case_evidence) == ("zero", Evidence.MODULAR)
-
-
-def test_what_does_not_fit() -> None:
-    with pytest.raises(InputError, match="weights are given by list; give arrays by name: M"):
-        ag.fiber(GRASSMANN, [[1, 2, 3, 4], [0, 1, 1, 1]])
-    with pytest.raises(InputError, match="is normalized"):
-        ag.fiber(ag.Network([ag.Attention(2, 2, normalization="softmax"), ag.Sum()], 2, 2), {})

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
-from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
@@ -420,23 +419,3 @@ def test_the_verb() -> None:
     # Floats are the numbers that they are.
     floats = {name: np.array(x, dtype=float) / 4 for name, x in depth_two(Q_1=[[1, 2], [2, 4]]).items()}
     assert ag.learning_coefficient(network, floats).value == Fraction(9, 2)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((DeepNetwork((2, 2), (2,)),), "give weights as well"),
-        ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]]}), "lack Q_1"),
-        ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]], "Q_1": [[1]], "V_1": ONE}), r"shape \(1, 1\)"),
-        ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, 0]], "Q_1": [[1, 0]], "V_1": ONE, "W": ONE}), "W is no"),
-        ((DeepNetwork((2, 2), (1,), heads=2, normalization="softmax"), {}), "is normalized; fibers are"),
-        ((SingleLayer(2, 1, 1), {"K": [[1, 2]], "Q": [[0, 1]], "V": ONE}), "not M"),
-        (({"V": ONE, "A": ONE}, {"V": ONE, "A": ONE}), "twice"),
-        ((DeepNetwork((64, 64), (32,)), {}), "8192 parameters"),
-        ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, "x"]], "Q_1": [[1, 0]], "V_1": ONE}), "K_1"),
-        ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, float("nan")]], "Q_1": [[1, 0]], "V_1": ONE}), "finite"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit(arguments: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        ag.learning_coefficient(*arguments)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import WeightFamily
 from agattn.geometry.singular_points import arguments, model_points
@@ -182,10 +181,3 @@ def test_cones():
     assert not is_cone(ag.Network([ag.Perceptron([2, 2], degree=2, skip=True)], dim=2))
     weighted = ag.PolynomialMap(lambda s, t: [s**2, s * t, t**4], {"s": (), "t": ()})
     assert not is_cone(weighted)  # s², st and t⁴ have one degree for no weights
-
-
-def test_what_is_refused():
-    with pytest.raises(InputError, match="kinds of points are those of polynomial models"):
-        ag.singularities(ag.Network([ag.Attention(2, 2, normalization="softmax"), ag.Sum()], 2, 2))
-    with pytest.raises(TooLargeError, match="has 600 parameters; the limit is 300"):
-        ag.singularities(ag.Network([ag.Linear(20), ag.Linear(10)], dim=20))

@@ -4,7 +4,12 @@ from math import comb
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.variety.degree import determinantal_degree, expected_degree, source_degree
+from agattn.geometry.variety.degree import (
+    degree_is_below,
+    determinantal_degree,
+    expected_degree,
+    source_degree,
+)
 
 # By elimination, over a finite field.
 ELIMINATED = {
@@ -62,3 +67,9 @@ def test_the_hilbert_function_of_products_of_a_vector_and_a_quadric(d):
 def test_more_rows_than_columns_change_nothing():
     assert expected_degree(SingleLayer(3, 2, 7)) == expected_degree(SingleLayer(3, 2, 3))
     assert expected_degree(SingleLayer(1, 1, 1)) == 1  # one-dimensional: nothing to exchange
+
+
+@pytest.mark.parametrize("layer", [SingleLayer(3, 2, 2), SingleLayer(5, 1, 1), SingleLayer(1, 4)])
+def test_the_size_of_the_degree(layer):
+    digits = len(str(expected_degree(layer)))
+    assert degree_is_below(layer, digits) and not degree_is_below(layer, digits - 1)

@@ -3,6 +3,8 @@
 import io
 import json
 import re
+import sys
+import time
 from collections import Counter
 
 import pytest
@@ -11,7 +13,9 @@ from installed import require
 from rich.console import Console
 
 import agattn.sheet.terminal
+from agattn import patience
 from agattn.cli.commands import COMMANDS
+from agattn.cli.output import progress
 from agattn.sheet.terminal import fold, print_folded, show
 
 #: A script, a page of Markdown and a schema are for programs: their lines are never folded.
@@ -99,3 +103,47 @@ def test_in_a_pipe_lines_stay_whole(columns, monkeypatch):
     file = io.StringIO()
     print_folded("word " * 40, file)
     assert (file.getvalue().count("\n") == 1) == (columns is None)
+
+
+@pytest.mark.parametrize("columns", ["20", "40", "60"])
+@pytest.mark.parametrize("command", [["verify", "--engine", "native"], ["strata"]], ids=lambda c: c[0])
+def test_nothing_is_cut_off_in_a_narrow_terminal(monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = call(*command, "-d", "2", "-o", "1")[1]
+    monkeypatch.setenv("COLUMNS", columns)
+    narrow = call(*command, "-d", "2", "-o", "1")[1]
+    assert "…" not in narrow
+    words = {word for word in wide.split() if set(word) != {"─"} and not word[0].isdigit()}
+    told = set(narrow.replace(":", " ").replace("\n", " ").split())
+    headings = {"claim", "stratum"}  # of the first column, which heads the paragraphs
+    assert {word.strip(":;,.") for word in words} - {w.strip(":;,.") for w in told} <= headings
+
+
+def test_a_terminal_is_told_what_takes_long_and_the_line_is_wiped_out(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with patience.told("counting", after=0.02, every=0.02) as tell:
+        tell("modulo 7")
+        time.sleep(0.2)
+    err = capsys.readouterr().err
+    assert err.count("\rcounting: modulo 7, 0 s\x1b[K") >= 2 and err.endswith("\r\x1b[K")
+    with patience.told("counting", after=60):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_command_tells_a_terminal_alone(monkeypatch, capsys):
+    monkeypatch.setattr(patience, "AFTER", 0.0)
+    with progress("rank") as tell:
+        tell("drawing")
+    assert capsys.readouterr().err == ""
+
+
+def test_verdicts_are_explained_in_words():
+    out = " ".join(call("verify 3 1 --engine native --claim A.6 --claim agattn.hilbert-function").out.split())
+    assert "corollary-A.6: A point of M is on the relative boundary iff it is critical" in out
+    assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
+    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]
+    out = " ".join(call("verify", *words).out.split())
+    assert (
+        "agattn.heads-not-closed: the heads that the JSON lists, with weights that diverge, add up to" in out
+    )

@@ -1,0 +1,715 @@
+"""What commands say of layers and networks: their documents, what is printed, and what is written."""
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import sympy
+from agattn.verification.verify import verify
+from command_line import ROOT, call, document
+
+import agattn as ag
+from agattn.architectures import SingleLayer
+from agattn.claims import NETWORK_CLAIMS, network_dimension
+from agattn.documents import check
+from agattn.geometry.ideal.export import ENDINGS
+
+# Certificate
+
+THIN = ["certificate", "3", "2", "2", "--claim", "theorem-3.4.singular", "--claim", "agattn.degree"]
+
+
+def test_a_refutation_is_certified_and_checked(tmp_path):
+    file = tmp_path / "new" / "m322.json"
+    status, out, err = call(*THIN, "-O", file)
+    assert status == 1 and err == f"wrote {file}\n"
+    assert "theorem-3.4.singular  refuted    (2,1,2) (2,1,3)" in out
+    assert call("check", file).status == 0
+
+
+def test_it_is_the_certificate_of_verify(tmp_path):
+    here, there = tmp_path / "a.json", tmp_path / "b.json"
+    call(*THIN, "-O", here)
+    assert call("verify", *THIN[1:], "--engine", "native", "--certificate", there).status == 1
+    assert here.read_text(encoding="utf-8") == there.read_text(encoding="utf-8")
+
+
+def test_the_document_has_the_certificate_in_it(tmp_path):
+    found = document("certificate 2 1 --claim 3.4 --claim agattn.hilbert-function")
+    assert found["certified"]["theorem-3.4.closed"] == "confirmed"
+    assert (
+        list(found["uncertified"]) == ["agattn.hilbert-function"]
+        and found["uncertified"]["agattn.hilbert-function"]
+    )
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps(found["certificate"]), encoding="utf-8")
+    assert found["file"] is None and call("check", file).status == 0
+
+
+def test_without_a_file_it_says_how_to_write_one():
+    status, out, err = call(*THIN)
+    assert status == 1 and "2 claims, 2 certified" in out
+    assert err == "nothing was written; -O FILE.json writes the certificate\n"
+
+
+def test_on_stdout_it_is_nothing_but_the_certificate():
+    status, out, err = call(*THIN, "-O", "-")
+    assert (status, err) == (1, "") and json.loads(out)["format"] == "agattn certificate 1"
+
+
+def test_verify_prints_nothing_but_the_certificate_where_it_goes_to_stdout():
+    status, out, _ = call("verify", *THIN[1:], "--engine", "native", "--certificate", "-")
+    assert status == 1 and json.loads(out)["format"] == "agattn certificate 1"
+
+
+def test_a_network_and_what_has_no_certificate():
+    words = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
+    for claim in ("agattn.deep-zeros", "corollary-3.8", "agattn.network-dimension"):
+        words += ["--claim", claim]
+    found = document("certificate", *words)
+    assert found["certified"] == {"agattn.deep-zeros": "confirmed"}
+    assert "it assumes t ≥ 3" in found["uncertified"]["corollary-3.8"]
+    assert "differential" in found["uncertified"]["agattn.network-dimension"]
+    out = call("certificate", *words).out
+    assert "agattn.deep-zeros" in out and "not certified" in out
+
+
+# Check
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    path = tmp_path / "certificate.json"
+    arguments = ["verify", "-d", "3", "-o", "2", "-a", "2", "--engine", "native", "--certificate", path]
+    claims = ["--claim", "theorem-3.4.singular", "--claim", "agattn.singular-locus"]
+    assert call(*arguments, *claims).status == 1  # a claim is refuted
+    return path
+
+
+def test_valid(certificate):
+    found = document("check", certificate)
+    assert [claim["valid"] for claim in found["claims"]] == [True, True]
+    status, output, _ = call("check", certificate)
+    assert status == 0
+    assert "theorem-3.4.singular   valid" in output and "fails at (2,1,2), (2,1,3)" in output
+
+
+def test_changed(certificate):
+    changed = {**json.loads(certificate.read_text(encoding="utf-8")), "dimension": 14}
+    certificate.write_text(json.dumps(changed), encoding="utf-8")
+    status, out, _ = call("check", certificate)
+    assert status == 1 and "NOT VALID" in out
+    assert not document("check", certificate, status=1)["valid"]
+
+
+# Ideals
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("-d", "2", "-o", "1"), ("-d", "3", "-o", "2", "-a", "2"), ("-d", "2", "-o", "2", "-a", "1", "-t", "1"),
+     ("-d", "768", "-o", "64", "-a", "64", "--max-degree", "3"), ("-d", "1", "-o", "2")],
+)  # fmt: skip
+def test_json_follows_the_schema(arguments):
+    for piece in document("ideal", *arguments)["degrees"]:
+        total = sum(m["dimension"] * m["ideal"] for m in piece["modules"])
+        assert total == piece["ideal_dimension"]
+
+
+def test_text_shows_the_resultant():
+    shown = call("ideal -d 2 -o 1").out
+    assert "M(2,1,2)" in shown
+    assert "resultants of two forms of one row" in shown
+
+
+def test_file_is_written(tmp_path):
+    file = tmp_path / "equations.sing"
+    assert call("ideal -d 2 -o 1 -O", file).err == f"wrote {file}\n"
+    assert file.read_text().startswith("// Ideal of M(2,1,2) to degree 4: 1 quartic")
+    assert call("ideal -d 2 -o 1 --format singular").out == file.read_text()
+
+
+def test_the_ending_says_the_format(tmp_path):
+    layer = ["-d", "2", "-o", "2", "-a", "1"]
+    for ending, form in ENDINGS.items():
+        file = tmp_path / f"equations{ending}"
+        call("ideal", *layer, "-O", file)
+        assert file.read_text() == call("ideal", *layer, "--format", form, "-O", "-").out
+    names: dict = {}
+    exec((tmp_path / "equations.py").read_text(), names)
+    latex = (tmp_path / "equations.tex").read_text()
+    assert latex.count(" = 0") == len(names["equations"]) == 20
+    latex = latex[latex.index("  %") : latex.index("\\end")].replace(" \\\\\n  &\\quad ", " ")
+    latex = re.sub(r"y_\{(\d),(\d),(\d),(\d)\}", r"y_\1_\2_\3_\4", re.sub(r"\^\{(\d+)\}", r"**\1", latex))
+    shown = [line.strip(" &\\").removesuffix(" = 0") for line in latex.splitlines() if "&" in line]
+    read = [sympy.sympify(re.sub(r"(?<=\w) (?=\w)", "*", line)) for line in shown]
+    assert read == names["equations"]
+
+
+@pytest.mark.slow
+@pytest.mark.engine("macaulay2")
+def test_engine_methods_fill_the_same_schema():
+    found = document("ideal -d 2 -o 1 --engine M2")
+    assert found == document("ideal -d 2 -o 1 --method macaulay2")  # the former name
+    assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.engine("macaulay2", "singular")
+def test_completeness_is_reported():
+    found = document("ideal -d 2 -o 1 --complete --engine singular")["complete"]
+    assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
+    found = document("ideal -d 2 -o 1 --complete")["complete"]
+    assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
+    assert "irreducible hypersurface" in found["theorem"]
+    words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
+    assert "\ncomplete: they generate a prime ideal" in call(*words).out
+    assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
+    ended = call(*words, "--timeout", "0.01")
+    assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out
+
+
+@pytest.mark.slow
+def test_equations_of_networks_and_models(tmp_path):
+    cubic = ("ideal", "--model", "examples/maps.py:cubic", "--max-degree", "2")
+    found = document(*cubic)
+    assert [group["equations"] for group in found["generators"]] == [
+        ["-y_2^2 + y_1*y_3"],
+        ["-y_2*y_3 + y_1*y_4"],
+    ]
+    assert found["degrees"][1]["minimal_generators"] == 3 and not found["affine"] and found["dimension"] == 2
+    shown = call(*cubic).out
+    assert shown.startswith("twisted_cubic(s: 2): dim 2 in 4 coordinates\n") and "\ny_4: output 4\n" in shown
+    heads = call("ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3").out
+    assert "\n3   20          1120               20                   proved\n" in heads
+    assert "y_1: coefficient of x_(1,1)^3 in output 1" in heads
+    # One head of a network is a layer, with its modules; the document names what was asked about.
+    one = document("ideal --dims 2,1 --ranks 2 -t 2 --max-degree 4")
+    layer = document("ideal -d 2 -o 1 --max-degree 4")
+    assert one.pop("architecture")["dims"] == [2, 1] and layer.pop("architecture")["d_out"] == 1
+    assert one == layer
+    for ending in ENDINGS:
+        file = tmp_path / f"equations{ending}"
+        assert call(*cubic, "-O", file).err == f"wrote {file}\n"
+        assert file.read_text().count("y") > 6 or ending == ".json"
+    text = (tmp_path / "equations.m2").read_text()
+    assert (
+        "-- y_1: output 1\n" in text
+        and "I = ideal(\n  -- multidegree (2, 2) and 1 more\n  -y_2^2 + y_1*y_3,\n" in text
+    )
+
+
+def test_the_closure_of_a_stratum():
+    layer = ("-d", "3", "-o", "2", "-a", "2")
+    found = document("ideal", *layer, "--stratum", "1,1,2")
+    assert (found["stratum"], found["dimension"], found["degree"]) == ([1, 1, 2], 8, 315)
+    assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 288, 40, 0]
+    assert {piece["evidence"] for piece in found["degrees"]} == {"proved"}
+    assert sum(module["dimension"] for module in found["generators"]) == 328
+    assert "rk [V; Aᵀ] ≤ 2" in call("ideal", *layer, "--stratum", "1,1,2").out
+    assert "stratum" not in document("ideal", *layer, "--max-degree", "2")
+
+
+def test_the_layer_of_a_stratum_may_be_written_as_a_network():
+    words = ("ideal", "--dims", "3,2", "--ranks", "2", "-t", "2", "--stratum", "1,1,1", "--max-degree", "1")
+    found = document(*words)
+    assert (found["architecture"]["dims"], found["dimension"]) == ([3, 2], 6)
+
+
+# Critical points
+
+DATA = {"X": [[[1, 0], [2, 1]], [[0, 3], [1, 1]], [[2, 1], [-1, 4]]], "Y": [[[1, 2]], [["1/2", 0]], [[3, 1]]]}
+
+
+def test_data_from_a_file(singular, tmp_path):
+    file = tmp_path / "data.json"
+    file.write_text(json.dumps(DATA))
+    found = document("critical-points -d 2 -o 1 --data", str(file))
+    assert (found["metric"], found["samples"], found["rank"]) == ("data", 3, 6)
+    assert (found["regular"], found["dimension"], found["evidence"]) == (14, 0, "proved")
+    assert (found["method"], found["theorem"]) == ("elimination", None)
+    counted = document("critical-points -d 2 -o 1 --data", str(file), "--engine", "singular")
+    assert counted["fields"] == ["ZZ/32003", "ZZ/32009"] and counted["strata"] == found["strata"]
+    assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
+    npz = tmp_path / "data.npz"
+    np.savez(npz, X=np.array(DATA["X"], float), Y=np.array([[[1, 2]], [[0.5, 0]], [[3, 1]]]))
+    assert document("critical-points -d 2 -o 1 --data", str(npz)) == found
+
+
+def test_numbers_by_theorem():
+    shown = call("critical-points -d 4 -o 1 --metric bombieri-weyl").out
+    assert "smooth part          0      40" in shown
+    assert "by theorem critical-points.bombieri-weyl (proved)" in shown
+    found = document("critical-points -d 4 -o 1 --engine native")
+    assert (found["regular"], found["evidence"], found["theorem"]) == (
+        35964, "proved", "critical-points.general-data",
+    )  # fmt: skip
+    assert (found["method"], found["fields"], found["engine"]) == ("theorem", [], "native")
+    assert [row["count"] for row in found["strata"]] == [3772, 100382]
+
+
+def test_what_is_printed(singular):
+    shown = call("critical-points -d 2 -o 1 --samples 2").out
+    assert "smooth part          1  ∞, of degree 4" in shown
+    assert "The loss is no distance: its W has rank 4 of 6." in shown
+
+
+# Real critical points
+
+SMALL = ["-d", "2", "-o", "1"]
+
+
+def test_the_real_ones_without_an_engine():
+    found = document("critical-points", *SMALL, "--real", "--seed", "9")
+    assert (found["regular"], found["method"], found["evidence"]) == (14, "elimination", "proved")
+    assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
+    assert [part["number"] for part in found["real_parts"]] == [2, 2, 2]
+    assert [(p["regular"], p["index"], p["in_m"]) for p in found["real"][:2]] == [
+        (True, 0, True),
+        (True, 1, True),
+    ]
+    assert {p["in_m"] for p in found["real"]} == {True, False}
+    for point in found["real"]:
+        assert point["gradient"] < 1e-15 and point["evidence"] == "proved"
+        for w in point["weights"]:
+            assert np.allclose(np.transpose(w["K"]) @ w["Q"], w["A"])
+    shown = call("critical-points", *SMALL, "--real", "--seed", "9").out
+    assert "smooth part: 2 real critical points of 14 complex ones (all: proved, by elimination)" in shown
+
+
+def test_weights_near_a_saddle(tmp_path):
+    file = tmp_path / "w.json"
+    weights = {"K": [[0.097, 0.119], [0.001, 0.0]], "Q": [[0.147, -0.047], [0.0, 0.001]], "V": [[1.0, -0.54]]}
+    file.write_text(json.dumps(weights))
+    found = document("critical-points", *SMALL, "--seed", "1", "--weights", str(file))
+    first, second = found["near"]
+    assert (first["rank"], first["escapes"], first["local_minimum"]) == (1, 1, False) and first[
+        "distance"
+    ] < 0.05
+    assert (second["rank"], second["index"], second["local_minimum"]) == (2, 0, True)
+    assert found["loss"] - first["excess"] - first["point"]["loss"] < 1e-9
+    shown = call("critical-points", *SMALL, "--seed", "1", "--weights", str(file)).out
+    assert "1 direction that raises the rank of A" in shown
+
+
+# Identifiability
+
+LAYER = ("-d", 3, "-o", 2, "-a", 2)
+
+
+def test_the_rows_of_parameters_and_the_document_say_the_same():
+    found, shown = document("identifiability", *LAYER), call("identifiability", *LAYER)
+    check("identifiability", found)
+    assert shown.status == 0 and found["architecture"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
+    rows = [line.split() for line in shown.out.splitlines() if line.startswith(("K ", "Q ", "V ", "K^T"))]
+    assert rows == [
+        ["K", "6", "4", "not", "–", "proved"],
+        ["Q", "6", "4", "not", "–", "proved"],
+        ["V", "6", "1", "globally", "a", "factor", "proved"],
+        ["K^T", "Q", "9", "1", "globally", "a", "factor", "proved"],
+    ]
+    assert [(row["name"], row["status"], row["free"]) for row in found["parameters"]] == [
+        ("K", "not", 4), ("Q", "not", 4), ("V", "globally", 1),
+    ]  # fmt: skip
+    assert "one common factor s: V by s, K^T Q by s⁻¹ (proved)" in shown.out
+    assert document("identifiability", *LAYER) == found  # the same seed, the same output
+
+
+def test_functions_and_weights(tmp_path):
+    file, written = tmp_path / "weights.json", tmp_path / "found.json"
+    file.write_text(json.dumps({"K": [[1, 2]], "Q": [[0, 1]], "V": [[0, 0]]}))
+    words = "identifiability 2 1 1", "--functions", "K^T Q + Q^T K", "--functions", "K ⊗ V"
+    ended = call(*words, "--at", file, "-O", written)
+    assert ended.status == 0
+    found = json.loads(written.read_text())
+    assert found["at_weights"] and found["fiber_dimension"] == 4
+    assert [(row["expression"], row["status"], row["free"]) for row in found["functions"]] == [
+        ("K^T Q", "not", 3), ("K^T Q + Q^T K", "not", 3), ("K ⊗ V", "locally", 0),
+    ]  # fmt: skip
+    assert (
+        call(*words, "--weights", file, "--json").out
+        == json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    )
+
+
+def test_a_group_of_heads_in_a_file():
+    found = document("identifiability --model examples/maps.py:shared --functions", "K^T Q[1]")
+    rows = {row["name"]: row for row in found["functions"]}
+    assert (rows["K^T Q[1]"]["status"], rows["K^T Q[1]"]["free"]) == ("not", 2)
+    assert (rows["sum_i K^T Q ⊗ O P"]["status"], rows["sum_i K^T Q ⊗ O P"]["evidence"]) == (
+        "locally",
+        "proved",
+    )
+
+
+# Singularities
+
+WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
+
+
+@pytest.mark.slow
+def test_the_table_and_the_document_say_the_same():
+    found = document("singularities", *WIDE)
+    check("singularities", found)
+    shown = call("singularities", *WIDE)
+    assert shown.status == 0
+    words = " ".join(shown.out.split())
+    for word in (
+        "singular proved L = 1 (several branches)",
+        "smooth proved",
+        "smooth branch proved",
+        "rk M_1 = 1 19 +3 29 singular proved (tangent",
+    ):
+        assert word in words
+    assert "not closed (proved)" in words and "22; 36 kinds" in words
+    assert found["dimension"] == 22 and found["closed"] is False
+    assert found["limits"]["dimension"] == 21
+    assert "M_1 = k qᵀ, M_2 skew" in found["zeros"]
+    first = {kind["name"]: kind for kind in found["kinds"]}["rk M_1 = 1"]
+    assert (first["differential_rank"], first["tangent_lower"], first["singular"]) == (19, 29, "singular")
+    assert first["ranks"] == {"A": [1, 3], "V": [3, 2], "M": [1, 3], "L": [2]}
+    assert set(first["witness"][0]) == {"K_1", "Q_1", "V_1", "K_2", "Q_2", "V_2"}
+
+
+def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
+    out = tmp_path / "kinds.json"
+    found = document("singularities -d 2 -o 1 -O", out)
+    assert out.exists() and found["closed"] is True and found["limits"] is None
+    more = document("singularities -d 2 -o 1 --pairs")
+    assert len(more["kinds"]) > len(found["kinds"])
+
+
+@pytest.mark.slow
+def test_two_heads_have_limits_that_no_weights_reach():
+    found = document("singularities --dims 4,1 --ranks 1 --heads 2 -t 2")
+    check("singularities", found)
+    assert found["closed"] is False and found["limits"]["at_most"] == found["dimension"] - 1
+    assert found["limits"]["witness"]["heads"]
+    shown = call("singularities --dims 4,1 --ranks 1 --heads 2")
+    assert "A limit outside: y_11 = " in " ".join(shown.out.split())
+
+
+# Strata
+
+
+@pytest.mark.parametrize("shape", ["221", "322", "121", "312", "211", "433"])
+def test_json_matches_its_schema(shape):
+    d, o, a = shape
+    assert document("strata -d", d, "-o", o, "-a", a)["architecture"] == {
+        "d": int(d),
+        "d_out": int(o),
+        "a": int(a),
+        "t": 2,
+    }
+
+
+def test_where_the_paper_fails():
+    rows = {(r["r_v"], r["r_a"], r["r"]): r for r in document("strata -d 3 -o 2 -a 2")["strata"]}
+    for ranks in [(2, 1, 2), (2, 1, 3)]:
+        assert rows[ranks]["tangent_dimension"] == 14
+        assert (rows[ranks]["singular"], rows[ranks]["singular_by_paper"]) == (True, False)
+    for ranks in [(2, 2, 3), (1, 2, 3)]:
+        assert rows[ranks]["tangent_dimension"] == 13
+        assert rows[ranks]["singular"] is False
+    assert rows[1, 1, 1]["boundary"] and not rows[1, 1, 2]["boundary"]
+    assert rows[2, 2, 3]["closure"] == [[1, 2, 3], [2, 1, 3], [2, 2, 2]]
+    assert rows[0, 0, 0]["preimages"] is None
+    assert [rows[1, 1, 1]["preimages"], rows[1, 1, 2]["preimages"]] == [1, 2]
+
+
+def test_outside_the_hypotheses_the_paper_says_nothing():
+    rows = document("strata -d 2 -o 1 -a 1")["strata"]
+    assert {row["singular_by_paper"] for row in rows} == {None}
+    assert [row["singular"] for row in rows] == [True, False, False]
+
+
+def test_table_names_every_stratum_and_the_difference():
+    output = call("strata -d 3 -o 2 -a 2").out
+    lines = output.splitlines()
+    [line] = [line for line in lines if line.startswith("(2,1,2)")]
+    assert "yes" in line and "no !" in line and "determinantal" in line
+    assert "…" not in output
+    assert "! HMK" not in call("strata -d 2 -o 1").out
+
+
+def test_hasse_diagram_is_the_same_every_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    for name in ("one.svg", "two.svg"):
+        ended = call("strata -d 3 -o 2 -a 2 --hasse", tmp_path / name)
+        assert ended.status == 0, ended
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    for label in ("(2,1,3)", "Q definite", "dim 13"):
+        assert label in drawn[0].decode()
+
+
+# Symmetries
+
+NARROW = ("--dims", "3,1,2", "--ranks", "2,2", "-t", 2)
+
+
+def test_symmetries_and_the_document_say_the_same():
+    found, shown = document("symmetries", *NARROW), call("symmetries", *NARROW)
+    assert shown.status == 0
+    first = (
+        "13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of dimension 10 (proved)"
+    )
+    assert first in shown.out and "At most 13:" in shown.out
+    assert "at most 11, the 21 parameters minus 10." in shown.out
+    assert (found["dimension"], found["orbit_dimension"], found["evidence"]) == (13, 10, "proved")
+    assert (found["center"], found["derived"], found["radical"]) == (4, 9, 4)
+    assert [f["dimension"] for f in found["families"]] == [4, 1, 1, 4, 1, 2]
+    assert len(found["generators"]) == 13
+    last = found["generators"][-1]
+    assert last["family"] == "new" and last["moves"] in shown.out
+    # Q_2 begins at 11, after K_1, Q_1 (2 x 3 each), V_1 (1 x 3) and K_2 (2 x 1): K_2[2] goes into Q_2[1].
+    assert last["entries"] == [[17, 16, "1"], [18, 15, "-1"]]
+    assert document("symmetries", *NARROW) == found  # the same seed, the same output
+
+
+# Verify networks
+
+BOTTLENECK = ["verify", "--dims", "4,3,4", "--ranks", "2,2", "-t", "3", "--engine", "native"]
+
+
+def test_all_claims_about_a_network():
+    result = document(*BOTTLENECK)
+    assert result["architecture"]["dims"] == [4, 3, 4] and result["architecture"]["heads"] == [1, 1]
+    verdicts = {claim["id"]: claim["verdict"] for claim in result["claims"]}
+    assert verdicts.keys() == NETWORK_CLAIMS.keys()
+    assert {name for name, verdict in verdicts.items() if verdict == "confirmed"} == {
+        "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "agattn.network-dimension",
+        "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
+    }  # fmt: skip
+    assert set(verdicts.values()) == {"confirmed", "inapplicable"}
+
+
+def test_the_same_seed_gives_the_same_output():
+    def shown():
+        result = document(*BOTTLENECK, "--seed", "5")
+        return [{**claim, "seconds": 0} for claim in result["claims"]]
+
+    assert shown() == shown()
+
+
+def test_in_words():
+    status, out, _ = call(*BOTTLENECK)
+    assert status == 0 and out.startswith("M(4,3,4; 2,2), t = 3\n")
+    assert "theorem-3.7: checked near one random (M, L)." in out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["theorem-3.7", "confirmed", "proved", "in", "part"] in [row[:5] for row in rows]
+    assert ["corollary-3.8", "confirmed", "proved", "33"] in rows  # checked as it stands
+    status, out, _ = call("verify --dims 3,3,3 --ranks 1,2 --engine native --claim corollary-3.8")
+    assert status == 0 and "inapplicable" in out and "18" in out
+
+
+@pytest.mark.slow
+def test_both_engines_and_the_whole_fiber(both_engines):
+    (claim,) = document("verify --dims 2,2,1 --ranks 2,2 --engine all --claim theorem-3.7")["claims"]
+    assert (claim["verdict"], claim["evidence"]) == ("confirmed", "proved in part")
+    assert claim["computed"] == {"dimension": 2, "other_components": 0}
+    assert "macaulay2" in claim["engine"] and "singular" in claim["engine"]
+
+
+def test_a_refutation_is_status_1(monkeypatch):
+    monkeypatch.setattr(network_dimension, "equation_14", lambda network: 34)
+    result = document(*BOTTLENECK, "--claim", "corollary-3.8", status=1)
+    assert result["claims"][0]["verdict"] == "refuted" and result["claims"][0]["computed"] == 33
+    status, out, _ = call(*BOTTLENECK, "--claim", "corollary-3.8")
+    assert status == 1 and "the formula gives 34" in out
+
+
+@pytest.mark.slow
+def test_undecided_is_status_3():
+    arguments = ["verify", "--dims", "36,36", "--ranks", "1", "--claim", "lemma-3.5"]
+    assert document(*arguments, status=3)["claims"][0]["computed"] is None
+
+
+def test_softmax_heads_and_skips():
+    more = ["--normalization", "softmax", "--claim", "theorem-3.9", "--claim", "conjecture-3.10"]
+    claims = document("verify --dims 3,2 --ranks 2", *more)["claims"]
+    assert [claim["verdict"] for claim in claims] == ["confirmed", "confirmed"]
+    more = ["-t", "2", "--heads", "2", "--claim", "agattn.multi-head-dimension"]
+    (claim,) = document("verify --dims 5,1 --ranks 3", *more)["claims"]
+    assert (claim["verdict"], claim["evidence"]) == ("confirmed", "modular in part")
+    more = ["--skip", "--claim", "agattn.skip-dimension"]
+    (claim,) = document("verify --dims 3,3,3 --ranks 2,2", *more)["claims"]
+    assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
+
+
+@pytest.mark.slow
+def test_the_task_of_the_fiber(engine_installation):
+    name = engine_installation.engine.name
+    arguments = ["virtual-fiber", "--dims", "2,2,1", "--ranks", "2,2", "--engine", name]
+    result = document("run", *arguments)
+    assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
+    assert document("emit", *arguments)["task"] == "virtual-fiber"
+
+
+# Dimensions, figures, the atlas
+
+
+def test_dimension():
+    result = document("dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
+    assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
+    result = document("dimension --dims 5,1 --ranks 3 -t 2 --heads 2")
+    assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
+
+
+def test_dimension_in_words():
+    status, out, _ = call("dimension --dims 3,3,3 --ranks 1,2")
+    assert status == 0
+    assert "dimension 18 (proved)" in out
+    assert "does not apply (needs a_i ≥ 2); it would give 20" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value", "theorem"),
+    [
+        ("-d 768 -o 64 -a 64", 143_359, "theorem-3.2"),
+        ("--dims 768,64 --ranks 64 -t 100000 --normalization softmax", 143_360, "theorem-3.9"),
+        ("--dims 768,64,64,768 --ranks 64,64,32 -t 3", 195_581, "agattn.network-dimension"),
+    ],
+)
+def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
+    result = document("dimension", *arguments.split())
+    assert (result["dimension"], result["evidence"], result["theorem"]) == (value, "proved", theorem)
+    assert (result["lower_bound_reason"], result["jacobian_shape"]) == ("theorem", None)
+    assert result["checked"] and result["seconds"] < 1 and result["paper"]["defect"] == 0
+    status, out, _ = call("dimension", *arguments.split())
+    assert status == 0
+    assert f"at least {value}: {theorem}, as its hypotheses hold: one " in out
+
+
+def test_a_rank_is_no_theorem():
+    result = document("dimension -d 3 -o 2 -a 2")
+    assert (result["lower_bound_reason"], result["theorem"], result["checked"]) == ("rank", None, [])
+
+
+def test_figure_2():
+    result = document("figure 2 --layers 2")
+    assert result["product"] == "L X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X"
+    assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
+
+
+def test_figure_3(monkeypatch):
+    from agattn.reports import figure3
+
+    monkeypatch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
+    rows = document("figure 3")["rows"]
+    assert [row["dimension"] for row in rows] == [25, 40, 57]
+    assert {row["evidence"] for row in rows} == {"proved"}
+
+
+def test_atlas(tmp_path):
+    sizes = ["--max-width", "2", "--max-depth", "2", "--max-heads", "2"]
+    result = document("atlas", *sizes)
+    assert all(f["networks"] == f["total"] >= f["proved"] > 0 for f in result["families"])
+    page = tmp_path / "atlas.md"
+    assert call("atlas", *sizes, "-O", str(page))[0] == 0
+    assert page.read_text(encoding="utf-8").startswith("# Atlas of small networks")
+
+
+@pytest.mark.slow
+def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
+    from agattn.experiments.studies.atlas import family, survey
+    from agattn.reports.pages import atlas_page
+
+    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
+    for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
+        *_, section = atlas_page([survey(part)], "agattn atlas", None, 0).partition("\n### ")
+        section, _, after = section.partition("\nNext: ")  # the end of the page, whatever the last family is
+        assert len(section) > 100 and section.strip() in page and page.endswith(f"\nNext: {after}")
+
+
+@pytest.mark.slow
+def test_every_network_that_the_atlas_in_the_docs_names_has_the_numbers_of_its_row():
+    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
+    row = re.compile(r"\| M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?, t = (\d) \| (\d+) \| (\w+) \| (-?\d+) \|")
+    found = [match.groups() for match in row.finditer(page)]
+    assert len(found) > 40
+    for dims, ranks, heads, t, value, evidence, other in found:
+        widths, bounds = (tuple(map(int, text.split(","))) for text in (dims, ranks))
+        result = ag.dimension(ag.DeepNetwork(widths, bounds, int(t), heads=int(heads or 1)))
+        compared = result.upper_bound if heads else result.paper.value
+        assert (result.dimension, str(result.evidence), compared) == (int(value), evidence, int(other))
+
+
+@pytest.mark.slow
+def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
+    from agattn import DeepNetwork
+    from agattn.experiments.studies.atlas import PointsGroup, points_group
+    from agattn.geometry.singular_points.singularities import singularities
+    from agattn.reports.pages import points_page
+
+    page = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")
+    networks = re.findall(r"kinds of points of (\d+) small networks", page)
+    told = (ROOT / "docs" / "networks" / "deep-singularities.md").read_text(encoding="utf-8")
+    assert len(networks) == 1 and re.findall(r"kinds of points of (\d+) small networks", told) == networks
+    *_, section = points_page([points_group("Skip connections")], "").partition("\n### ")
+    assert len(section) > 100 and section.strip() in page
+    rows = [line for line in page.splitlines() if line.startswith("| M(2,2,1; 2,2), t = 2 ")]
+    assert rows[1] == "| M(2,2,1; 2,2), t = 2 | 8 | 7 | 7 | 8 | 8 | 9 |"
+    for known in ("t = 3 | 22 | 21 | 19 | 29 | 22 | 28 |", "t = 3 | 30 | 29 | 24, 27 | 34, 37 | 30 | 36 |"):
+        assert known in page  # from the literature: 29, 28 and 34, 37, 36 tangent vectors
+    small = PointsGroup("Small", (singularities(DeepNetwork((2, 2, 1), (2, 2), t=2)),))
+    own = points_page([small], "agattn atlas --points")
+    assert (
+        set(rows) <= set(own.splitlines())
+        and "of 17 kinds without skew" in own
+        and "agree with Theorem 2 at 17 kinds." in own
+    )
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_figures_are_the_same_files_every_time(tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    from agattn.reports.drawing import save
+    from agattn.reports.figure2 import draw_figure_2
+    from agattn.reports.figure3 import draw_figure_3, figure_3
+
+    for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
+        files = [tmp_path / f"{k}{suffix}" for k in range(2)]
+        for file in files:
+            save(draw(), file)
+        assert files[0].read_bytes() == files[1].read_bytes() != b""
+
+
+def test_a_field_that_no_engine_was_asked_about_is_told():
+    asked, told = ["verify", "2", "1", "--claim", "3.3"], "The field of 32003 elements changed nothing"
+    assert told in call(*asked, "--field", "32003").out and told not in call(*asked).out
+    assert told in call(*asked, "--field", "32003", "--json").err
+    assert told in str(verify(SingleLayer(2, 1), "3.3", characteristic=32003))
+
+
+@pytest.mark.parametrize("entry", ['"1/101"', '"3/202"'])
+def test_a_point_is_read_in_the_field(tmp_path, entry):
+    file = tmp_path / "point.json"
+    file.write_text(f'{{"A": [[{entry}, 0], [0, 1]], "V": [[1, 0]]}}')
+    assert call("emit fiber", *SMALL, "--point", file, "--field", "103").status == 0
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    file = tmp_path / "point.json"
+    file.write_text('\ufeff{"A": [[1, 0], [0, 1]], "V": [[1, 0]]}', encoding="utf-8")
+    assert call("emit fiber", *SMALL, "--point", str(file))[0] == 0
+    certificate = (ROOT / "docs" / "certificates" / "m322.json").read_text(encoding="utf-8")
+    file.write_text("\ufeff" + certificate, encoding="utf-8")
+    assert call("check", str(file))[0] == 0
+
+
+def test_a_degree_with_too_many_digits_is_left_out_at_once():
+    code, out, _ = call("ideal -d 1000000 -o 1 --max-degree 1 --json")
+    assert code == 0 and json.loads(out)["degree"] is None
+
+
+def test_atlas_writes_the_page_also_with_json(tmp_path):
+    code, out, _ = call("atlas --max-width 1 --max-depth 1 --max-heads 1 --json -O", tmp_path / "a.md")
+    assert code == 0 and json.loads(out)["families"] and (tmp_path / "a.md").read_text().startswith("#")
+
+
+def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
+    assert call("figure 2").err.endswith("nothing was drawn; -O figure2.png draws it\n")
