@@ -43,7 +43,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     ),
     "run": ("agattn.engines.run:Run",),
     "doctor": ("agattn.engines.doctor:Doctor",),
-    "emit": ("agattn.engines.emit:Script",),
+    "emit": ("agattn.engines.script:Script",),
     "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
     "fiber": (

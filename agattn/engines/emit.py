@@ -6,24 +6,19 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
-from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
-from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of
 from agattn.engines.catalogue import check_can, engine_named
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
+from agattn.engines.script import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
-from agattn.evidence import EngineName
-from agattn.files import write
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
-from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -159,36 +154,6 @@ def ask_of(equations: str, problem: Problem, engine: Engine) -> str:
     check_can(engine, problem)
     template = _environment(engine).get_template(engine.template(problem.form))
     return f"{equations}{template.render(_names(problem, engine))}"
-
-
-class Script(Result, str, name="emit", extensible=True):
-    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
-
-    task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
-    architecture: Key[Studied, STUDIED]
-    script: Key[str, "The script itself."]
-
-    def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
-        """A script that puts a problem to the engine of this name."""
-        made = super().__new__(cls, text)
-        made.script = text
-        made.task, made.engine, made.architecture = problem.task, engine, problem.architecture
-        return made
-
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return f"{self.task} of {self.architecture.name}, for {self.engine}"
-
-    def __str__(self) -> str:
-        return self.script
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.script)}</pre>"
-
-    def save(self, path: str | Path) -> None:
-        """Write the script into a file."""
-        write(path, self.script)
 
 
 @takes("seed", "force")

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 import sympy
-from agattn.verification.verify import verify
 from command_line import ROOT, call, document
 
 import agattn as ag
@@ -15,6 +14,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims import NETWORK_CLAIMS, network_dimension
 from agattn.documents import check
 from agattn.geometry.ideal.export import ENDINGS
+from agattn.verification.verify import verify
 
 # Certificate
 

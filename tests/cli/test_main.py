@@ -39,7 +39,18 @@ def test_the_help_of_a_command_imports_no_room(command):
     imported = set(json.loads(run(code=code).out.splitlines()[-1]))
     rooms = {name.split(".")[1] for name in imported if name.startswith("agattn.")}
     engines = {"engines"} if command in ("doctor", "emit") else set()
-    ground = {"_version", "check", "checker", "cli", "errors", "evidence", "files", "patience", "sheet"}
+    ground = {
+        "_version",
+        "check",
+        "checker",
+        "cli",
+        "errors",
+        "evidence",
+        "files",
+        "limits",
+        "patience",
+        "sheet",
+    }
     assert rooms <= ground | engines and not imported & set(HEAVY)
 
 
