@@ -19,7 +19,8 @@ import functools
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from typing import Any, NamedTuple, TypeVar
 from agattn.errors import InputError
 
 R = TypeVar("R")
+T = TypeVar("T")
 Progress = Callable[[str], None]
 
 
@@ -89,6 +91,10 @@ def limited(**changes: Any) -> Iterator[None]:
         _LIMITS.reset(token)
 
 
+#: Seconds after which the time that is left is estimated.
+_SURE = 5.0
+
+
 class _Shown(logging.NullHandler):
     """Passes a step on to whoever is shown the steps of the computation that it belongs to."""
 
@@ -102,6 +108,47 @@ log = logging.getLogger("agattn")
 log.setLevel(logging.INFO)
 log.propagate = False
 log.addHandler(_Shown())
+
+
+def steps(items: Iterable[T], size: int, name: Callable[[T], str]) -> Iterator[T]:
+    """Things to go through, each of which is a step that says how far; after some seconds also how long.
+
+    >>> with limited(progress=print):
+    ...     for n in steps([5, 7], 2, "modulo {}".format):
+    ...         pass
+    modulo 5, 1 of 2
+    modulo 7, 2 of 2
+    """
+    begun = time.monotonic()
+    for done, item in enumerate(items):
+        passed = time.monotonic() - begun
+        left = f", about {in_words(passed / done * (size - done))} left" if done and passed > _SURE else ""
+        log.info(f"{name(item)}, {done + 1} of {size}{left}")
+        yield item
+
+
+def in_words(seconds: float) -> str:
+    """A time as it is estimated.
+
+    >>> [in_words(seconds) for seconds in (3, 200, 9000)]
+    ['3 s', '3 min', '2.5 h']
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def numbered(number: int, size: int) -> Iterator[None]:
+    """Let the steps of a block say which part of a whole they belong to.
+
+    >>> with limited(progress=print), numbered(7, 24):
+    ...     log.info("the dimension")
+    the dimension, 7 of 24
+    """
+    shown = limits().progress
+    with limited(progress=lambda step: shown(f"{step}, {number} of {size}")):
+        yield
 
 
 class Keyword(NamedTuple):

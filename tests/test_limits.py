@@ -7,7 +7,7 @@ import pytest
 
 from agattn import library
 from agattn.errors import InputError
-from agattn.limits import KEYWORDS, Limits, limited, limits, log, takes
+from agattn.limits import KEYWORDS, Limits, limited, limits, log, steps, takes
 
 
 @takes("seed", "force", "progress")
@@ -79,3 +79,11 @@ def test_what_no_process_can_be_held_to_is_refused():
     for wrong, words in (({"timeout": 0}, "the timeout is 0 s"), ({"memory": 2**31}, "the memory is")):
         with pytest.raises(InputError, match=words), limited(**wrong):
             pass
+
+
+def test_steps_say_how_far_and_after_some_seconds_how_long(monkeypatch):
+    clock, told = iter([0, 0, 3, 20, 300]), []
+    monkeypatch.setattr("agattn.limits.time.monotonic", lambda: next(clock))
+    with limited(progress=told.append):
+        assert list(steps("abcd", 4, str.upper)) == [*"abcd"]
+    assert told == ["A, 1 of 4", "B, 2 of 4", "C, 3 of 4, about 20 s left", "D, 4 of 4, about 2 min left"]

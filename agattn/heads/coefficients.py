@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,6 @@ from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,
     LearningCoefficients,
-    Parameters,
     learning_coefficients,
     parameters,
     weights_coefficient,
@@ -28,7 +27,7 @@ from agattn.geometry.learning_coefficients.weights_coefficients import (
 )
 from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.weight_files import WeightFile
-from agattn.limits import log, takes
+from agattn.limits import steps, takes
 
 if TYPE_CHECKING:
     from agattn.geometry.learning_coefficients.brackets import Bracket
@@ -78,15 +77,12 @@ def of_files(
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    for n, head, of_head in _heads(Checkpoint(file, heads, kv_heads, (), family, ignore)):
-        log.info(f"layer {n}, head {head}")
+    checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
+    for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
+        of_head = parameters(K=one.K, Q=one.Q, V=one.V)
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**vars(at), layer=n, head=head))
+        rows.append(AtHead(**vars(at), layer=one.layer, head=one.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
-
-
-def _heads(checkpoint: Checkpoint) -> Iterable[tuple[int, int, Parameters]]:
-    return ((one.layer, one.head, parameters(K=one.K, Q=one.Q, V=one.V)) for one in checkpoint)
 
 
 @takes("seed")

@@ -53,7 +53,7 @@ from agattn.geometry.variety.coefficient_norm import (
     value_gram,
 )
 from agattn.heads.families import common
-from agattn.limits import log, takes
+from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
@@ -345,8 +345,7 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
     found: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
     queries: list[Array] = []  # of the group that is read
-    for head in checkpoint:
-        log.info(f"head {len(found) + 1} of {len(checkpoint)}")
+    for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
         with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
             found.append(((head.layer, head.head), geometry))

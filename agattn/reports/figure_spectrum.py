@@ -19,7 +19,7 @@ import numpy as np
 from agattn.architectures import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights, contact_spectrum
-from agattn.limits import limits, log
+from agattn.limits import limits, steps
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.sheet.result import Count, Key, Positive, Result
 
@@ -164,8 +164,7 @@ def compute_figure_spectrum(
     spectrum = contact_spectrum(architecture)
     count = sum(one.multiplicity for one in spectrum.orders)
     scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(limits().seed)), []
-    for n in range(1, last + 1):
-        log.info(f"singular values at s = 2^-{n}")
+    for n in steps(range(1, last + 1), last, "singular values at s = 2^-{}".format):
         floats, cutoff = scaled.in_floats(n)
         values = tuple(float(mpmath.log10(x)) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)

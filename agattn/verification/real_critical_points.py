@@ -48,7 +48,7 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
-from agattn.limits import limits, log
+from agattn.limits import limits, steps
 from agattn.systems.critical_tasks import MAX_VARIABLES
 
 _BITS = 256
@@ -74,11 +74,9 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
             "Use --force to start all the same"
         )
     require_definite(loss)
-    parts = []
-    for stratum in (None, *lower_strata(layer)):
-        log.info("real ones on the smooth part" if stratum is None else f"real ones on {stratum}")
-        parts.append(real_part(loss, stratum))
-    return tuple(parts)
+    places = (None, *lower_strata(layer))
+    named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")
+    return tuple(real_part(loss, stratum) for stratum in named)
 
 
 def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:

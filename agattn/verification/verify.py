@@ -37,7 +37,7 @@ from agattn.errors import (
     EngineVariableError,
 )
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.limits import limited, limits, log, silent, takes
+from agattn.limits import limited, limits, log, numbered, silent, takes
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 from agattn.verification.report import Report
@@ -196,19 +196,20 @@ class _Work:
         An interrupt or a contradiction ends this at once: engines are killed, and a native computation, which
         nothing can stop, is left to a daemon thread that ends with the program.
         """
-        waiting: SimpleQueue[Task[Any]] = SimpleQueue()
+        waiting: SimpleQueue[tuple[int, Task[Any]]] = SimpleQueue()
         done: SimpleQueue[tuple[Task[Any], Finding | str | BaseException]] = SimpleQueue()
-        for task in tasks:
-            waiting.put(task)
+        for numbered_task in enumerate(tasks, 1):
+            waiting.put(numbered_task)
 
         def work() -> None:
             while not self.cancelled.is_set():
                 try:
-                    task = waiting.get_nowait()
+                    number, task = waiting.get_nowait()
                 except Empty:
                     return
                 try:
-                    done.put((task, self._compute(task) if natively else self._answer(task)))
+                    with numbered(number, len(tasks)):
+                        done.put((task, self._compute(task) if natively else self._answer(task)))
                 except BaseException as error:
                     done.put((task, error))
 

@@ -297,7 +297,7 @@ def _numbers(where: str, value: object, limit: _Limit) -> list[int]:
 def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]]:
     """Sequences of numbers; each range in one stands for each of its numbers.
 
-    >>> _sequences("dims", [[2, "1..2"], [3, 3]], _Limit(force=False))
+    >>> _sequences("dims", [[2, "1..2"], [3, 3]], _Limit())
     [(2, 1), (2, 2), (3, 3)]
     """
     pattern = _PATTERNS[where.split(": ")[-1]]

@@ -19,11 +19,20 @@ from pathlib import Path
 from agattn import errors
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, Line, Versions, failure, make_line, perform, versions_for
+from agattn.experiments.studies.jobs import (
+    Job,
+    Line,
+    Versions,
+    architecture_of,
+    failure,
+    make_line,
+    perform,
+    versions_for,
+)
 from agattn.experiments.studies.lines import Entry, is_open
 from agattn.experiments.studies.workers import Workers, in_this_process, local_processes
 from agattn.files import read_text
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, steps, takes
 
 
 def study(
@@ -165,10 +174,13 @@ def study_grid(
     wanted = read_grid(text, {k: value for k, value in given.items() if value is not None})
     jobs = wanted.jobs if part is None else wanted.part(part)
     place = partial(local_processes, workers) if workers > 1 else in_this_process
-    return tuple(study(
-        jobs, None, place, None if keep is None else Cache(Path(keep)),
-        fresh=fresh, retry_open=retry_undecided, finished=lambda line: log.info(str(line["architecture"])),
-    ))  # fmt: skip
+    cache = None if keep is None else Cache(Path(keep))
+    lines = study(jobs, None, place, cache, fresh=fresh, retry_open=retry_undecided)
+    return tuple(steps(lines, len(jobs), _architecture))
+
+
+def _architecture(line: Line) -> str:
+    return str(architecture_of(line["architecture"]))
 
 
 def answers(jobs: Sequence[Job]) -> tuple[Entry, ...]:
@@ -178,11 +190,10 @@ def answers(jobs: Sequence[Job]) -> tuple[Entry, ...]:
         AgattnError: if a job ends in an error.
     """
     found = []
-    for line in study(jobs):
+    for line in steps(study(jobs), len(jobs), _architecture):
         if "error" in line:
             raise getattr(errors, line["error"]["type"], errors.AgattnError)(line["error"]["message"])
         found.append(Entry(line))
-        log.info(str(found[-1].architecture))
     return tuple(found)
 
 

@@ -65,7 +65,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
 
@@ -505,8 +505,7 @@ def _families(
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
         generators, name = [], NEW if symmetry is None else symmetry.name
-        for B in basis:
-            log.info(f"proving {name}")
+        for B in steps(basis, len(basis), lambda _: f"proving {name}"):  # noqa: B023, named at once
             proved = leaves_unchanged(architecture, B)
             known_by = Evidence.PROVED if proved else Evidence.MODULAR
             generators.append(Generator(B, shown.text(B), known_by, name))

@@ -55,7 +55,7 @@ from agattn.geometry.identifiability.network_fibers import (
     network_fiber,
     weights_of,
 )
-from agattn.limits import limits, log
+from agattn.limits import limits, steps
 
 _UNDECIDED = "ranks do not decide at these weights"
 
@@ -249,7 +249,6 @@ def identifiability_at(
         architecture: a polynomial one.
         asked: functions of the arrays, each with whether it is an array.
         given: weights, which are taken as the exact numbers that are written.
-        seed, force, progress: as there.
 
     Raises:
         InputError: if the weights are not those of the architecture.
@@ -258,8 +257,7 @@ def identifiability_at(
     at = exact_weights(architecture, given)
     study = StudyAt(GeneralStudy(architecture), at)
     rows: list[Determined] = []
-    for f, is_array in asked:
-        log.info(f.text)
+    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
         answer = study.movement(f)
         rows.append(row(study.study, f, answer, is_array, study.whole or ""))
     found = table(study.study, rows, (), at_weights=True)

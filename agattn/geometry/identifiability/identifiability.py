@@ -29,7 +29,7 @@ from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.determined import Determined, Identifiability
 from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, steps, takes
 
 #: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
 MAX_PARAMETERS = 3_000
@@ -87,8 +87,7 @@ def identifiability(
     study = GeneralStudy(studied)
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
-    for f, is_array in asked:
-        log.info(f.text)
+    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
         answer = study.movement(f)
         rows.append(row(study, f, answer, is_array))
         if answer.factors:

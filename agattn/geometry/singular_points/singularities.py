@@ -30,7 +30,7 @@ from agattn.geometry.singular_points.model_points import ModelClosure
 from agattn.geometry.singular_points.network_points import NetworkClosure
 from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, steps, takes
 
 #: Architectures with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -76,8 +76,8 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
         raise TooLargeError(f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}")
     closure = closure_of(of)
     points = []
-    for kind in closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first):
-        log.info(kind.name)
+    chosen = closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first)
+    for kind in steps(chosen, len(first), lambda kind: kind.name):
         points.append(facts(kind, closure))
     closed, sentence, beyond = closure.closedness()
     said = f"{AFFINE} {sentence}" if closure.is_affine else sentence
