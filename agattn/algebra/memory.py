@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.limits import limits, log
 
 #: Needs above this, in bytes, are told before the work begins, and what was taken is told after it.
@@ -86,10 +86,10 @@ class Memory:
     """What a computation may take: ``limits().native`` MiB, or what the machine has when it is asked.
 
     Attributes:
-        instead: what the message of a refusal says to do.
+        instead: what the message of a refusal says to do; by default to lower the degree.
     """
 
-    instead: str = "Lower --max-degree, raise --memory, or use --force"
+    instead: str = ""
     #: The largest need since the last check, with its name; what was held, and the most that was, before it.
     _need: float = field(default=0.0, init=False)
     _what: str = field(default="", init=False)
@@ -114,8 +114,10 @@ class Memory:
         if need > LARGE:
             log.info(f"{what}: up to {in_words(need)} of memory")
         if need > limit and not limits().force:
+            lower, memory, force = argument("max_degree"), argument("memory"), argument("force", True)
+            instead = self.instead or f"Lower {lower}, raise {memory}, or use {force}"
             raise TooLargeError(
-                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {self.instead}"
+                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {instead}"
             )
 
     def check(self) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim, meant, select
+from agattn.errors import worded
 
 #: All claims by id: the paper's in its order, then this project's.
 CLAIMS: dict[str, Claim[Any]]
@@ -115,5 +116,7 @@ def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[
     elsewhere = {}
     if not all(meant(identifier, mine) for identifier in ids):
         kinds = {name: claim.about for name, claim in _table().items() if name not in mine}
-        elsewhere = {name: f"about a {kind.kind}; give {kind.options}" for name, kind in kinds.items()}
+        elsewhere = {
+            name: f"about a {kind.kind}; give {worded(*kind.options)}" for name, kind in kinds.items()
+        }
     return select(mine, ids, elsewhere)

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
-from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
+from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError, argument
 
 # A shell sets the limits and becomes the program. The processor-time limit ends the program even if nothing
 # else can; the file limit ends one that floods its output.
@@ -153,7 +153,7 @@ def run_program(
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
         except subprocess.TimeoutExpired:
             raise EngineTimeoutError(
-                f"stopped after {timeout:g} s, its time limit; raise --timeout"
+                f"stopped after {timeout:g} s, its time limit; raise {argument('timeout')}"
             ) from None
         seconds = time.monotonic() - started
         if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
@@ -244,7 +244,9 @@ def _wait(
             raise EngineCrashedError("cancelled")
         looks += 1
         if looks % 5 == 0 and _resident(_family(mark)) > memory * 2**20:
-            raise EngineMemoryError(f"ran out of memory, with {memory} MiB allowed; raise --memory")
+            raise EngineMemoryError(
+                f"ran out of memory, with {memory} MiB allowed; raise {argument('memory')}"
+            )
 
 
 def _read(file: IO[bytes]) -> str:

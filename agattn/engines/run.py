@@ -13,7 +13,7 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.catalogue import engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import Ended, run_program, work_folder
-from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError
+from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError, argument
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.limits import limits, log, takes
@@ -224,7 +224,9 @@ def check_end(ended: Ended, installation: Installation) -> None:
     engine = installation.engine
     printed = (ended.output + ended.errors).lower()
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
-        raise EngineMemoryError(f"ran out of memory, with {limits().memory} MiB allowed; raise --memory")
+        raise EngineMemoryError(
+            f"ran out of memory, with {limits().memory} MiB allowed; raise {argument('memory')}"
+        )
     if ended.status != 0:
         lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         lines = [line for line in lines if "error" in line.lower()] or lines

@@ -11,7 +11,7 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.elimination import eliminate
 from agattn.engines.locate import locate
-from agattn.errors import InputError
+from agattn.errors import InputError, verb
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
@@ -214,7 +214,7 @@ def hilbert_function(
 def _ideal_of_stratum(given: Architecture, ranks: Sequence[int], max_degree: int) -> Ideal:
     """The equations of the closure of a stratum of a layer."""
     layer = one_layer(
-        as_layer(given) or given, "strata", "`agattn singularities` finds the kinds of its points"
+        as_layer(given) or given, "strata", f"{verb('singularities')} finds the kinds of its points"
     )
     found = compute_stratum_ideal(layer, stratum_of_ranks(ranks), max_degree)
     return found if layer is given else replace(found, given=given)

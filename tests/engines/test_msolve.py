@@ -158,7 +158,7 @@ def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
         solve([x])
     fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
     with (
-        pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise --memory"),
+        pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"),
         limited(timeout=10, memory=500),
     ):
         solve([x])

@@ -197,7 +197,7 @@ def test_memory_is_exhausted_by_a_real_engine(singular, fakes, tmp_path):
     greedy.write_text("intmat m[30000][30000];\nquit;\n")
     fakes.write("Singular", f'exec "{singular.path}" -q --no-rc "{greedy}"')
     with (
-        pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise --memory"),
+        pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise memory"),
         limited(timeout=20, memory=300),
     ):
         run(PROBLEM, locate(SINGULAR))

@@ -31,7 +31,7 @@ from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
 from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
 from agattn.files import about, parsed
 from agattn.limits import Limits, limits, takes
@@ -159,8 +159,9 @@ class _Limit:
     """How many jobs a grid may still have."""
 
     def __init__(self) -> None:
-        self.all = self.left = MAX_FORCED if limits().force else MAX_JOBS
-        self.fix = "split the grid" if limits().force else "use --force to start all the same"
+        force = limits().force
+        self.all = self.left = MAX_FORCED if force else MAX_JOBS
+        self.fix = "split the grid" if force else f"use {argument('force', True)} to start all the same"
 
     def check(self, where: str, count: int, exactly: bool = True) -> None:
         """Refuse so many combinations, of which none has been made."""

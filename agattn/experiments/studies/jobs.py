@@ -32,7 +32,7 @@ from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
-from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
+from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
 from agattn.evidence import Evidence, Strings
 from agattn.limits import Limits, limited, limits, silent
 from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
@@ -247,7 +247,10 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         _check_versions(job, versions)
         if not force:
             check_depth(job.architecture)
-        with limited(timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent):
+        held = limited(
+            timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent
+        )  # fmt: skip
+        with held, in_shell():  # where lines are read
             document, status, engine_failed = job.answer()
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed

@@ -68,7 +68,7 @@ from agattn.algebra.characters import (
     symmetric_character,
 )
 from agattn.architectures import SingleLayer
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
 from agattn.limits import limits
 
@@ -155,7 +155,8 @@ class WeightSpaces:
         if not limits().force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
             raise TooLargeError(
                 f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
-                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "
+                f"{argument('force', True)}"
             )
         space, alpha = component(shape), self.layer.alpha
         exact = Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))

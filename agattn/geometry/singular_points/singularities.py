@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from agattn.architectures import Architecture, Network, as_attention
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.singular_points.arguments import Closure, Inquiry, Said
 from agattn.geometry.singular_points.kind import Kind
@@ -36,7 +36,6 @@ from agattn.limits import limits, steps, takes
 MOST_PARAMETERS = 300
 #: Nor networks with more layers, nor those with more kinds of points.
 MOST_LAYERS, MOST_KINDS = 5, 500
-_FORCE = "Use --force to start all the same"
 #: What is said of a closure that is all of the space.
 AFFINE = "M̄ is an affine space, smooth everywhere."
 
@@ -73,7 +72,10 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     _check_sizes(of, deep)
     first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
-        raise TooLargeError(f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}")
+        raise TooLargeError(
+            f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. "
+            f"Use {argument('force', True)} to start all the same"
+        )
     closure = closure_of(of)
     points = []
     chosen = closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first)
@@ -99,7 +101,10 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> Non
         sizes.insert(0, (network.layers, "layers", MOST_LAYERS))
     for number, what, most in sizes:
         if number > most:
-            raise TooLargeError(f"{name} has {number} {what}; the limit is {most}. {_FORCE}")
+            raise TooLargeError(
+                f"{name} has {number} {what}; the limit is {most}. "
+                f"Use {argument('force', True)} to start all the same"
+            )
     if network is not None:
         check_tokens(network)
     elif isinstance(architecture, Network):

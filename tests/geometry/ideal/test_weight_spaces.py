@@ -256,7 +256,7 @@ def test_the_bound_on_specht_modules_holds():
 @pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
 def test_more_memory_than_allowed_is_refused(sizes, last):
     layer = SingleLayer(*sizes)
-    refused = pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use --force$")
+    refused = pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use force=True$")
     with refused, limited(native=1):
         compute_ideal(layer, last)
 
