@@ -7,7 +7,7 @@
 Traceback (most recent call last):
     ...
 agattn.errors.TooLargeError: a matrix of 16384 rows: up to 2.0 GiB of memory, and 1.0 GiB are allowed. Lower
---max-degree, raise --memory, or use --force
+max_degree, raise memory, or use force=True
 """
 
 from __future__ import annotations
