@@ -321,10 +321,7 @@ def ideal(
     equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
     text = _exported(equations, output, form, given)
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
-    memory = given["memory"]
-    held = {"native": memory, "memory": Limits.memory if memory is None else memory}
-    with limited(timeout=given["timeout"], force=given["force"], **held):
-        whole = _completeness(equations, chosen, given) if complete else None
+    whole = _completeness(equations, chosen, given) if complete else None
     if layer is not None and stratum is None:
         from agattn.engines.elimination import examined
 
@@ -381,14 +378,17 @@ def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> An
     from agattn.engines.elimination import by_theorem, check_generators
     from agattn.engines.locate import candidates, locate
 
-    if name is None:
-        log.info("looking for a theorem, and for equations of higher degree")
-        if known := by_theorem(equations):
-            return known
-    log.info("asking the engine")
-    engines = able("complete-ideal")
-    engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
-    return check_generators(equations, locate(engine), characteristic=given["characteristic"])
+    memory = given["memory"]
+    held = {"native": memory, "memory": Limits.memory if memory is None else memory}
+    with limited(timeout=given["timeout"], force=given["force"], **held):
+        if name is None:
+            log.info("looking for a theorem, and for equations of higher degree")
+            if known := by_theorem(equations):
+                return known
+        log.info("asking the engine")
+        engines = able("complete-ideal")
+        engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
+        return check_generators(equations, locate(engine), characteristic=given["characteristic"])
 
 
 def _show(equations: Any, as_json: bool) -> None:
