@@ -150,12 +150,12 @@ def test_other_defaults_types_and_choices_of_options_are_seen(today, options_of_
 
 
 def test_a_renamed_parameter_of_a_verb_is_seen(today, monkeypatch):
-    from agattn.algebra import verbs
+    from agattn.algebra import rank as room
 
     def rank(matrix, method="auto", *, bits=128, radius=None, seed=1):
         """The verb with another name for ``precision``, and another default of ``seed``."""
 
-    monkeypatch.setattr(verbs, "rank", rank)
+    monkeypatch.setattr(room, "rank_of", rank)
     _, renamed, changed, how = broken(today, {"ag.rank": python_name("rank")})
     assert renamed == "renamed: ag.rank precision (now bits)"
     assert changed == "changed: ag.rank seed (by name, default 0 became by name, default 1)"

@@ -31,7 +31,7 @@ from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.identifiability.collapse import PREPRINT
-from agattn.patience import Progress, silent
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
@@ -148,22 +148,15 @@ def with_paper(found: Dimension) -> DimensionByPaper:
     return DimensionByPaper(**structs.asdict(found), paper=by_paper(found))
 
 
-def dimension(
-    architecture: Architecture | Published,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
-) -> DimensionByPaper | TransformerDimension:
+@takes("seed", "force", "progress")
+def dimension(architecture: Architecture | Published) -> DimensionByPaper | TransformerDimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`; or a published transformer of
             :func:`agattn.from_config`, whose layer is known at full size, and whose stack has bounds.
-        seed: of all random choices.
         force: take the rank of a Jacobian of any size, also where a theorem knows it.
-        progress: called with what is done next.
 
     Raises:
         InputError: if it is no architecture, or is beyond the limits and known by no theorem.
@@ -186,7 +179,7 @@ def dimension(
         if isinstance(architecture, Published):
             return transformer_dimension(architecture)
     known = as_attention(cast(Architecture, architecture))
-    return with_paper(room.dimension(known, seed, force=force, progress=progress))
+    return with_paper(room.dimension(known))
 
 
 def _judge(

@@ -16,7 +16,8 @@ import click
 from agattn.cli.kinds import STDOUT
 from agattn.errors import printable
 from agattn.files import write
-from agattn.patience import silent, told
+from agattn.limits import silent
+from agattn.patience import told
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,13 +9,12 @@ from typing import Any
 
 from msgspec import structs
 
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.engines.catalogue import able
 from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation
-from agattn.engines.run import DEFAULT_LIMITS, Limits, run
+from agattn.engines.run import run
 from agattn.errors import (
     DisagreementError,
     EngineMemoryError,
@@ -44,8 +43,6 @@ def eliminate(
     installation: Installation,
     *,
     characteristic: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
-    force: bool = False,
 ) -> Ideal | ModelIdeal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
@@ -59,15 +56,15 @@ def eliminate(
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
-        build("implicit-ideal", architecture, characteristic, force=force),
-        build("hilbert-function", architecture, characteristic, force=force, max_degree=max_degree),
+        build("implicit-ideal", architecture, characteristic),
+        build("hilbert-function", architecture, characteristic, max_degree=max_degree),
     )
     if not problems[0].data.get("cone", True):
         raise InputError(
             f"the image of {architecture} is no cone, and has no equations of a degree; use agattn run"
             " implicit-ideal"
         )
-    runs = [run(problem, installation, limits) for problem in problems]
+    runs = [run(problem, installation) for problem in problems]
     ideal, values = (done.answer for done in runs)
     make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
     about: Any = layer
@@ -294,9 +291,7 @@ def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Complete
     return found
 
 
-def check_generators(
-    ideal: Ideal, installation: Installation, *, characteristic: int = 0, limits: Limits = DEFAULT_LIMITS
-) -> Completeness:
+def check_generators(ideal: Ideal, installation: Installation, *, characteristic: int = 0) -> Completeness:
     """Whether the generators found are all: natively in the next degrees, then by an engine.
 
     The engine is handed them, or with many outputs those of the layer with d + 1 outputs. It is asked whether
@@ -323,16 +318,16 @@ def check_generators(
     size, multiplicity = layer.expected_dimension, degree_of_closure(layer)
     whole = partial(Completeness, size, multiplicity, size, multiplicity, known_to=ideal.max_degree)
     if missing is None and small is not ideal:
-        asked = check_generators(small, installation, characteristic=characteristic, limits=limits)
+        asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
             return whole(
                 asked.prime, characteristic,
                 regular=asked.regular, modulus=asked.modulus, asked_of=small.name,
             )  # fmt: skip
-    elif missing is None and _is_regular(ideal, installation, limits):
+    elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
     dimension = degree = prime = hilbert = known = None
-    ask = partial(_ask, ideal, installation, characteristic, limits)
+    ask = partial(_ask, ideal, installation, characteristic)
     try:
         dimension, degree = ask(("dimension", "degree"))
         bounds = hilbert_bounds(layer, _DEGREES[-1]) if layer.d == 2 and layer.has_orbits else {}
@@ -365,7 +360,7 @@ MODULUS = 32003
 _FEW_VARIABLES = 12
 
 
-def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | None:
+def by_theorem(ideal: Ideal) -> Completeness | None:
     """That the equations found are all, where this is known without an engine; else None.
 
     M̄ is a hypersurface, or :func:`~agattn.geometry.ideal.generation.generated_in` gives a degree in which its
@@ -382,7 +377,7 @@ def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | Non
         reason = "the one equation generates the ideal of an irreducible hypersurface: all of I(M̄)"
     else:
         generated = generated_in(layer)
-        if generated is None or not _no_others_to(generated.degree, ideal, memory):
+        if generated is None or not _no_others_to(generated.degree, ideal):
             return None
         reason = generated.reason
         if generated.degree > ideal.max_degree:
@@ -392,11 +387,11 @@ def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | Non
     return Completeness(dimension, degree, dimension, degree, None, 0, theorem=reason)
 
 
-def _no_others_to(degree: int, ideal: Ideal, memory: Memory | None) -> bool:
+def _no_others_to(degree: int, ideal: Ideal) -> bool:
     """Whether no minimal generators are missing up to a degree, which is proved natively degree by degree."""
     for n in range(ideal.max_degree + 1, degree + 1):
         try:
-            piece = compute_ideal(ideal.layer, n, memory=memory).degrees[-1]
+            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1]
         except TooLargeError:
             return False
         if piece.minimal_generators or piece.evidence is not Evidence.PROVED:
@@ -412,10 +407,10 @@ def _smallest(ideal: Ideal) -> Ideal:
     layer = ideal.layer
     if layer.d_out <= layer.d + 1:
         return ideal
-    return compute_ideal(type(layer)(layer.d, layer.d + 1, layer.a, layer.t), ideal.max_degree)
+    return compute_ideal(type(layer)(layer.d, layer.d + 1, layer.a, layer.t), ideal.max_degree, force=False)
 
 
-def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> bool | None:
+def _is_regular(ideal: Ideal, installation: Installation) -> bool | None:
     """Whether the ideal is whole by the theorem on regular elements on the page on equations; None if open.
 
     It takes all equations to a degree in which they cut out M̄ as a set. Modulo the prime there must be as
@@ -433,7 +428,7 @@ def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> boo
     degrees = range(1, ideal.max_degree + 1)
     names = ("regular", *(f"hilbert-{n}" for n in degrees))
     try:
-        regular, *values = _ask(ideal, installation, MODULUS, limits, names, _minor(layer))
+        regular, *values = _ask(ideal, installation, MODULUS, names, _minor(layer))
     except (EngineTimeoutError, EngineMemoryError):
         return None
     return bool(regular) if values == [ideal.hilbert_function(n) for n in degrees] else None
@@ -451,7 +446,7 @@ def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
     """Whether equations to degree 4 of the layer with a = d have gradients of full rank, modulo the prime, at
     all strata where not both ranks are at most 1."""
     whole = type(layer)(layer.d, layer.d_out)
-    equations = [*compute_ideal(whole, 4).equations()]
+    equations = [*compute_ideal(whole, 4, force=False).equations()]
     codimension = whole.ambient_dimension - whole.expected_dimension
     for stratum in strata(layer):
         if max(stratum.r_v, stratum.r_a) > 1:
@@ -473,7 +468,10 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
     """
     for n in (ideal.max_degree + 1, ideal.max_degree + 2):
         try:
-            if n <= last and (piece := compute_ideal(ideal.layer, n).degrees[-1]).minimal_generators:
+            if (
+                n <= last
+                and (piece := compute_ideal(ideal.layer, n, force=False).degrees[-1]).minimal_generators
+            ):
                 return piece
         except TooLargeError:
             break
@@ -484,7 +482,7 @@ _DEGREES = range(9)  # in which Hilbert functions are compared
 
 
 def _ask(
-    ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str],
+    ideal: Ideal, installation: Installation, characteristic: int, questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:  # fmt: skip
     from agattn.systems.layer_tasks import COMPLETE_IDEAL
@@ -504,5 +502,5 @@ def _ask(
         characteristic=characteristic,
     )
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
-    found = run(problem, installation, limits, script=text)
+    found = run(problem, installation, script=text)
     return [found.answer.integers[question] for question in questions]

@@ -23,8 +23,9 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, overload
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from msgspec import structs
@@ -52,6 +53,7 @@ from agattn.geometry.variety.coefficient_norm import (
     value_gram,
 )
 from agattn.heads.families import common
+from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
@@ -269,11 +271,57 @@ LEGEND = (
 )
 
 
-def classify_checkpoint(
-    checkpoint: Checkpoint,
+@takes("progress")
+def classify(
+    weights: Any,
+    *,
+    heads: int | None = None,
+    kv_heads: int | None = None,
+    match: str | Sequence[str] = (),
     tolerance: float | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    family: str | None = None,
+    ignore: str | Sequence[str] = (),
 ) -> HeadTable:
+    """Where heads lie on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
+
+    Args:
+        weights: as for :func:`agattn.equivalent`; or the path of a checkpoint, or of several files of one.
+        heads: heads in each layer of a checkpoint without ``config.json``.
+        kv_heads: heads of keys and values, if they are shared.
+        match: parts of the names of the tensors that are meant, where a file has several models.
+        tolerance: relative, below which singular values count as zero; by default below what the type of the
+            weights, such as float32, can tell from zero. Exact weights have exact ranks.
+        family: as which family ``config.json`` is read and tensors are packed, where ``model_type`` is not
+            known.
+        ignore: keys of ``config.json`` that are passed over although they may matter.
+
+    Raises:
+        InputError: if the weights do not fit or a file cannot be read.
+
+    See Also:
+        :func:`agattn.rlct`, :func:`agattn.fiber`, :func:`agattn.tangent_space`; ``agattn classify`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> [head] = ag.classify({"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> head
+    M(2,1,1), stratum (1,1,2) (proved): smooth; relative distance to the singular locus 1
+    """
+    paths = [weights] if isinstance(weights, (str, Path)) else weights
+    if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
+        from agattn.heads.checkpoints import Checkpoint, refuse_counts
+        from agattn.heads.weight_files import WeightFile
+
+        parts = (match,) if isinstance(match, str) else tuple(match)
+        passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)
+        if checkpoint.layout == "plain":
+            refuse_counts(checkpoint.file, heads, kv_heads)
+        return classify_checkpoint(checkpoint, tolerance)
+    return classify_weights(layers_of(weights), tolerance)
+
+
+def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) -> HeadTable:
     """The heads of a checkpoint; where plain arrays are exact, so are the ranks.
 
     Raises:
@@ -284,8 +332,7 @@ def classify_checkpoint(
     found: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
     queries: list[Array] = []  # of the group that is read
-    for head in checkpoint:
-        progress(f"head {len(found) + 1} of {len(checkpoint)}")
+    for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
         with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
             found.append(((head.layer, head.head), geometry))

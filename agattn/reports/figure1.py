@@ -22,7 +22,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.normalizer import raised
 from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
-from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
+from agattn.engines.run import Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
@@ -261,9 +261,7 @@ def compute_figure_1(
     slice_: Slice | None = None,
     *,
     engine: str = "auto",
-    limits: Limits = DEFAULT_LIMITS,
     radius: int = 1,
-    force: bool = False,
 ) -> Figure1:
     """Compute a surface in a slice of M̄ and decide which of its singular points are in M.
 
@@ -272,9 +270,7 @@ def compute_figure_1(
         slice_: an affine space of dimension three; Figure 1's if ``None``.
         engine: ``"auto"``: the first engine that answers, else the native resultant, which comes first where
             it applies and the layer has a < d or more than ``MAX_AUTO_COORDINATES``; or one by name.
-        limits: of each engine process.
         radius: how far to draw, in each coordinate.
-        force: start however large the system is.
 
     Raises:
         InputError: if the section is no surface, or there is no such engine.
@@ -283,14 +279,14 @@ def compute_figure_1(
     """
     engine = engine_name(engine, CHOICES)
     chosen = slice_ or standard_slice(layer)
-    section, source, done = _section(layer, chosen, slice_, engine, limits, force)
+    section, source, done = _section(layer, chosen, slice_, engine)
     line = section.line()
     pieces = () if line is None else tuple(pieces_of_line(layer, chosen, line, radius))
     return Figure1(layer, section, source, radius, pieces, done)
 
 
 def _section(
-    layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
+    layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str
 ) -> tuple[SurfaceSection, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
@@ -301,8 +297,8 @@ def _section(
     for name in names:
         try:
             installation = locate(engine_named(name))
-            problem = build("slice", layer, slice=given, force=force)
-            done = run(problem, installation, limits)
+            problem = build("slice", layer, slice=given)
+            done = run(problem, installation)
             return section_of_run(done, chosen), str(installation), done
         except (EngineError, TooLargeError) as error:
             if engine != "auto":

@@ -18,7 +18,7 @@ import numpy as np
 from agattn.architectures import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights, contact_spectrum
-from agattn.patience import Progress, silent
+from agattn.limits import limits, steps
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.sheet.result import Count, Key, Positive, Result
 
@@ -149,23 +149,19 @@ class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
 
 
 def compute_figure_spectrum(
-    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST, seed: int = 0,
-    progress: Progress = silent,
-) -> FigureSpectrum:  # fmt: skip
+    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST
+) -> FigureSpectrum:
     """Compute the orders exactly, and the singular values at s = 1/2, 1/4, ... twice.
 
     Args:
         architecture: the network.
         digits: of the singular values in high precision.
         last: the smallest s is 2^(−last).
-        seed: of all random choices.
-        progress: called with what is done next.
     """
-    spectrum = contact_spectrum(architecture, seed=seed, progress=progress)
+    spectrum = contact_spectrum(architecture)
     count = sum(one.multiplicity for one in spectrum.orders)
-    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(seed)), []
-    for n in range(1, last + 1):
-        progress(f"singular values at s = 2^-{n}")
+    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(limits().seed)), []
+    for n in steps(range(1, last + 1), last, "singular values at s = 2^-{}".format):
         floats, cutoff = scaled.in_floats(n)
         values = tuple(float(mpmath.log10(x)) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)

@@ -1,4 +1,4 @@
-"""What the checker of certificates found, as a result; nothing is imported but the checker.
+"""What the checker of certificates finds, as a result.
 
 >>> claim = {"id": "theorem-3.4.singular", "valid": True, "reason": "it fails at (2,1,2)"}
 >>> found = Checked({"valid": True, "flaw": "", "layer": "M(3,2,2)", "claims": [claim]})
@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agattn import checker
+from agattn.calls import shown
 from agattn.checker import described
+from agattn.errors import InputError
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import UNSET, Described, Key, Result, UnsetType, key
 
@@ -79,3 +82,25 @@ class Checked(Described, dict[str, Any], name="check"):
 
 
 _WORDS = {True: "valid", False: "not valid", None: "not certified"}
+
+
+def check(document: Any) -> Checked:
+    """Verify a certificate again, with nothing but Python's integers.
+
+    Args:
+        document: what :func:`agattn.certificate` returns, a mapping, or the path of a JSON file.
+
+    Raises:
+        InputError: if it is no certificate.
+
+    See Also:
+        :func:`agattn.certificate`, :func:`agattn.verify`; ``agattn check`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.check(ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4"))["valid"]
+    True
+    """
+    try:
+        return Checked(checker.check(document))
+    except checker.UnreadableError as error:
+        raise InputError(f"{shown(document)} cannot be checked: {error}") from error

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -29,9 +29,11 @@ from agattn.geometry.strata.strata import (
     stratum_outside,
 )
 from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
+from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
 from agattn.sheet.terminal import text
+from agattn.systems.sizes import check_size
 
 _HEADINGS = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
 
@@ -251,12 +253,31 @@ class StrataTable(Result, name="strata"):
         raise KeyError(f"no stratum {ranks}; there are {there}")
 
 
+@takes("force")
 def strata_table(layer: SingleLayer) -> StrataTable:
-    """Ranks, dimension, preimages, tangent space, boundary and closure of every stratum.
+    """Every point of the neuromanifold of a layer, by its stratum: the orbit (rk V, rk A, rk [V; Aᵀ]).
+
+    Each row has the dimension, the preimages, the tangent space, what M̄ looks like nearby, and the boundary;
+    all of it is proved.
+
+    Args:
+        layer: one layer with t ≥ 2.
 
     Raises:
-        InputError: if t = 1.
+        InputError: for a network, for t = 1, or beyond the limits on sizes.
+
+    See Also:
+        :func:`agattn.tangent_space`, :func:`agattn.singularities`, :func:`agattn.classify`; ``agattn strata``
+        in a shell.
+
+    >>> import agattn as ag
+    >>> table = ag.strata(ag.SingleLayer(3, 2, a=2))
+    >>> [str(row.stratum) for row in table if row.contradicts_paper]
+    ['(2,1,2)', '(2,1,3)']
     """
+    layer = one_layer(layer, "strata", "for a network use ag.dimension or ag.verify")
+    if not limits().force:
+        check_size(layer)
     return StrataTable(
         layer,
         tuple(

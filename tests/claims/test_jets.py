@@ -8,14 +8,14 @@ from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import collapse
 from agattn.geometry.identifiability.collapse import PREPRINT
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 NAME = "agattn.jet-order"
 
 
 def verdict(*sizes, claim=NAME, **options):
     network = ag.DeepNetwork(*sizes, **{"normalization": "softmax"} | options)
-    return verify(network, [claim], Settings("native")).verdicts[0]
+    return verify(network, [claim], "native").verdicts[0]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ ZEROS = frozenset({"A = 0", "V = 0"})
 LAYER = SingleLayer(2, 1)
 
 
-QUARTIC = EQUATIONS.native(LAYER, 0)
+QUARTIC = EQUATIONS.native(LAYER)
 
 
 def ideal(dimension, degree, generators, tangents, layer=LAYER):
@@ -61,7 +61,7 @@ TRUE = {
     },
     GENERIC_RANK: 5,
     RANK_ONE_LOCUS: Cone(4, 3),
-    NORMAL_FORMS: NORMAL_FORMS.native(LAYER, 0), SOFTMAX_FORMS: SOFTMAX_FORMS.native(LAYER, 0),
+    NORMAL_FORMS: NORMAL_FORMS.native(LAYER), SOFTMAX_FORMS: SOFTMAX_FORMS.native(LAYER),
 }  # fmt: skip
 
 # M(3,2,2), where elimination does not finish and the theorem fails.
@@ -103,7 +103,7 @@ def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     alone = (FACTORIZATION, PRODUCTS, HILBERT_VALUES, EQUATIONS, NUMBERS)
     own = [task for task in CLAIMS[claim].tasks if task in alone]
     found = findings(
-        {**{task: task.native(layer, 0) for task in own if not task.infeasible(layer)}, **values},
+        {**{task: task.native(layer) for task in own if not task.infeasible(layer)}, **values},
         without,
         **others,
     )
@@ -357,7 +357,7 @@ def test_bounds_that_do_not_meet_decide_no_dimension():
     ids=str,
 )
 def test_the_components_of_the_singular_locus(layer, components):
-    values = {task: task.native(layer, 0) for task in (TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)}
+    values = {task: task.native(layer) for task in (TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)}
     found = verdict("agattn.singular-locus", layer, values)
     assert found.status is CONFIRMED and found.computed == found.predicted
     assert found.computed.components == components

@@ -31,7 +31,7 @@ from agattn.sheet.latex import table_latex, text_latex
 from agattn.sheet.mathml import mathml
 from agattn.sheet.terminal import print_table
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 LAYER = SingleLayer(2, 1)
 MATHML = {
@@ -57,7 +57,7 @@ def objects():
             ["corollary-3.3", "confirmed (proved)", "13"],
         ),
         "report": (
-            verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), Settings(engine="native")),
+            verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), "native"),
             ["theorem-3.4.singular", "refuted", "proved", "confirmed"],
         ),
         "strata": (strata_table(SingleLayer(3, 2, 2)), ["(2,1,2)", "14", "yes", "36"]),

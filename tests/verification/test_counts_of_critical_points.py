@@ -154,8 +154,8 @@ def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, 
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     told = []
 
-    def lying(problem, installation, limits):
-        done = run(problem, installation, limits)
+    def lying(problem, installation):
+        done = run(problem, installation)
         text = sealed(done.transcript.replace(f"integer {old}\n", f"integer {new}\n"))
         told.append(text != done.transcript)
         answer = read(text, problem)

@@ -9,19 +9,22 @@ a < d and a ≥ 2 and d' ≥ 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import select
 from agattn.evidence import Judged, Status
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry, exit_status
 from agattn.experiments.studies.study import answers
+from agattn.limits import limited, limits, takes
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Positive, Result, Written, key
+from agattn.systems.sizes import check_size
 
 #: In a condition; pairs of comparisons with more numbers would take hours.
 LARGEST_NUMBER = 12
@@ -156,24 +159,38 @@ def cells(row: Entry) -> dict[str, str]:
     }
 
 
-def audit(
-    max_d: int,
-    max_out: int,
-    claims: Sequence[str] = (),
-    progress: Callable[[str], None] = lambda message: None,
-) -> Audit:
-    """Judge claims natively for all architectures d ≤ max_d, d' ≤ max_out, a ≤ d, at t = 2.
+@takes("force", "progress")
+def audit(max_d: int = 4, max_out: int = 4, claims: str | Sequence[str] = ()) -> Audit:
+    """Put every claim to all layers up to a size, natively: a table, and the pattern of where each fails.
 
-    Nothing depends on t ≥ 2, nor on a ≥ d, so the table covers all t ≥ 2 and all a.
+    Each is asked at t = 2, whatever a ≤ d. Nothing depends on t ≥ 2, nor on a ≥ d, so the table covers all.
+
+    Args:
+        max_d: the largest embedding dimension d; a goes up to it.
+        max_out: the largest output dimension d'.
+        claims: ids, or beginnings of some; none for all.
+        force: go beyond the limit on the size of systems.
 
     Raises:
-        InputError: if a bound is no positive integer, or if there is no such claim.
+        InputError: if a bound is no positive whole number, or there is no such claim.
+        TooLargeError: beyond the limit on sizes.
+
+    See Also:
+        :func:`agattn.verify`, :func:`agattn.atlas`, :func:`agattn.study`; ``agattn audit`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.audit(2, 1, "corollary-3.3").exit_status
+    0
     """
-    largest = SingleLayer(max_d, max_out)
-    chosen = tuple(claim.id for claim in select(CLAIMS, tuple(claims)))
+    largest = SingleLayer(positive_integer("max_d", max_d), positive_integer("max_out", max_out))
+    if not limits().force:
+        check_size(largest)
+    named = (claims,) if isinstance(claims, str) else tuple(claims)
+    chosen = tuple(claim.id for claim in select(CLAIMS, named))
     shapes = product(*(range(1, n + 1) for n in (largest.d, largest.d_out, largest.d)))
     jobs = [Job(SingleLayer(d, d_out, a), "verify", chosen) for d, d_out, a in shapes if a <= d]
-    return Audit(largest.d, largest.d_out, chosen, answers(jobs, force=True, progress=progress))
+    with limited(force=True):
+        return Audit(largest.d, largest.d_out, chosen, answers(jobs))
 
 
 # The pattern: the shortest condition that separates some rows from the others -------------------------------

@@ -31,11 +31,11 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.forms import STUDIED, AnyArchitecture
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
-from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
 from agattn.evidence import Evidence, Strings
+from agattn.limits import Limits, limited, limits, silent
 from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 SEED = "The seed of all random choices."
 
@@ -104,10 +104,10 @@ class Job:
     architecture: Architecture
     ask: str
     claims: tuple[str, ...] = ()  #: for ``verify``; none for all claims about such architectures
-    engine: str = "native"  #: for ``verify``, as in :class:`agattn.verification.verify.Settings`
+    engine: str = "native"  #: for ``verify``, as :func:`agattn.verify` takes it
     seed: int = 0  #: of all random choices; ``strata`` makes none
-    timeout: float = DEFAULT_TIMEOUT  #: seconds for each run of an engine
-    memory: int = DEFAULT_MEMORY  #: MiB for each run of an engine
+    timeout: float = Limits.timeout  #: seconds for each run of an engine
+    memory: int = Limits.memory  #: MiB for each run of an engine
     max_degree: int = 4  #: for ``ideal``: the last degree
 
     @property
@@ -125,20 +125,15 @@ class Job:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
         return key_of(self.settings, self.architecture.as_json(), versions)
 
-    def answer(self, force: bool) -> tuple[dict[str, Any], int, bool]:
+    def answer(self) -> tuple[dict[str, Any], int, bool]:
         """The result, the exit status, and whether an engine crashed.
-
-        Args:
-            force: answer also beyond the limits on size.
 
         Raises:
             InputError: if the question is not asked about such architectures.
         """
         layer: Any = self.architecture
         if self.ask == "verify":
-            limits = Limits(self.timeout, self.memory)
-            settings = Settings(engine=self.engine, limits=limits, seed=self.seed, force=force)
-            report = verify(layer, self.claims, settings)
+            report = verify(layer, self.claims, self.engine)
             # Engines run side by side; the order in which they complained is a matter of chance.
             document = report.as_json() | {"troubles": sorted(report.troubles)}
             return document, report.exit_status, report.engine_failed
@@ -148,18 +143,18 @@ class Job:
             from agattn.claims.network_dimension import with_paper
             from agattn.geometry.dimension.dimension import dimension
 
-            found = dimension(layer, self.seed, force=force)
+            found = dimension(layer)
             return with_paper(found).as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
         if self.ask == "symmetries":
             from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-            algebra = linear_symmetries(layer, seed=self.seed, force=force)
+            algebra = linear_symmetries(layer)
             return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
         if self.ask == "ideal":
-            return _equations(self, force), 0, False
+            return _equations(self), 0, False
         from agattn.verification.strata_table import strata_table
 
-        table = strata_table(layer).as_json()
+        table = strata_table(layer, force=True).as_json()
         return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
 
 
@@ -227,8 +222,11 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         _check_versions(job, versions)
         if not force:
             check_depth(job.architecture)
-        with in_shell():  # where lines are read
-            document, status, engine_failed = job.answer(force)
+        held = limited(
+            timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent
+        )  # fmt: skip
+        with held, in_shell():  # where lines are read
+            document, status, engine_failed = job.answer()
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:
@@ -311,7 +309,7 @@ def _check_versions(job: Job, versions: Versions) -> None:
             )
 
 
-def _equations(job: Job, force: bool) -> dict[str, Any]:
+def _equations(job: Job) -> dict[str, Any]:
     """The equations: of one lightning head by their modules, of other architectures by multidegrees."""
     from agattn.geometry.dimension.dimension import dimension
     from agattn.geometry.ideal.ideal import compute_ideal
@@ -319,8 +317,8 @@ def _equations(job: Job, force: bool) -> dict[str, Any]:
     from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
 
     if as_layer(job.architecture) is not None:
-        return compute_ideal(job.architecture, job.max_degree, seed=job.seed, force=force).as_json()
-    source = coefficient_map(job.architecture, inf if force else MOST_TERMS)
-    size = dimension(job.architecture, job.seed, force=force)
+        return compute_ideal(job.architecture, job.max_degree).as_json()
+    source = coefficient_map(job.architecture, inf if limits().force else MOST_TERMS)
+    size = dimension(job.architecture)
     proved = size.lower_bound if size.evidence is Evidence.PROVED else None
-    return compute_model_ideal(source, job.max_degree, dimension=proved, seed=job.seed, force=force).as_json()
+    return compute_model_ideal(source, job.max_degree, dimension=proved).as_json()

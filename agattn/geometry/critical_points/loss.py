@@ -42,6 +42,7 @@ from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinates
+from agattn.limits import limits
 from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
@@ -275,14 +276,17 @@ def check_loss(metric: str, data: object, samples: object, target: object) -> No
 
 
 def chosen_loss(
-    layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
-    target: Sequence[Any] | None, seed: int,
-) -> Loss:  # fmt: skip
+    layer: SingleLayer,
+    metric: str,
+    data: tuple[Any, Any] | None,
+    samples: int | None,
+    target: Sequence[Any] | None,
+) -> Loss:
     """The loss of data, or that of a metric: to a target, or of what a seed draws."""
     check_loss(metric, data, samples, target)
     if data is not None:
         return loss_of_data(layer, *data)
-    return loss(layer, metric, target, seed, samples)
+    return loss(layer, metric, target, limits().seed, samples)
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:

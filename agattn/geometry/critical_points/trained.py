@@ -26,7 +26,7 @@ docs/layer/real-critical-points.md has the proof.
 >>> from agattn.geometry.critical_points.loss import loss
 >>> from agattn.geometry.identifiability.fibers import weights
 >>> w = weights(K=[[1.0, 0.0], [0.0, 1.0]], Q=[[0.004, 0.0012], [0.015, -0.0106]], V=[[1.19, -0.19]])
->>> best, other = critical_points_near(loss(SingleLayer(2, 1)), w)
+>>> best, other = points_near(loss(SingleLayer(2, 1)), w)
 >>> print(best)
 at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved); a local minimum
 >>> other.rank, other.index, other.escapes, other.is_local_minimum
@@ -46,11 +46,11 @@ import numpy as np
 from agattn.algebra.balls import elimination
 from agattn.algebra.echelon import rational
 from agattn.algebra.scalars import Array
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.loss import AboutLoss, Loss
+from agattn.geometry.critical_points.loss import AboutLoss, Loss, chosen_loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
     RealWeights,
@@ -58,8 +58,10 @@ from agattn.geometry.critical_points.real_points import (
     require_definite,
     value_in_balls,
 )
+from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table, Word
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -171,7 +173,45 @@ class NearbyCriticalPoints(AboutLoss, name="critical-points", eq=False):
         return Sheet(caption, (Table(caption, _HEADINGS, tuple(point.cells() for point in self)),))
 
 
-def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
+@takes("seed")
+def critical_points_near(
+    layer: SingleLayer,
+    weights: Any,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+) -> NearbyCriticalPoints:
+    """Which critical points of a squared loss are near given weights, and how gradient flow leaves them.
+
+    For each rank that A may have, the critical point on the functions of that rank that Newton's method finds
+    from the weights, with a bound on its distance; the nearest one first.
+
+    Args:
+        layer: one layer, with two tokens or more.
+        weights: of it, as for :func:`agattn.fiber`.
+        metric, data, samples, target, seed: the loss, as for :func:`agattn.critical_points`.
+
+    Raises:
+        InputError: if the weights do not fit the layer or give the function 0, or the loss is no distance.
+
+    See Also:
+        :func:`agattn.critical_points`, :func:`agattn.classify`, :func:`agattn.train`; ``agattn
+        critical-points --weights`` in a shell.
+
+    >>> import agattn as ag
+    >>> w = {"K": [[1, 2], [0, 0]], "Q": [["1/2", 0], [0, 0]], "V": [[1, -1]]}
+    >>> near = ag.critical_points_near(ag.SingleLayer(2, 1), w, "gaussian", target=[1, 1, 0, 0, -1, 1])
+    >>> [(point.rank, point.index, point.escapes, point.is_local_minimum) for point in near]
+    [(2, 0, 0, True), (1, 1, 1, False)]
+    """
+    one = one_layer(layer, "critical points", "they are known for layers alone")
+    loss = chosen_loss(one, metric, data, samples, target)
+    return points_near(loss, weights_of_layer(one, weights))
+
+
+def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     """The critical points that Newton's method finds from given weights, for each rank of A; nearest first.
 
     Args:

@@ -31,7 +31,7 @@ Q_1[1,·] → K_1[2,·], Q_1[2,·] → −K_1[1,·]
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import lcm, log2
 from typing import Any
@@ -64,7 +64,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
@@ -235,21 +235,14 @@ class LinearSymmetries(Result, name="symmetries"):
 NEW = "new"
 
 
-def linear_symmetries(
-    architecture: Architecture,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
-) -> LinearSymmetries:
+@takes("seed", "force", "progress")
+def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
     Args:
         architecture: a lightning layer or network, or anything polynomial with the members of
             :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
-        force: attempt architectures beyond the limits on sizes too.
-        progress: called with what is done next.
 
     Raises:
         InputError: if it is no architecture, or no polynomial.
@@ -281,19 +274,19 @@ def linear_symmetries(
         (t, MAX_TOKENS, "tokens"),
         (architecture.degree, MAX_DEGREE, "as its degree"),
     ):
-        if size > limit and not force:
+        if size > limit and not limits().force:
             raise TooLargeError(
                 f"{architecture.name[:80]} has {size} {what}; linear symmetries are found for at most"
                 f" {limit}. {argument('force', True)} tries anyway"
             )
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = next(random_primes(int(generator.integers(2**31))))
-    solved = _Systems(architecture, p, generator, n * n if force else MAX_UNKNOWNS)
-    progress(f"solving {solved.count} linear systems")
+    solved = _Systems(architecture, p, generator, n * n if limits().force else MAX_UNKNOWNS)
+    log.info(f"solving {solved.count} linear systems")
     lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
     found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
-    families = _families(architecture, found, points, progress)
+    families = _families(architecture, found, points)
     generators = [g for family in families for g in family.generators]
     basis = [g.matrix for g in generators]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
@@ -482,7 +475,6 @@ def _families(
     architecture: Architecture,
     found: Sequence[Sparse],
     points: Sequence[_Point],
-    progress: Callable[[str], None],
 ) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
     known = symmetry_matrices(architecture)
@@ -499,8 +491,7 @@ def _families(
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
         generators, name = [], NEW if symmetry is None else symmetry.name
-        for B in basis:
-            progress(f"proving {name}")
+        for B in steps(basis, len(basis), lambda _: f"proving {name}"):  # noqa: B023, named at once
             proved = leaves_unchanged(architecture, B)
             known_by = Evidence.PROVED if proved else Evidence.MODULAR
             generators.append(Generator(B, shown.text(B), known_by, name))

@@ -59,6 +59,7 @@ from agattn.geometry.ideal.weight_spaces import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -490,10 +491,8 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
     return proved_rank(rational_matrix(rows, len(columns)))
 
 
-def compute_ideal(
-    architecture: Architecture, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False,
-    memory: Memory | None = None,
-) -> Ideal:  # fmt: skip
+@takes("seed", "force")
+def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int = 1) -> Ideal:
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     For t ≥ 2 each degree is found from Specht modules or from weight spaces, whichever is estimated to be
@@ -504,8 +503,6 @@ def compute_ideal(
         max_degree: the last degree.
         workers: the number of processes that share the modules (t ≥ 2).
         seed: of random points, on which numbers for t = 1 depend, and how fast others are found.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
 
     Raises:
         InputError: if ``max_degree`` or ``workers`` is not a positive whole number, or the architecture is no
@@ -516,23 +513,20 @@ def compute_ideal(
     if (layer := as_layer(architecture)) is None:
         raise InputError(f"{architecture} is no layer of one lightning head")
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
-    memory = memory or Memory(force=force)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     given = None if architecture is layer else architecture
     if layer.has_orbits:
-        pieces = tuple(_pieces(layer, max_degree, degree, workers, seed, force, memory))
+        pieces = tuple(_pieces(layer, max_degree, degree, workers))
     else:
-        if not force:
+        if not limits().force:
             _check_size_one_token(layer, max_degree)
-        pieces = tuple(_pieces_one_token(layer, max_degree, seed, force, memory))
+        pieces = tuple(_pieces_one_token(layer, max_degree))
     return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
-def _pieces(
-    layer: SingleLayer, last: int, degree: int | None, workers: int, seed: int, force: bool, memory: Memory
-) -> Iterator[DegreePiece]:
+def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> Iterator[DegreePiece]:
     """The degrees of a layer with t ≥ 2."""
-    if last > MOST_DEGREES and not force:
+    if last > MOST_DEGREES and not limits().force:
         raise TooLargeError(
             f"the last degree is {last}; the limit is {MOST_DEGREES}. Lower {argument('max_degree')}"
         )
@@ -540,12 +534,12 @@ def _pieces(
     # The one equation of a hypersurface has the degree of it.
     needed = min(last, degree) if hypersurface and degree else last
     found: list[DegreePiece] = []
-    way = _cheaper_way(layer, needed, force)
+    memory, way = Memory(), _cheaper_way(layer, needed)
     if way == "modules":
         memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
         every = _by_modules(layer, needed, workers)
     else:
-        every = WeightSpaces(layer, seed, force, memory).degrees(needed)
+        every = WeightSpaces(layer).degrees(needed)
     for n, multiplicities in enumerate(every, 1):
         found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
     memory.check()
@@ -554,7 +548,7 @@ def _pieces(
     yield from found
 
 
-def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules", "weight spaces"]:
+def _cheaper_way(layer: SingleLayer, last: int) -> Literal["modules", "weight spaces"]:
     """What is estimated to be faster, of what is within the limits.
 
     Raises:
@@ -562,7 +556,7 @@ def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules
     """
     sizes = ((n, k) for n in range(1, last + 1) for n, k in ((n, layer.d_out), (2 * n, layer.d)))
     largest = max(specht_dimension(nu) for n, k in sizes for nu in partitions(n, min(k, n)))
-    fits = force or largest <= LARGEST_SPECHT_MODULE
+    fits = limits().force or largest <= LARGEST_SPECHT_MODULE
     if fits and last <= _SMALL_DEGREE:
         return "modules"
     seconds = seconds_by_weights(layer, last)
@@ -599,9 +593,7 @@ def _component(shape: Shape, alpha: int) -> Multiplicities:
     return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
 
 
-def _pieces_one_token(
-    layer: SingleLayer, last: int, seed: int, force: bool, memory: Memory
-) -> Iterator[DegreePiece]:
+def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
     """The degrees of a layer with t = 1."""
     if layer.expected_dimension == layer.ambient_dimension:
         for n in range(1, last + 1):
@@ -609,7 +601,7 @@ def _pieces_one_token(
             yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
         return
     image = one_token_image(layer, last)
-    for n, found, evidence in modules_of_image(layer, image, last, seed=seed, force=force, memory=memory):
+    for n, found, evidence in modules_of_image(layer, image, last):
         yield piece_of_modules(layer, n, found, evidence, "weight spaces")
 
 

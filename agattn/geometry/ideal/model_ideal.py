@@ -15,10 +15,9 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
 
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import positive_integer
@@ -36,6 +35,7 @@ from agattn.geometry.ideal.ideal import (
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Result, Written, key
 
@@ -253,15 +253,9 @@ class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
             yield "\n".join([first, *(f"  {shortened(equation)}" for equation in group.basis)])
 
 
+@takes("seed", "force")
 def compute_model_ideal(
-    source: CoefficientMap,
-    max_degree: int,
-    *,
-    dimension: int | None = None,
-    seed: int = 0,
-    force: bool = False,
-    memory: Memory | None = None,
-    step: Callable[[str], object] = lambda _: None,
+    source: CoefficientMap, max_degree: int, *, dimension: int | None = None
 ) -> ModelIdeal:
     """The ideal of the image of any polynomial map up to a degree, proved where it says so.
 
@@ -273,25 +267,21 @@ def compute_model_ideal(
         source: the map.
         max_degree: the last degree.
         dimension: of the neuromanifold, where it is proved already.
-        seed: of the random points and primes.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
-        step: told what is being done.
 
     Raises:
         InputError: if ``max_degree`` is not a positive whole number.
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     max_degree = positive_integer("max_degree", max_degree)
-    image = Implicitization(source, seed, force, memory or Memory(force=force, step=step))
+    image = Implicitization(source)
     labels, N = image.map.labels, image.map.coordinates
-    check_size(N, max_degree, force)
+    check_size(N, max_degree)
     everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
     multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]
     generators, computed = Generators(image), image.pieces(max_degree)
     if (at_least := dimension) is None:
-        step("dimension")
+        log.info("dimension")
         at_least = image.dimension_at_least
     for n in range(2, max_degree + 1):
         way: Way | None = known_whole(pieces, at_least, image.map.affine)
@@ -299,7 +289,7 @@ def compute_model_ideal(
             function, new, evidence = principal_function(pieces, n), 0, Evidence.PROVED
         else:
             way, piece = "multidegrees", next(computed)
-            step(f"degree {n}: {piece.minimal_generators} new equations")
+            log.info(f"degree {n}: {piece.minimal_generators} new equations")
             found += _groups(image, generators, piece, everywhere)
             function, new = piece.hilbert_function, piece.minimal_generators
             evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR

@@ -42,6 +42,7 @@ from agattn.architectures.contractions import (
 )
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
+from agattn.limits import limits
 from agattn.sheet.result import Key, Positive, Result, key
 
 Arrays = Mapping[str, Array]
@@ -86,7 +87,7 @@ class DiscreteSymmetry(Result):
         return f"{words[self.name]} on {', '.join(self.arrays)}"
 
 
-def discrete_symmetries(architecture: Architecture, seed: int = 0) -> list[DiscreteSymmetry]:
+def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
     """The finite groups that the contractions of a model show; each leaves the function as it is.
 
     Where the model computes something for which contractions have no rule, roots of unity are found from the
@@ -106,7 +107,7 @@ def discrete_symmetries(architecture: Architecture, seed: int = 0) -> list[Discr
         *(_reflections(architecture, cut) for cut in found if cut.is_orthogonal),
     ]
     for symmetry in symmetries:
-        assert _is_symmetry(architecture, symmetry, seed), f"{symmetry} changes {architecture}"
+        assert _is_symmetry(architecture, symmetry, limits().seed), f"{symmetry} changes {architecture}"
     return symmetries
 
 

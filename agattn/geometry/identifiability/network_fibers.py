@@ -55,13 +55,14 @@ from agattn.algebra.echelon import (
     rational_rank,
 )
 from agattn.algebra.scalars import flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork, Jet, as_attention
+from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
+from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
@@ -71,7 +72,8 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.fibers import Fiber, rank_one
+from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
 from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
 from agattn.geometry.identifiability.virtual_weights import (
@@ -83,6 +85,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -396,20 +399,22 @@ class NetworkFiber(Result, name="fiber", eq=False):
             act(moved, symmetry, g, back)
         return ExactWeights(network, moved).exact()
 
-    def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
+    @takes("seed")
+    def contains(self, other: Mapping[str, Any]) -> bool:
         """Whether other weights of the same architecture have the same function.
 
         Raises:
             InputError: if they are not its weights.
         """
-        return self.compare(other, seed).equal
+        return self.compare(other).equal
 
-    def compare(self, other: Mapping[str, Any], seed: int = 0) -> Comparison:
+    @takes("seed")
+    def compare(self, other: Mapping[str, Any]) -> Comparison:
         """The same, with its evidence: "no" is always proved."""
         given = weights_of(self.weights.architecture, other)
         if self.elsewhere is not None:
-            return _compared(self.weights, given, seed)
-        equal, evidence, error = same_function(self.weights, given, seed)
+            return _compared(self.weights, given)
+        equal, evidence, error = same_function(self.weights, given)
         steps = connecting(self.weights, given) if equal else None
         if steps is None:
             return Comparison(equal, evidence, error)
@@ -459,7 +464,50 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     return ExactWeights(architecture, named)
 
 
-def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> NetworkFiber:
+@takes("seed")
+def fiber(
+    architecture: Architecture, weights: Any, *, tolerance: float | None = None
+) -> Fiber | NetworkFiber:
+    """The weights with the function of given weights: all of them for one layer, else those that are known.
+
+    Args:
+        architecture: one layer, a lightning network, a softmax network with one head in each layer and
+            without skip connections, or anything polynomial.
+        weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
+            network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
+            an array for each parameter. They are taken as the exact numbers that are written.
+        tolerance: for one layer with floats: singular values below this, relative to the largest, count as 0;
+            by default below what their type, such as float32, can tell from 0.
+        seed: of all random choices; for one layer there are none. It never changes what is proved, only what
+            is found.
+
+    Raises:
+        InputError: for a layer with t = 1, another normalized network, or weights of another architecture.
+        TooLargeError: if there are more than 3000 weights, or more than three softmax layers.
+
+    See Also:
+        :func:`agattn.equivalent`, :func:`agattn.weights`, :func:`agattn.dimension`,
+        :func:`agattn.symmetries`; ``agattn fiber`` in a shell.
+
+    >>> import agattn as ag
+    >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> through
+    two lines (proved), in M: components over ℂ rescaling, swapped; dimension 1 in (A, V), 2 in (K, Q, V)
+    >>> head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
+    >>> ag.fiber(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), head)
+    rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
+    >>> dead = {"W_1_1": [[1, 2, 0], [1, 1, 5], [3, 1, 1]], "W_1_2": [[1, 0, -1]]}
+    >>> ag.fiber(ag.Network([ag.Perceptron([3, 1], degree=3)], dim=3), dead)
+    symmetries: 5 of 12 dimensions (proved), 3 by the symmetries; given: 2 found
+    """
+    if not isinstance(architecture, SingleLayer):
+        return network_fiber(architecture, weights)
+    if not architecture.has_orbits:
+        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are known for t ≥ 2")
+    return fiber_of_layer(weights_of_layer(architecture, weights), tolerance)
+
+
+def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     """The fiber through weights of a network or a model, as far as it is known.
 
     Args:
@@ -467,7 +515,6 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
             of attention with one head in each layer without skip connections; of others there are the
             symmetries, all linear ones where there are at most 80 weights, and what a search finds.
         given: as :func:`weights_of` reads them; floats are the rational numbers that they stand for.
-        seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
         InputError: if the weights do not fit, or the architecture is normalized otherwise.
@@ -482,14 +529,14 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
-        return _softmax_fiber(asked, architecture, given, seed)
+        return _softmax_fiber(asked, architecture, given)
     at = weights_of(architecture, given)
-    rank, bound = rank_and_bound(at, seed)
+    rank, bound = rank_and_bound(at)
     layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
     if layers is None:
-        at = with_all_symmetries(at, seed)
-    orbit = at.orbit_dimension(seed=seed)
-    zero, zero_evidence, _ = same_function(at, None, seed)
+        at = with_all_symmetries(at)
+    orbit = at.orbit_dimension()
+    zero, zero_evidence, _ = same_function(at, None)
     start: tuple[Directions, ...] = ()
     others: list[NetworkComponent] = []
     if layers is not None and zero:
@@ -500,11 +547,11 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     through = max((c.dimension for c in others if c.through), default=None)
     if through is None or through < n - rank == n - bound.value:
         vectors = tuple(v for part in start for v in part.vectors)
-        dimension = spanned = at.orbit_dimension(vectors, seed)
+        dimension = spanned = at.orbit_dimension(vectors)
         if layers is not None and not zero:
             dimension = max(dimension, layers.count)
         if dimension < n - rank:
-            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), seed, vectors)
+            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), vectors)
             if family.dimension > dimension:
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions(at, "found", None, more))
@@ -525,11 +572,11 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    by_name = at.orbit_by_name(seed)
+    by_name = at.orbit_by_name()
     return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
 
 
-def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed: int) -> NetworkFiber:
+def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
     one_head = isinstance(network, DeepNetwork) and is_plain(network) and network.value_rank is None
     if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
@@ -544,14 +591,14 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
             f"fibers of softmax are for {MOST_LAYERS} layers at most"
         )
     at = weights_of(Jet(network, least_order(network)), given)
-    rank, layers = at.differential_rank(seed=seed), _Layers(at)
+    rank, layers = at.differential_rank(), _Layers(at)
     s, l = layers.seen, layers.l
     free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
     numbers = as_parameters(network, np.arange(len(at.vector)))
     units = at.units([i for name in free for i in numbers[name].ravel()])
 
     def size(parts: tuple[Directions, ...]) -> int:
-        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units], seed)
+        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units])
 
     # In each layer either K or Q moves while M_i stays: where one of the two is 0, the other is free.
     ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
@@ -567,14 +614,14 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
         case = "zero"
     elif network.t == 1:
         case = "one token"
-    by_name, orbit = at.orbit_by_name(seed), at.orbit_dimension(seed=seed)
+    by_name, orbit = at.orbit_by_name(), at.orbit_dimension()
     return NetworkFiber(
         case, (one,), network.parameters, orbit, rank, Evidence.PROVED, symmetries=by_name, given=asked,
         elsewhere=layers.elsewhere(),
     )  # fmt: skip
 
 
-def _compared(one: ExactWeights, other: ExactWeights, seed: int) -> Comparison:
+def _compared(one: ExactWeights, other: ExactWeights) -> Comparison:
     """Whether two weights of a softmax network have one function: by (M, L), or else by values of a jet.
 
     Raises:
@@ -586,7 +633,7 @@ def _compared(one: ExactWeights, other: ExactWeights, seed: int) -> Comparison:
         if all((M == N).all() for M, N in pairs):
             steps = connecting(one, other) if first.seen == first.l else None
             return Comparison(True, Evidence.PROVED, 0.0, steps)
-    equal, evidence, error = same_function(one, other, seed)
+    equal, evidence, error = same_function(one, other)
     if equal:
         raise UndecidedError(
             "the virtual weights differ, and the jets are the same; whether the functions are is not known"

@@ -36,7 +36,7 @@ from agattn.experiments.studies.study import study
 from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
 from agattn.geometry.dimension.dimension import dimension
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 diskcache = pytest.importorskip("diskcache")
 NATIVE = versions_for("native")
@@ -114,11 +114,11 @@ def perform(a_job, versions):
 
 def test_results_are_those_of_the_commands():
     verified = perform(job(claims=()), NATIVE)
-    expected = verify(SingleLayer(2, 1), (), Settings(engine="native")).as_json()
+    expected = verify(SingleLayer(2, 1), (), "native").as_json()
     assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
     assert timeless(found.result) == json.loads(
-        json.dumps(timeless(with_paper(dimension(NETWORK, 4)).as_json()))
+        json.dumps(timeless(with_paper(dimension(NETWORK, seed=4)).as_json()))
     )
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
     assert (
@@ -142,7 +142,7 @@ def test_what_goes_wrong_becomes_the_outcome(monkeypatch):
     assert perform(Job(SingleLayer(2, 1, t=1), "strata"), NATIVE).error["type"] == "InputError"
     assert "not asked about" in perform(Job(SingleLayer(2, 1), "dimension"), NATIVE).error["message"]
     for error, status in ((MemoryError(), 3), (ZeroDivisionError("division\nby zero"), 4)):
-        monkeypatch.setattr(jobs_module, "verify", lambda *_, error=error: (_ for _ in ()).throw(error))
+        monkeypatch.setattr(jobs_module, "verify", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
         outcome = perform(job(), NATIVE)
         assert outcome.error["type"] == type(error).__name__ and outcome.status == status
         assert "\n" not in outcome.error["message"]
