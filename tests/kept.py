@@ -26,13 +26,15 @@ VOLATILE = {"seconds", "python", "flint", "path", "versions", "key", "script_sha
 #: What is otherwise now, by the words of a command, and why.
 CHANGED: dict[str, str] = {
     **{
-        f"symmetries --model FOLDER/{rule}.toml": "the factor between Q and V is given as one between K and V"
+        f"{command} --model FOLDER/{rule}.toml": "the factor between Q and V is given as one between K and V"
+        for command in ("symmetries", "singularities")
         for rule in ("sum", "decay", "scalar-gate", "diagonal-gate")
     },
     **{
         f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
         for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
     },
+    "singularities --model examples/llama.toml": "with rotations among the groups more is proved",
 }
 
 LAYERS = """

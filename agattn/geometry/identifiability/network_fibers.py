@@ -396,6 +396,8 @@ class NetworkFiber(Result, name="fiber", eq=False):
             back = inverse(g)
             if back is None:
                 raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
+            if symmetry.is_orthogonal and (back != g.T).any():
+                raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, is not orthogonal")
             act(moved, symmetry, g, back)
         return ExactWeights(network, moved).exact()
 
