@@ -245,6 +245,22 @@ def test_if_we_are_killed_the_engine_its_descendants_and_its_folder_go(tmp_path)
     assert eventually(lambda: not list(temporary.iterdir()))
 
 
+FOLDER = """
+import os, signal
+from agattn.engines.process import work_folder
+with work_folder() as folder:
+    (folder / "file").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_if_we_are_killed_a_folder_without_a_program_goes(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", FOLDER], cwd=ROOT, env=environment, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert eventually(lambda: not list(tmp_path.iterdir()))
+
+
 #: Kills itself in the call that starts the supervisor.
 KILLED = (
     """
