@@ -140,7 +140,7 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         while True:
             said.truncate(0)
             process = start(*words, environment=environment, stdout=said, stderr=said, start_new_session=True)
-            eventually(lambda: len(alive(mark)) >= processes or process.poll() is not None)
+            eventually(lambda begun=process: len(alive(mark)) >= processes or begun.poll() is not None)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moment)
             if met := alive(mark):
