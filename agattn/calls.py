@@ -61,34 +61,45 @@ def fitted(
     Raises:
         InputError: if an argument is missing, not known or given twice, or there are too many.
     """
-    kinds = {name: one.kind for name, one in signature.parameters.items()}
-    by_name = [name for name, kind in kinds.items() if kind in (_EITHER, _BY_NAME)]
-    by_place = [name for name, kind in kinds.items() if kind is _EITHER]
-    takes_all = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    parameters = signature.parameters
+    renamed = {_known(name, parameters): value for name, value in named.items()}
+    try:
+        if len(renamed) == len(named):
+            return signature.bind(*args, **renamed)
+    except TypeError:
+        pass
+    wrong = _what_is_wrong(parameters, args, named)
+    raise InputError(f"{call} {wrong} Write {write or _plain(call, signature)}")
 
-    def refuse(what: str) -> InputError:
-        return InputError(f"{call} {what} Write {write or _plain(call, signature)}")
 
-    arguments: dict[str, Any] = dict(zip(by_place, args, strict=False))
-    for name, value in named.items():
-        other = _SAME.get(name, "")
-        meant = other if name not in by_name and other in by_name else name
-        if meant not in by_name and not takes_all:
-            hint = nearest(name, by_name)
-            if (here := _IN_THE_SHELL.get(name)) in by_name:
-                hint = f"; did you mean {here!r}?"
-            raise refuse(f"takes no {name!r}{hint or '.'}")
-        if meant in arguments:
-            raise refuse(f"is given {meant!r} twice.")
-        arguments[meant] = value
+def _known(name: str, parameters: Mapping[str, inspect.Parameter]) -> str:
+    """A name, or the other one for the same argument where that is what is taken."""
+    other = _SAME.get(name, "")
+    return other if name not in parameters and other in parameters else name
+
+
+def _what_is_wrong(
+    parameters: Mapping[str, inspect.Parameter], args: Sequence[Any], named: Mapping[str, Any]
+) -> str:
+    """Why arguments do not fit: one is not known, given twice, too many, or missing."""
+    by_name = [name for name, one in parameters.items() if one.kind in (_EITHER, _BY_NAME)]
+    by_place = [name for name, one in parameters.items() if one.kind is _EITHER]
+    given = set(by_place[: len(args)])
+    for name in named:
+        meant = _known(name, parameters)
+        if meant not in by_name and len(by_name) == len(parameters):
+            shell = _IN_THE_SHELL.get(name)
+            hint = f"; did you mean {shell!r}?" if shell in by_name else nearest(name, by_name)
+            return f"takes no {name!r}{hint or '.'}"
+        if meant in given:
+            return f"is given {meant!r} twice."
+        given.add(meant)
     if len(args) > len(by_place):
         most = f"{len(by_place)} argument{'s' * (len(by_place) != 1)}" if by_place else "no arguments"
         verb = "is" if len(args) == 1 else "are"
-        raise refuse(f"takes {most} without a name, and {len(args)} {verb} given.")
-    needed = [name for name in by_name if signature.parameters[name].default is inspect.Parameter.empty]
-    if missing := [name for name in needed if name not in arguments]:
-        raise refuse(f"needs {' and '.join(missing)}.")
-    return signature.bind(**arguments)
+        return f"takes {most} without a name, and {len(args)} {verb} given."
+    needed = [name for name in by_name if parameters[name].default is inspect.Parameter.empty]
+    return f"needs {' and '.join(name for name in needed if name not in given)}."
 
 
 _EITHER, _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY

@@ -5,7 +5,7 @@
 Exit status: 0 the certificate is valid; 1 it is not, as a statement or a number in it is false; 2 it cannot
 be checked: it cannot be read, is malformed, or is larger than what is stated below.
 
-``agattn check FILE``, ``python -m agattn.check FILE`` and, in Python, ``agattn.check(document)`` run this
+``agattn check FILE``, ``python -m agattn.checker FILE`` and, in Python, ``agattn.check(document)`` run this
 very file, and ``agattn check --write FILE`` copies it as it stands.
 
 It is meant to be read in one sitting, and trusts no word and no number of a certificate: every consequence

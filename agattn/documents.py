@@ -15,63 +15,11 @@ from importlib import import_module
 from typing import Any
 
 from agattn.calls import one_of
+from agattn.names import COMMANDS
 from agattn.sheet import result
 
-#: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
-RESULTS: dict[str, tuple[str, ...]] = {
-    "strata": ("agattn.verification.strata_table:StrataTable",),
-    "rank": ("agattn.algebra.rank:RankResult",),
-    "dimension": (
-        "agattn.claims.network_dimension:DimensionByPaper",
-        "agattn.heads.transformers:TransformerDimension",
-    ),
-    "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
-    "identifiability": ("agattn.geometry.identifiability.determined:Identifiability",),
-    "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
-    "ideal": (
-        "agattn.geometry.ideal.model_ideal:ModelIdeal",
-        "agattn.geometry.strata.closures:StratumIdeal",
-        "agattn.engines.elimination:ExaminedIdeal",
-    ),
-    "verify": ("agattn.verification.report:Report",),
-    "certificate": ("agattn.verification.certificate:CertifiedClaims",),
-    "check": ("agattn.verification.checked:Checked",),
-    "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
-    "critical-points": (
-        "agattn.geometry.critical_points.trained:NearbyCriticalPoints",
-        "agattn.geometry.critical_points.counts:CriticalPoints",
-    ),
-    "run": ("agattn.engines.run:Run",),
-    "doctor": ("agattn.engines.doctor:Doctor",),
-    "emit": ("agattn.engines.verbs:Script",),
-    "audit": ("agattn.experiments.studies.audit:Audit",),
-    "identify": ("agattn.geometry.reconstruction.membership:Identification",),
-    "fiber": (
-        "agattn.geometry.identifiability.network_fibers:NetworkFiber",
-        "agattn.geometry.identifiability.fibers:Fiber",
-    ),
-    "rlct": (
-        "agattn.geometry.learning_coefficients.weights_coefficients:WeightsCoefficient",
-        "agattn.geometry.learning_coefficients.weights_coefficients:HeadsCoefficients",
-        "agattn.geometry.learning_coefficients.brackets:CoefficientBounds",
-        "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
-    ),
-    "spectrum": ("agattn.geometry.dimension.contact:ContactSpectrum",),
-    "singularities": ("agattn.geometry.singular_points.point_facts:Singularities",),
-    "atlas": ("agattn.experiments.studies.atlas:Atlas",),
-    "calibrate": ("agattn.experiments.calibration.calibration:Calibration",),
-    "study": ("agattn.experiments.studies.jobs:StudyLine",),
-    "train": ("agattn.experiments.training.training:TrainedRun",),
-    "figure": (
-        "agattn.reports.figure_critical:FigureCritical",
-        "agattn.reports.figure_deep:FigureDeep",
-        "agattn.reports.figure_spectrum:FigureSpectrum",
-        "agattn.reports.figure1:Figure1",
-        "agattn.reports.figure2:Figure2",
-        "agattn.reports.figure3:Figure3",
-    ),
-    "report": ("agattn.reports.document:SavedReport",),
-}
+#: The result, or the results, of each command that has documents, as ``module:class``.
+RESULTS = {name: command.results for name, command in COMMANDS.items() if command.results}
 
 #: Commands that print a document on each of many lines, which the description of the result says.
 LINES = ("study", "train")

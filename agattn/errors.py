@@ -16,6 +16,57 @@ from contextlib import contextmanager
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
+#: Whether messages are read in a shell, where parameters are options; of all threads, some of which raise.
+_in_shell = False
+#: Parameters whose options have another name.
+_OPTIONS = {"characteristic": "field", "claims": "claim"}
+
+
+@contextmanager
+def in_shell() -> Iterator[None]:
+    """Let messages call parameters by their options, and verbs by their commands."""
+    global _in_shell
+    before, _in_shell = _in_shell, True
+    try:
+        yield
+    finally:
+        _in_shell = before
+
+
+def worded(shell: str, python: str) -> str:
+    """The text for a shell or that for Python, as the message is read."""
+    return shell if _in_shell else python
+
+
+def argument(name: str, value: object = None) -> str:
+    """A parameter, with a value if there is one, as it is written where the message is read.
+
+    >>> argument("max_degree"), argument("force", True), argument("characteristic", 0)
+    ('max_degree', 'force=True', 'characteristic=0')
+    >>> with in_shell():
+    ...     argument("max_degree"), argument("force", True), argument("characteristic", 0)
+    ('--max-degree', '--force', '--field QQ')
+    """
+    if not _in_shell:
+        return name if value is None else f"{name}={value!r}"
+    option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    if value is None or value is True:
+        return option
+    return f"{option} {'QQ' if name == 'characteristic' and value == 0 else value}"
+
+
+def verb(name: str) -> str:
+    """A verb as it is written where the message is read.
+
+    >>> verb("critical_points")
+    'ag.critical_points'
+    >>> with in_shell():
+    ...     verb("critical_points")
+    '`agattn critical-points`'
+    """
+    return f"`agattn {name.replace('_', '-')}`" if _in_shell else f"ag.{name}"
+
+
 def printable(text: str) -> str:
     """Text, or JSON, in which names from outside may stand, with their control characters written out.
 

@@ -3,7 +3,7 @@
 A verb is ``agattn.NAME`` in Python and, where there is a command of that name, ``agattn NAME`` in a shell.
 Both call the same function, which is imported when the verb is first used. The verb has the signature and the
 docstring of that function. Beyond it a verb in Python checks the call, with one line for what does not fit,
-names arguments where the rooms name options, and tells on stderr what it does when that takes long.
+and tells on stderr what it does when that takes long.
 
 >>> import agattn as ag
 >>> layer = ag.SingleLayer(3, 2, a=2)
@@ -21,92 +21,22 @@ import functools
 import inspect
 import numbers
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agattn import names
 from agattn.architectures.composition import check_depth
 from agattn.architectures.protocol import refuse_constant
 from agattn.calls import LARGEST_SIZE, fitted, is_list, is_number, is_ranks, is_whole, refuse_unless, shown
-from agattn.errors import EngineError, InputError, UndecidedError
+from agattn.errors import InputError
 from agattn.patience import told
 
 #: The function of each verb, as ``module:function``.
-VERBS: Mapping[str, str] = {
-    "atlas": "agattn.experiments.verbs:atlas",
-    "audit": "agattn.experiments.verbs:audit",
-    "calibrate": "agattn.experiments.verbs:calibrate",
-    "certificate": "agattn.verification.verbs:certificate",
-    "check": "agattn.verification.verbs:check",
-    "classify": "agattn.heads.verbs:classify",
-    "critical_points": "agattn.verification.verbs:critical_points",
-    "critical_points_near": "agattn.verification.verbs:critical_points_near",
-    "degree": "agattn.verification.verbs:degree",
-    "dimension": "agattn.claims.network_dimension:dimension",
-    "doctor": "agattn.engines.doctor:examine",
-    "emit": "agattn.engines.verbs:emit",
-    "equivalent": "agattn.geometry.identifiability.equivalence:equivalent",
-    "fiber": "agattn.geometry.identifiability.verbs:fiber",
-    "figure": "agattn.reports.verbs:figure",
-    "from_config": "agattn.heads.published:from_config",
-    "hilbert_function": "agattn.verification.verbs:hilbert_function",
-    "ideal": "agattn.verification.verbs:ideal",
-    "identifiability": "agattn.geometry.identifiability.identifiability:identifiability",
-    "identify": "agattn.geometry.reconstruction.from_values:identify",
-    "invariants": "agattn.geometry.ideal.invariants:invariants",
-    "learning_coefficient": "agattn.heads.verbs:rlct",
-    "rank": "agattn.algebra.verbs:rank",
-    "report": "agattn.reports.verbs:report",
-    "rlct": "agattn.heads.verbs:rlct",
-    "run": "agattn.engines.verbs:run",
-    "schema": "agattn.documents:schema",
-    "script": "agattn.engines.verbs:emit",
-    "singularities": "agattn.verification.verbs:singularities",
-    "spectrum": "agattn.geometry.dimension.contact:contact_spectrum",
-    "strata": "agattn.verification.verbs:strata",
-    "study": "agattn.experiments.verbs:study",
-    "symmetries": "agattn.geometry.dimension.lie_algebra:linear_symmetries",
-    "tangent_space": "agattn.geometry.strata.tangent:tangent_space",
-    "train": "agattn.experiments.verbs:train",
-    "verify": "agattn.verification.verbs:verify",
-    "weights": "agattn.geometry.identifiability.fibers:weights",
-}
+VERBS: Mapping[str, str] = {name: verb.function for name, verb in sorted(names.VERBS.items())}
 
 __all__ = ["VERBS", "verb", *VERBS]
-
-#: What messages call by its option, as it is called here.
-_IN_PYTHON = {
-    "--force": "force=True",
-    "-d and -o": "ag.SingleLayer(d, d_out)",
-    "--dims and --ranks": "ag.DeepNetwork(dims, ranks)",
-    "--model": "ag.Network(layers, dim)",
-    "--jet N": "ag.Jet(network, N)",
-    "--point FILE": "point=...",
-    "--point": "point",
-    "--slice": "slice",
-    "--metric": "metric",
-    "--samples": "samples",
-    "--data": "data",
-    "--components": "components",
-    "--value-rank": "value_rank",
-    "--engine": "engine",
-    "--match": "match",
-    "--workers": "workers",
-    "--max-degree": "max_degree",
-    "--prime": "prime",
-    "--memory": "memory",
-    "--timeout": "timeout",
-    "--field QQ": "characteristic=0",
-    "--kv-heads": "kv_heads",
-    "--family": "family",
-    "--ignore": "ignore",
-    "--heads": "heads",
-}
-_OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))))
-#: A command in a message, which names the verb of the same name here.
-_COMMAND = re.compile(r"`agattn ([a-z-]+)`")
 
 
 def verb(name: str) -> Callable[..., Any]:
@@ -136,27 +66,14 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, **named: Any) -> Any:
         given = fitted(f"ag.{name}", signature, args, named, _right_call(name, signature, args))
         _check_arguments(given)
-        try:
-            _check_architecture(name, given)
-            with told(_work(name, given), given.arguments.get("progress")) as tell:
-                if "progress" in signature.parameters:
-                    given.arguments["progress"] = tell
-                return function(*given.args, **given.kwargs)
-        except (InputError, EngineError, UndecidedError) as error:
-            raise type(error)(_told_in_python(str(error))) from error.__cause__
+        _check_architecture(name, given)
+        with told(_work(name, given), given.arguments.get("progress")) as tell:
+            if "progress" in signature.parameters:
+                given.arguments["progress"] = tell
+            return function(*given.args, **given.kwargs)
 
     called.__name__ = called.__qualname__ = name
     return called
-
-
-def _told_in_python(message: str) -> str:
-    """A message with arguments for options, and verbs for commands.
-
-    >>> _told_in_python("lower --max-degree; `agattn critical-points` counts them")
-    'lower max_degree; ag.critical_points counts them'
-    """
-    text = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], message)
-    return _COMMAND.sub(lambda match: f"ag.{match[1].replace('-', '_')}", text)
 
 
 def _work(name: str, given: inspect.BoundArguments) -> str:

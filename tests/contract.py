@@ -19,10 +19,10 @@ import click
 
 import agattn as ag
 from agattn import claims, errors
-from agattn.cli.commands import COMMANDS, REFUSALS, STATUSES
 from agattn.cli.main import COMPLETION, cli
 from agattn.documents import NAMES, schema
 from agattn.engines.catalogue import ENGINES
+from agattn.names import COMMANDS, STATUSES
 from agattn.systems.catalogue import MODEL_TASKS, TASKS
 
 FILE = Path(__file__).with_name("contract.txt")
@@ -62,7 +62,7 @@ def command(name):
     """The arguments and options of a command, and what its status 1 says."""
     group = click.Context(cli, info_name="agattn", **cli.context_settings)
     context = click.Context(cli.get_command(group, name), info_name=name, parent=group)
-    refusal = {"status 1": REFUSALS[name]} if name in REFUSALS else {}
+    refusal = {"status 1": COMMANDS[name].refused} if COMMANDS[name].refused else {}
     return refusal | options_of(context)
 
 

@@ -142,54 +142,30 @@ def typed(page, *beginnings):
 
 FIND = '''
 
-def find_zeros(coefficients: list[int]) -> Zeros:
+def find_zeros(coefficients: str) -> Zeros:
     """The integer zeros of a polynomial, from its coefficients, the constant one first."""
-    most = 1 + max(map(abs, coefficients))
-    places = [x for x in range(-most, most + 1) if sum(c * x**n for n, c in enumerate(coefficients)) == 0]
+    numbers = [int(number) for number in coefficients.split(",")]
+    most = 1 + max(map(abs, numbers))
+    places = [x for x in range(-most, most + 1) if sum(c * x**n for n, c in enumerate(numbers)) == 0]
     return Zeros(tuple(places), 7)
-'''
-
-COMMAND = '''"""``agattn find-zeros``: the integer zeros of a polynomial."""
-
-import click
-
-from agattn.cli import output
-from agattn.cli.options import json_flag
-
-
-@click.command()
-@click.argument("coefficients")
-@json_flag
-def command(coefficients: str, as_json: bool) -> None:
-    """Find the integer zeros of a polynomial, given by its coefficients."""
-    from agattn.geometry.variety.zeros import find_zeros
-    from agattn.sheet.terminal import show
-
-    found = find_zeros([int(x) for x in coefficients.split(",")])
-    if as_json:
-        output.print_json(found.as_json())
-    else:
-        show(found.sheet(), output.console())
 '''
 
 
 @pytest.mark.slow
 def test_a_result_and_its_command(copy):
-    room, command = "agattn/geometry/variety/zeros.py", "agattn/cli/tools/find_zeros.py"
+    room = "agattn/geometry/variety/zeros.py"
     code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
     copy.write(room, '"""Zeros of polynomials."""\n\n' + "".join(code) + FIND)
-    copy.change("agattn/documents.py", '    "rank": (', (
-        '    "find-zeros": ("agattn.geometry.variety.zeros:Zeros",),\n    "rank": ('
-    ))  # fmt: skip
+    place = "agattn.geometry.variety.zeros"
+    verb = f'"find-zeros": VerbEntry("{place}:find_zeros", "Find the integer zeros.", ("{place}:Zeros",)),'
+    copy.change(
+        "agattn/names.py", '        "rank": VerbEntry(', f'        {verb}\n        "rank": VerbEntry('
+    )
+    row = '"find-zeros": Shell("agattn find-zeros 6,-5,1"),'
+    copy.change("agattn/cli/commands.py", '    "rank": Shell(', f'    {row}\n    "rank": Shell(')
     rows = table()
-    check_touched(copy.touched(), paths(rows["a result"][1]), {room})
-
-    copy.write(command, COMMAND)
-    copy.change("agattn/cli/commands.py", '            "rank": ', (
-        '            "find-zeros": "Find the integer zeros of a polynomial.",\n            "rank": '
-    ))  # fmt: skip
     promised = {*paths(rows["a command"][1]), *paths(rows["a result"][1])}
-    check_touched(copy.touched(), promised, {room, command})
+    check_touched(copy.touched(), promised, {room})
 
     assert "  find-zeros " in copy.agattn("--help")
     found = copy.agattn("find-zeros", "6,-5,1", "--json")

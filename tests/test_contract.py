@@ -23,8 +23,8 @@ from contract import (
 )
 
 import agattn as ag
-from agattn.cli.commands import COMMANDS, REFUSALS, STATUSES
 from agattn.cli.main import cli
+from agattn.names import COMMANDS, STATUSES
 from agattn.sheet import result
 
 ROOT = Path(__file__).parents[1]
@@ -252,8 +252,8 @@ def test_every_exit_status_is_on_the_page_for_programs_and_in_the_help():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_says_what_its_status_1_says(name):
     said = re.search(r"Exit status: .*?; 1 (.*?);", " ".join(cli.get_command(None, name).help.split()))
-    assert said is None or said[1] == REFUSALS[name]
-    assert (said is None) == (REFUSALS.get(name) in (None, STATUSES[1]))
+    assert said is None or said[1] == COMMANDS[name].refused
+    assert (said is None) == (COMMANDS[name].refused in ("", STATUSES[1]))
 
 
 def test_the_module_that_takes_the_place_of_a_verb_has_its_parameters(kept):

@@ -19,10 +19,10 @@ from installed import FOUND, require
 from safetensors.numpy import save_file
 
 from agattn.claims import titled
-from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
 from agattn.engines.catalogue import ENGINES
 from agattn.experiments.studies.grid import example
+from agattn.names import COMMANDS
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, call
 
-from agattn.cli.commands import COMMANDS
+from agattn.names import COMMANDS
 
 KEPT = Path(__file__).with_name("documents.json")
 #: What differs from run to run, or from machine to machine.

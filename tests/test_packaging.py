@@ -11,7 +11,7 @@ from command_line import ROOT
 from release import SETS, SMOKE, WITHOUT, requirements
 
 from agattn import __version__
-from agattn.cli.commands import COMMANDS
+from agattn.names import COMMANDS
 
 CONDA = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
 

@@ -10,7 +10,8 @@ import pytest
 
 import agattn as ag
 from agattn import library
-from agattn.cli.commands import COMMANDS, MODULES
+from agattn.cli.commands import SHELL
+from agattn.names import COMMANDS, VERBS
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,17 +31,9 @@ THE_SAME_BELOW = {
 #: Where these commands call that function, if not in their own file.
 BELOW = {"study": "agattn.cli.jobs", "train": "agattn.experiments.training.training"}
 
-#: Verbs without a command of their name: the command that does the same, or why there is none.
+#: Verbs without a command of their name, with the line of a shell that does the same; `weights` has none.
 WITHOUT_A_COMMAND = {
-    "critical_points_near": "agattn critical-points --weights",
-    "degree": "agattn ideal",
-    "from_config": "agattn dimension --config",
-    "hilbert_function": "agattn ideal",
-    "invariants": "agattn ideal --invariants",
-    "learning_coefficient": "agattn rlct, whose second name in Python this is",
-    "script": "agattn emit, whose second name in Python this is",
-    "tangent_space": "agattn strata",
-    "weights": "makes weights in Python; commands read them from files",
+    name: verb.command for name, verb in VERBS.items() if name.replace("_", "-") not in COMMANDS
 }
 
 
@@ -53,27 +46,27 @@ def names_called(module):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_the_verb_of_its_name(command):
-    """It imports the function that the verb is; or both come to the same function below."""
-    place = library.VERBS[command.replace("-", "_")]
-    module, function = place.split(":")
+    """It is made from it, or its function in the command line imports it; or both come to the same below."""
+    module, function = COMMANDS[command].function.split(":")
+    of_shell = SHELL[command].function.partition(":")[0]
     if command in THE_SAME_BELOW:
         home, name, _ = THE_SAME_BELOW[command]
-        caller = BELOW.get(command, MODULES[command])
+        caller = BELOW.get(command, of_shell)
         assert (home, name) in names_called(caller) or caller == home
         asked = (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
         assert home in asked or home.rpartition(".")[0] in asked
     else:
-        assert (module, function) in names_called(MODULES[command])
+        assert not of_shell or (module, function) in names_called(of_shell)
 
 
-def test_every_verb_has_a_command_or_a_reason():
+def test_every_verb_has_a_command_or_a_line_of_a_shell():
     named = {command.replace("-", "_") for command in COMMANDS}
     assert named | set(WITHOUT_A_COMMAND) == set(library.VERBS)
-    assert not named & set(WITHOUT_A_COMMAND)
-    for said in WITHOUT_A_COMMAND.values():
-        if words := re.match(r"agattn ([a-z-]+)(?: (--[a-z]+))?", said):
-            assert words[1] in COMMANDS
-            assert words[2] is None or words[2] in options_of(words[1])
+    assert not named & set(WITHOUT_A_COMMAND) and not WITHOUT_A_COMMAND["weights"]
+    for line in filter(None, WITHOUT_A_COMMAND.values()):
+        words = re.fullmatch(r"agattn ([a-z-]+)(?: (--[a-z]+))?", line)
+        assert words[1] in COMMANDS
+        assert words[2] is None or words[2] in options_of(words[1])
 
 
 def options_of(command):

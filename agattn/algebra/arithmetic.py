@@ -26,7 +26,7 @@ import flint
 import numpy as np
 
 from agattn.algebra import residues
-from agattn.errors import InputError
+from agattn.errors import InputError, worded
 
 Array = Any  # a numpy array whose entries are of the kind that the arithmetic is for
 
@@ -127,7 +127,8 @@ class Arithmetic:
     ) -> Array:
         """Every column as φ(a_j)/Σ_k φ(a_k), φ(w) = Σ_k c_k wᵏ; an InputError for scalars but series."""
         raise InputError(
-            "a normalizer that is given by Taylor coefficients has no values; ask about its jets: --jet N"
+            "a normalizer that is given by Taylor coefficients has no values; ask about its jets: "
+            f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
 
     def turned_products(self, keys: Array, queries: Array, powers: Array) -> Array:

@@ -26,7 +26,7 @@ import flint
 import numpy as np
 
 from agattn.calls import shown
-from agattn.errors import InputError
+from agattn.errors import InputError, worded
 
 # Beyond this a decimal exponent is a mistake or an attack: the exact number would fill the memory.
 LARGEST_EXPONENT = 10**6
@@ -114,7 +114,7 @@ def _text(text: str, radius: Any) -> Ball:
     if "+/-" in text or "±" in text:
         raise InputError(
             f"{shown(text)} states its own radius; write the number alone, and for a rank the radius of all"
-            " entries as --radius=5e-4, in Python radius=5e-4"
+            f" entries as {worded('--radius=5e-4', 'radius=5e-4')}"
         )
     decimal = _DECIMAL.fullmatch(stripped)
     if not decimal or not (decimal[2] or decimal[3]):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.patience import silent
 
 #: Needs above this, in bytes, are told before the work begins, and what was taken is told after it.
@@ -88,13 +88,13 @@ class Memory:
         limit: in bytes; ``None`` for what the machine has when it is asked.
         force: refuse nothing.
         step: told of needs above :data:`LARGE`.
-        instead: what the message of a refusal says to do.
+        instead: what the message of a refusal says to do; by default to lower the degree.
     """
 
     limit: int | None = None
     force: bool = False
     step: Callable[[str], object] = field(default_factory=lambda: silent)
-    instead: str = "Lower --max-degree, raise --memory, or use --force"
+    instead: str = ""
     #: The largest need since the last check, with its name; what was held, and the most that was, before it.
     _need: float = field(default=0.0, init=False)
     _what: str = field(default="", init=False)
@@ -118,8 +118,10 @@ class Memory:
         if need > LARGE:
             self.step(f"{what}: up to {in_words(need)} of memory")
         if need > limit and not self.force:
+            lower, memory, force = argument("max_degree"), argument("memory"), argument("force", True)
+            instead = self.instead or f"Lower {lower}, raise {memory}, or use {force}"
             raise TooLargeError(
-                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {self.instead}"
+                f"{what}: up to {in_words(need)} of memory, and {in_words(limit)} are allowed. {instead}"
             )
 
     def check(self) -> None:

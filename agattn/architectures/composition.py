@@ -24,7 +24,7 @@ from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Sha
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
 
@@ -110,7 +110,7 @@ class Network(Result):
     tokens: int = 1
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[str] = "--model"
+    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
     #: A network is known by its values, not by coordinates.
     ambient_dimension: ClassVar[None] = None
 
@@ -417,7 +417,8 @@ def check_depth(architecture: object) -> None:
     ):
         if number > most:
             raise TooLargeError(
-                f"the model has {number} {what}; the limit is {most}. Use --force to start all the same"
+                f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
+                "start all the same"
             )
 
 
@@ -441,5 +442,6 @@ def check_arrays(network: Network) -> None:
         if inputs * largest > LARGEST_ARRAY:
             number = place.label.partition("_")[0] or "?"
             raise TooLargeError(
-                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or --force"
+                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
+                f"{argument('force', True)}"
             )

@@ -87,7 +87,7 @@ class Jet(Result):
     order: Key[Positive, "The order N: monomials of higher degree in X are left out.", Named("jet")]
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[str] = "--jet"
+    options: ClassVar[tuple[str, str]] = ("--jet", "ag.Jet(network, N)")
     #: A jet is known by its values; its coordinates are computed where they are needed.
     ambient_dimension: ClassVar[None] = None
 

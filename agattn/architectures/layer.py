@@ -57,7 +57,7 @@ class SingleLayer(Result):
     t: Key[Positive, "The number of tokens t."] = 2
 
     kind: ClassVar[str] = "layer"
-    options: ClassVar[str] = "-d and -o"
+    options: ClassVar[tuple[str, str]] = ("-d and -o", "ag.SingleLayer(d, d_out)")
     #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.
     has_orbits: ClassVar[bool] = True
     #: The letter of the coordinates in print.

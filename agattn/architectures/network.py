@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization, weights_of
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.sheet.data import Cell, Math, Sheet, Table
 from agattn.sheet.result import Key, Meta, Positive, Result, Written
 
@@ -84,7 +84,7 @@ class DeepNetwork(Result):
     ] = None
 
     kind: ClassVar[str] = "network"
-    options: ClassVar[str] = "--dims and --ranks"
+    options: ClassVar[tuple[str, str]] = ("--dims and --ranks", "ag.DeepNetwork(dims, ranks)")
 
     def __post_init__(self) -> None:
         for name, example in (("dims", "(4, 3, 4)"), ("ranks", "(2, 2)")):
@@ -338,5 +338,6 @@ def check_tokens(network: DeepNetwork) -> None:
     matrices = min(384, network.parameters) * max(network.heads_by_layer)
     if matrices * network.t**2 > LARGEST_ARRAY:
         raise TooLargeError(
-            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or --force"
+            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or "
+            f"{argument('force', True)}"
         )

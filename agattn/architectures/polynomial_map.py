@@ -29,7 +29,7 @@ from agattn.algebra.programs import Operation, StraightLine, Trace
 from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
-from agattn.errors import InputError, TooLargeError, nearest
+from agattn.errors import InputError, TooLargeError, argument, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Named, Positive, Result
 
@@ -76,7 +76,7 @@ class PolynomialMap(Result):
     inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[str] = "--model"
+    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
     #: A map is known by its values, not by coordinates.
     ambient_dimension: ClassVar[None] = None
     #: None are known in advance.
@@ -327,7 +327,7 @@ def check_run(known: PolynomialMap) -> None:
     if (held := numbers_held(known)) > LARGEST_RUN:
         raise TooLargeError(
             f"{known.function_name} takes {known.program.numbers} intermediate numbers, and its Jacobian up"
-            f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or --force"
+            f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or {argument('force', True)}"
         )
 
 

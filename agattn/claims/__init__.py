@@ -1,22 +1,17 @@
 """What the paper says, and this project, as objects.
 
-Every file of this package may have a tuple ``CLAIMS``, which is where a claim is registered. A file whose
-claims are all about one kind of architecture says so in the type of the tuple,
-``CLAIMS: tuple[Claim[SingleLayer], ...]``. This type and the ids are read in the text of the file, so that
-only the files of the claims that were asked for are imported, with the rooms that these claims need.
+Every file of this package may have a tuple ``CLAIMS``, which is where a claim is registered.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.claims.claim import Claim, meant, select
+from agattn.claims.claim import Claim, select
+from agattn.errors import worded
 
 #: All claims by id: the paper's in its order, then this project's.
 CLAIMS: dict[str, Claim[Any]]
@@ -31,39 +26,15 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
     "NETWORK_CLAIMS": ("Networks", DeepNetwork),
     "MODEL_CLAIMS": ("Models", Architecture),
 }
-_TYPE = re.compile(r"^CLAIMS: tuple\[Claim\[(\w+)\], \.\.\.\]", re.MULTILINE)
-
-
-@cache
-def _texts() -> dict[str, str]:
-    """The text of each file of this package by the name of its module; empty where there is only bytecode."""
-    files = {found.name: Path(__file__).with_name(f"{found.name}.py") for found in iter_modules(__path__)}
-    return {name: file.read_text(encoding="utf-8") if file.exists() else "" for name, file in files.items()}
-
-
-def _claims_in(name: str) -> tuple[Claim[Any], ...]:
-    claims: tuple[Claim[Any], ...] = getattr(import_module(f"{__name__}.{name}"), "CLAIMS", ())
-    return claims
 
 
 def _table(about: type[Any] | None = None) -> dict[str, Claim[Any]]:
-    """All claims by id, or those about one kind of architecture, for which files about others stay closed."""
-    found = []
-    for name, text in sorted(_texts().items()):
-        kind = _TYPE.search(text)
-        if about is None or kind is None or kind[1] == about.__name__:
-            found += [claim for claim in _claims_in(name) if about in (None, claim.about)]
-    return {claim.id: claim for claim in sorted(found, key=lambda claim: claim.place)}
-
-
-def _written(identifier: str, *about: type[Any]) -> Claim[Any] | None:
-    """The claim of exactly this id about one of these kinds, from a file that has the id in quotes.
-
-    No other file is imported.
-    """
-    files = [name for name, text in sorted(_texts().items()) if f'"{identifier}"' in text]
-    claims = (claim for name in files for claim in _claims_in(name))
-    return next((claim for claim in claims if claim.id == identifier and claim.about in about), None)
+    """All claims by id, or those about one kind of architecture."""
+    files = [import_module(f"{__name__}.{file.name}") for file in iter_modules(__path__)]
+    claims = [
+        claim for file in files for claim in getattr(file, "CLAIMS", ()) if about in (None, claim.about)
+    ]
+    return {claim.id: claim for claim in sorted(claims, key=lambda claim: claim.place)}
 
 
 def table_of(identifier: str) -> str:
@@ -73,7 +44,7 @@ def table_of(identifier: str) -> str:
     ('NETWORK_CLAIMS', '', 'MODEL_CLAIMS')
     """
     tables = {kind: name for name, (_, kind) in KINDS.items()}
-    claim = _written(identifier, *tables) or _table().get(identifier)
+    claim = _table().get(identifier)
     return tables[claim.about] if claim else ""
 
 
@@ -106,14 +77,9 @@ def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[
     """
     *others, models = (kind for _, kind in KINDS.values())
     about = next((kind for kind in others if isinstance(architecture, kind)), models)
-    written = {identifier: _written(identifier, about) for identifier in ids}
-    if ids and all(written.values()):
-        return [claim for claim in written.values() if claim is not None]
     mine = _table(about)
     if not ids:
         return [claim for claim in mine.values() if claim.subject(architecture)]
-    elsewhere = {}
-    if not all(meant(identifier, mine) for identifier in ids):
-        kinds = {name: claim.about for name, claim in _table().items() if name not in mine}
-        elsewhere = {name: f"about a {kind.kind}; give {kind.options}" for name, kind in kinds.items()}
+    kinds = {name: claim.about for name, claim in _table().items() if name not in mine}
+    elsewhere = {name: f"about a {kind.kind}; give {worded(*kind.options)}" for name, kind in kinds.items()}
     return select(mine, ids, elsewhere)

@@ -1,5 +1,1 @@
-"""The command line: one module per command; parses, calls, prints; no mathematics."""
-
-from agattn.cli.main import main
-
-__all__ = ["main"]
+"""The command line: makes commands from verbs, reads files and words, prints; no mathematics."""

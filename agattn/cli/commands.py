@@ -1,119 +1,206 @@
-"""The commands by name, in groups by what one wants: folders, lines of help, modules, and exit statuses."""
+"""What cannot be derived of the commands: examples, short flags, and which function of a shell they have."""
 
-#: Of each folder its title in the overview, and the commands in it with their one-line help, so that the
-#: overview needs none of their imports. The main group, and the main command of each, comes first.
-FOLDERS = {
-    "theorems": (
-        "Check the theorems",
-        {
-            "verify": "Check every claim of the paper for one architecture.",
-            "audit": "Check every claim on every small architecture, and state the pattern.",
-            "certificate": "Write integers that prove verdicts, for anyone to check.",
-            "check": "Verify a certificate with integers alone.",
-        },
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import click
+
+from agattn.cli.architecture import Architectures
+from agattn.cli.generator import Option, Shell, command
+from agattn.cli.kinds import Choice, EngineName, Whole
+
+_METRIC = Option(
+    Choice("generic", "gaussian", "bombieri-weyl", "coefficients"),
+    metavar="[generic|gaussian|bombieri-weyl|coefficients]",
+)
+_EVERY_ENGINE = Option(
+    EngineName("auto", "native", "all"),
+    help="The engine that computes; all: ask every engine, and compare the answers.",
+)
+_NATIVE_MEMORY = Option(
+    Whole(64), metavar="MIB", default=None,
+    help="Memory limit in MiB.  [default: natively what the machine has; 8192 for each engine process]",
+)  # fmt: skip
+_LINES = "Print one JSON document on a line for each job, or run, instead of the table."
+
+
+def _is_about_files(given: Mapping[str, object]) -> bool:
+    return bool(given["files"]) and given["dims"] is None is given["ranks"]
+
+
+#: What a shell has of each command.
+SHELL: Mapping[str, Shell] = {
+    "verify": Shell(
+        "agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
+        "agattn verify -d 3 -o 2 -a 2 --claim 3.4; agattn verify --model model.toml",
+        "agattn.cli.theorems:verify",
+        hidden=("keep",),
+        options={"engine": _EVERY_ENGINE},
     ),
-    "architectures": (
-        "Study a layer or model",
-        {
-            "dimension": "Compute the exact dimension of any network.",
-            "identifiability": "Say which parameters, and which products of them, the function determines.",
-            "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
-            "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
-            "ideal": "Find the equations of the neuromanifold, with their symmetry.",
-            "singularities": "Decide which kinds of points of a network or model are critical or singular.",
-            "rlct": "Compute learning coefficients: of one layer exactly, of other models by bounds.",
-            "spectrum": "Find how fast the singular values of a Jacobian fall as scores vanish.",
-            "critical-points": "Count the critical points of a squared loss, by strata.",
-        },
+    "audit": Shell("agattn audit --max-d 4 --max-out 4 -O audit.md", "agattn.cli.theorems:audit"),
+    "certificate": Shell(
+        "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
+        "agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json; "
+        "agattn certificate 3 2 2 --claim theorem-3.4.singular --json; "
+        "agattn certificate --model model.toml",
+        "agattn.cli.theorems:certificate",
     ),
-    "weights": (
-        "Weights in hand",
-        {
-            "classify": "Place the heads of a checkpoint on the neuromanifold.",
-            "fiber": "Describe all weights that compute the same function.",
-            "equivalent": "Decide whether two files of weights are the same function, and by which symmetry.",
-            "identify": "Recover weights from a coefficient tensor, or say why there are none.",
-        },
+    "check": Shell(
+        "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
+        "agattn check --write checker.py; python3 checker.py m322.json",
+        "agattn.cli.theorems:check",
+        json="Print one JSON document.",
     ),
-    "engines": (
-        "Engines",
-        {
-            "emit": "Print a script for Macaulay2, Singular or msolve.",
-            "run": "Emit a script, run it, and read the answer back.",
-            "doctor": "Find Macaulay2, Singular and msolve, and try each.",
-        },
+    "dimension": Shell(
+        "agattn dimension -d 3 -o 2 -a 2; "
+        "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax; "
+        "agattn dimension --config config.json",
     ),
-    "experiments": (
-        "Experiments",
-        {
-            "train": "Train attention from many seeds, and say where in the geometry the runs end.",
-            "calibrate": "Try estimators of learning coefficients where the coefficients are known.",
-            "study": "Ask one question about many architectures: cached, resumed, in parallel.",
-            "atlas": "Survey small networks: where the dimension formulas are met.",
-        },
+    "identifiability": Shell(
+        "agattn identifiability -d 3 -o 2 -a 2; agattn identifiability --model model.toml "
+        "--functions 'K_1[1]^T Q_1[1]'; agattn identifiability -d 3 -o 2 -a 2 --at weights.json",
+        "agattn.cli.geometry:identifiability",
+        output=True,
     ),
-    "documents": (
-        "Documents",
-        {
-            "report": "Write everything about one architecture, or a study, as one document.",
-            "figure": "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
-            "schema": "Print the JSON schema of a command's output.",
-        },
+    "symmetries": Shell(
+        "agattn symmetries -d 3 -o 2 -a 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
+        "agattn.cli.geometry:symmetries",
     ),
-    "tools": (
-        "Tools",
-        {
-            "rank": "Find the rank of a matrix, and say how it is known.",
-        },
+    "strata": Shell(
+        "agattn strata -d 3 -o 2 -a 2",
+        "agattn.cli.geometry:strata",
+        architectures=Architectures(networks=False),
     ),
+    "ideal": Shell(
+        "agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
+        "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
+        "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
+        "agattn ideal -d 3 -o 2 -a 2 --stratum 1,1,2; "
+        "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
+        "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3",
+        "agattn.cli.geometry:ideal",
+        options={"memory": _NATIVE_MEMORY},
+    ),
+    "singularities": Shell(
+        "agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
+        "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities --model model.toml",
+        output=True,
+    ),
+    "rlct": Shell(
+        "agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
+        "agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json",
+        "agattn.cli.geometry:rlct",
+        output=True,
+        architectures=Architectures(by_place=False, checkpoints=True, instead=_is_about_files),
+        wide=True,
+    ),
+    "spectrum": Shell(
+        "agattn spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax; "
+        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax",
+    ),
+    "critical-points": Shell(
+        "agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
+        "agattn critical-points -d 2 -o 1 --real; "
+        "agattn critical-points -d 2 -o 1 --weights w.json --data data.json",
+        "agattn.cli.geometry:critical_points",
+        output=True,
+        hidden=("target",),
+        options={"metric": _METRIC, "method": Option(Choice("weights", "equations"))},
+        architectures=Architectures(networks=False),
+    ),
+    "classify": Shell(
+        "agattn classify model.safetensors -O heads.csv --plot stable_ranks.svg; "
+        "agattn classify path/to/model --json; agattn classify encoder.safetensors --heads 8",
+        "agattn.cli.weights:classify",
+        hidden=("weights",),
+        wide=True,
+    ),
+    "fiber": Shell(
+        "agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json; "
+        "agattn fiber --model model.toml weights.json --other others.json",
+        "agattn.cli.weights:fiber",
+        architectures=Architectures(layers=False, by_place=False, checkpoints=True, instead=_is_about_files),
+    ),
+    "equivalent": Shell(
+        "agattn equivalent before.npz after.npz; "
+        "agattn equivalent base tuned --layer 3 --head 7 --tolerance 1e-6",
+        "agattn.cli.weights:equivalent",
+    ),
+    "identify": Shell(
+        "agattn identify tensor.npy -d 2 -o 1",
+        "agattn.cli.weights:identify",
+        architectures=Architectures(networks=False, by_place=False),
+    ),
+    "emit": Shell(
+        "agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2",
+        "agattn.cli.engines:emit",
+        more="agattn.cli.engines:asked_of_tasks",
+        options={"metric": _METRIC},
+        architectures=Architectures(by_place=False),
+    ),
+    "run": Shell(
+        "agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run fiber --model "
+        "examples/maps.py:cubic --components; agattn run ideal.m2",
+        "agattn.cli.engines:run",
+        more="agattn.cli.engines:asked_of_tasks",
+        options={"metric": _METRIC},
+        architectures=Architectures(by_place=False, instead=lambda given: _is_script(str(given["task"]))),
+    ),
+    "doctor": Shell("agattn doctor", "agattn.cli.engines:doctor"),
+    "train": Shell(
+        "agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR",
+        "agattn.cli.experiments:train",
+        more="agattn.cli.jobs:work_of",
+        json=_LINES,
+    ),
+    "calibrate": Shell(
+        "agattn calibrate; agattn calibrate --out calibration --quick",
+        "agattn.cli.experiments:calibrate",
+        wide=True,
+    ),
+    "study": Shell(
+        "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl",
+        "agattn.cli.experiments:study",
+        more="agattn.cli.jobs:work_of",
+        json=_LINES,
+    ),
+    "atlas": Shell(
+        "agattn atlas --max-width 3 --max-depth 2 -O atlas.md; agattn atlas --points -O points.md",
+        "agattn.cli.experiments:atlas",
+    ),
+    "report": Shell(
+        "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
+        "agattn report --model model.toml --out r",
+        "agattn.cli.documents:report",
+        architectures=Architectures(instead=lambda given: given["study"] is not None),
+    ),
+    "figure": Shell(
+        "agattn figure 1 -O umbrella.html; agattn figure critical -O loss.html; "
+        "agattn figure deep -O limits.html; agattn figure spectrum -O bands.png",
+        "agattn.cli.documents:figure",
+    ),
+    "schema": Shell("agattn schema verify", "agattn.cli.documents:schema", json=""),
+    "rank": Shell("agattn rank hilbert.json", "agattn.cli.weights:rank"),
 }
 
-#: What to type for words that are no command, but that one may try.
-INSTEAD = {
-    **dict.fromkeys(
-        ("list", "ls", "commands", "tasks", "claims"),
-        "agattn --help lists the commands, agattn verify --list the claims, agattn emit --list the tasks",
-    ),
-    **dict.fromkeys(("degree", "hilbert-function", "hilbert", "generators"), "agattn ideal finds it"),
-    **dict.fromkeys(("script", "print", "export"), "agattn emit prints scripts"),
-    **dict.fromkeys(
-        ("plot", "draw", "show"), "agattn figure draws, and so do agattn strata --hasse and report"
-    ),
-    **dict.fromkeys(("engines", "install", "check-engines"), "agattn doctor finds the engines"),
-    **dict.fromkeys(("lambda", "llc", "learning-coefficient"), "agattn rlct computes learning coefficients"),
-    "invariants": "agattn ideal --invariants has them",
-    "tangent-space": "agattn strata has the tangent space at every point",
-    "critical-points-near": "agattn critical-points --weights finds them",
-    "version": "agattn --version prints it",
-    "prove": "agattn verify proves, and agattn certificate writes down what it proved",
-}
 
-#: The help of every command by its name.
-COMMANDS = {name: about for _, commands in FOLDERS.values() for name, about in commands.items()}
+def _is_script(name: str) -> bool:
+    from agattn.cli.engines import is_script
 
-#: The module of every command by its name.
-MODULES = {
-    name: f"agattn.cli.{folder}.{name.replace('-', '_')}"
-    for folder, (_, commands) in FOLDERS.items()
-    for name in commands
-}
+    return is_script(name)
 
-#: What each exit status says, of every command.
-STATUSES = {
-    0: "all confirmed or inapplicable",
-    1: "a claim was refuted",
-    2: "bad input",
-    3: "something stayed undecided",
-    4: "an engine failed and nothing else could decide",
-    70: "agattn itself failed",
-    130: "interrupted",
-    141: "nobody read the output to its end",
-}
 
-#: What the status 1 says of each command that may end with it. No other command does.
-REFUSALS = {
-    **dict.fromkeys(("verify", "audit", "report", "study"), STATUSES[1]),
-    "certificate": "a refutation is certified",
-    "check": "not valid",
-    "equivalent": "different functions",
-}
+def __getattr__(name: str) -> click.Command:
+    """The command of a name with _ for -."""
+    command = name.replace("_", "-")
+    if command not in SHELL:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return made(command)
+
+
+@functools.cache
+def made(name: str) -> click.Command:
+    """The command of a name."""
+    return command(name, SHELL[name])

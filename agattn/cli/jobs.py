@@ -10,12 +10,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import click
 
-from agattn.cli import interrupts, options
-from agattn.cli.output import STDOUT, console, json_option, rich_console, say_on_stderr
+from agattn.cli import interrupts
+from agattn.cli.generator import Option
+from agattn.cli.kinds import STDOUT, Destination, Whole
+from agattn.cli.output import console, rich_console, say_on_stderr
 from agattn.errors import InputError, printable, was_interrupted
 from agattn.files import growing, read_text
 
@@ -26,18 +28,16 @@ if TYPE_CHECKING:
     from agattn.sheet.data import Sheet
 
 
-def example_option(what: str, module: str) -> Callable[[options.Command], options.Command]:
-    """Add --example, which prints a file that the command takes: the ``example`` of a module."""
+def example(what: str, module: str) -> Option:
+    """An option ``--example`` that prints a file that the command takes: the ``example`` of a module."""
 
     def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
             click.echo(importlib.import_module(module).example(), nl=False)
             context.exit()
 
-    return click.option(
-        "--example", is_flag=True, is_eager=True, expose_value=False, callback=show,
-        help=f"Print {what} that works, with comments.",
-    )  # fmt: skip
+    more = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": show}
+    return Option(help=f"Print {what} that works, with comments.", more=more)
 
 
 class Work(NamedTuple):
@@ -61,39 +61,34 @@ class Work(NamedTuple):
         return sum(cached_line(self.cache, job, versions, retry_open) is not None for job in jobs)
 
 
-def job_options(command: options.Command) -> options.Command:
-    """Add where lines are written, where jobs are done and where they are kept, and pass it as ``work``."""
+def work_of(
+    *,
+    workers: Annotated[int | None, Option(Whole(0, 512), metavar="N")] = None,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    cache: Annotated[Path | None, Option(click.Path(path_type=Path, file_okay=False), metavar="DIR")] = None,
+    no_cache: bool = False,
+    fresh: bool = False,
+    output: Annotated[Path | None, Option(Destination(".jsonl"), "-O --output", "FILE")] = None,
+    as_json: bool = False,
+) -> Work:
+    """Where jobs are done and kept, and where their lines go.
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        options.one_blas_thread()
-        place = _place(given.pop("workers"), given.pop("scheduler"))
-        cache = _cache(given.pop("folder"), given.pop("no_cache"))
-        work = Work(place, cache, given.pop("fresh"), given.pop("output"), given.pop("as_json"))
-        return command(work=work, **given)
+    Args:
+        workers: processes on this machine, by Dask; 0 or 1: this process alone.  [default: 1]
+        scheduler: a Dask scheduler, such as tcp://10.0.0.1:8786.
+        cache: keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]
+        no_cache: do all jobs again, and keep nothing.
+        fresh: do all jobs again, and keep the results.
+        output: write the lines that --json prints there; - is stdout.
+    """
+    return Work(_place(workers, scheduler), _cache(cache, no_cache), fresh, output, as_json)
 
-    command_with: options.Command = wrapped
-    for option in (
-        json_option("Print one JSON document on a line for each job, or run, instead of the table."),
-        click.option("--fresh", is_flag=True, help="Do all jobs again, and keep the results."),
-        click.option("--no-cache", is_flag=True, help="Do all jobs again, and keep nothing."),
-        click.option(
-            "--cache", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-            help="Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
-        ),
-        click.option(
-            "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786."
-        ),
-        click.option(
-            "--workers", type=click.IntRange(0, 512), metavar="N",
-            help="Processes on this machine, by Dask; 0 or 1: this process alone.  [default: 1]",
-        ),
-        options.file_option(
-            "-O", "--output", "Write the lines that --json prints there; - is stdout.", endings=(".jsonl",)
-        ),
-    ):  # fmt: skip
-        command_with = option(command_with)
-    return command_with
+
+def check_report(folder: Path, title: str) -> None:
+    """Refuse a folder that has a report with another title: before the work."""
+    from agattn.reports.document import refuse_another_report
+
+    refuse_another_report(folder, title)
 
 
 #: What a file has that asks for a study, or for training, and never for the other.

@@ -1,13 +1,12 @@
 """The ``agattn`` command: finds the command asked for, and turns every expected failure into one line.
 
-A command lives in the module ``agattn.cli.FOLDER.NAME`` under the name ``command`` and is imported only when
-used, so that ``agattn --help`` imports click and nothing heavier.
+A command is made by :mod:`agattn.cli.generator` when it is used, so that ``agattn --help`` imports click and
+nothing heavier.
 """
 
 from __future__ import annotations
 
 import codecs
-import importlib
 import os
 import sys
 import traceback
@@ -16,9 +15,9 @@ import click
 
 from agattn._version import __version__
 from agattn.cli import interrupts
-from agattn.cli.commands import COMMANDS, FOLDERS, INSTEAD, MODULES, STATUSES
 from agattn.cli.ending import fail, forget_output
-from agattn.errors import AgattnError, InputError, nearest, was_interrupted
+from agattn.errors import AgattnError, InputError, in_shell, nearest, was_interrupted
+from agattn.names import COMMANDS, GROUPS, STATUSES, VERBS
 
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
@@ -36,8 +35,17 @@ class LazyGroup(click.Group):
         """Import and return a command; ``None`` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(MODULES[cmd_name]).command
-        return command
+        from agattn.cli.commands import made
+
+        return made(cmd_name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words before a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            example = "as in agattn verify -d 3 -o 2; see agattn --help"
+            raise InputError(f"{error.option_name} follows a command, {example}") from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -45,23 +53,24 @@ class LazyGroup(click.Group):
         """Resolve a command name, suggesting the nearest one where it is unknown."""
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            raise click.UsageError(f"there is no command {name!r}{_instead(name)}")
+            raise InputError(f"there is no command {name!r}{_instead(name)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the overview from :data:`FOLDERS`, importing nothing."""
-        for title, commands in FOLDERS.values():
+        """Write the overview from the table of names, importing nothing."""
+        for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
 
 
 def _instead(name: str) -> str:
     """What to type instead of a word that is no command."""
-    if name in INSTEAD:
-        return f"; {INSTEAD[name]}"
     if name.isdecimal():
         return "; sizes follow a command, as in agattn verify 3 2 2"
-    return nearest(name, COMMANDS)
+    verb = VERBS.get(name.replace("-", "_"))
+    if verb is not None:
+        return f"; {verb.command} finds it"
+    return nearest(name, COMMANDS, "; agattn --help lists the commands")
 
 
 @click.group(
@@ -80,7 +89,7 @@ def cli() -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status."""
     try:
-        with cli.make_context("agattn", arguments) as context:
+        with in_shell(), cli.make_context("agattn", arguments) as context:
             status = cli.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -116,9 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was left behind", interrupts.STATUS)
     except click.ClickException as error:
-        from agattn.cli.usage import explained
-
-        fail(explained(error, arguments or []), 2)
+        fail(_explained(error), 2)
     except AgattnError as error:
         fail(str(error), error.exit_status)
     except BrokenPipeError:  # nobody reads the output any more, as with head or less
@@ -142,6 +149,13 @@ def main(arguments: list[str] | None = None) -> None:
         traceback.print_exc()
         said = "please report it with the lines above, and with the command line"
         fail(f"this is an error of agattn; {said}", 70)
+
+
+def _explained(error: click.ClickException) -> str:
+    """What is wrong with a command line, and where to read more."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{message}; see {context.command_path if context else 'agattn'} --help"
 
 
 def print_in_any_encoding() -> None:

@@ -14,7 +14,7 @@ from agattn.engines.engine import Engine
 from agattn.engines.programs.macaulay2 import MACAULAY2
 from agattn.engines.programs.msolve import MSOLVE
 from agattn.engines.programs.singular import SINGULAR
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, argument, nearest
 
 if TYPE_CHECKING:
     from agattn.systems.problem import Problem
@@ -87,5 +87,5 @@ def check_can(engine: Engine, problem: Problem) -> None:
         InputError: that says what the engine can do, and who can do this.
     """
     if lacking := engine.lacking(problem):
-        others = [f"--engine {other.name}" for other in able(problem.form) if other is not engine]
+        others = [argument("engine", other.name) for other in able(problem.form) if other is not engine]
         raise InputError(f"{engine.title} {lacking}: it answers {engine.answers}; use {' or '.join(others)}")

@@ -8,7 +8,7 @@ from functools import partial
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
-from agattn.errors import TooLargeError, UndecidedError
+from agattn.errors import TooLargeError, UndecidedError, argument
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import Loss, turned
 from agattn.geometry.strata.strata import Stratum
@@ -67,7 +67,9 @@ def count_critical_points(
                 loss, found, (*agreeing, prime), engine, method, exact=installation.engine.proves
             )
     said = "; ".join(f"modulo {p}: {', '.join(map(str, found.values()))}" for p, found in answers.items())
-    raise UndecidedError(f"the numbers of critical points differ, {said}; try --field QQ")
+    raise UndecidedError(
+        f"the numbers of critical points differ, {said}; try {argument('characteristic', 0)}"
+    )
 
 
 def countable(layer: SingleLayer, method: str, characteristic: int | None, force: bool) -> Task[SingleLayer]:
@@ -81,7 +83,7 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None, force
     if not layer.has_orbits:
         build(task.name, layer, force=force)  # which refuses one token
     if not force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use --force to start all the same")
+        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
     check_field(characteristic or 0)
     return task
 

@@ -21,6 +21,7 @@ from agattn.errors import (
     EngineTimeoutError,
     InputError,
     TooLargeError,
+    argument,
 )
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import FORMATS, export
@@ -315,9 +316,10 @@ def check_generators(
         DisagreementError: if what it says contradicts what is known natively.
     """
     if not installation.engine.has_script("complete-ideal"):
-        others = " or ".join(f"--engine {engine.name}" for engine in able("complete-ideal"))
+        others = " or ".join(argument("engine", engine.name) for engine in able("complete-ideal"))
         raise InputError(
-            f"{installation.engine.title} cannot decide whether an ideal is prime; --complete needs {others}"
+            f"{installation.engine.title} cannot decide whether an ideal is prime; {argument('complete')} "
+            f"needs {others}"
         )
     layer = ideal.layer
     if layer.expected_dimension == layer.ambient_dimension:

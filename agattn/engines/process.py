@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
+from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError, argument
 
 # A shell sets the limits and becomes the program. The processor-time limit ends the program even if nothing
 # else can; the file limit ends one that floods its output.
@@ -109,9 +109,13 @@ def run_program(
             word = _wait(supervisor, started + timeout, cancelled)
         seconds = time.monotonic() - started
         if word is None:
-            raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit; raise --timeout")
-        if word == b"memory":
-            raise EngineMemoryError(f"ran out of memory, with {memory} MiB allowed; raise --memory")
+            raise EngineTimeoutError(
+                f"stopped after {timeout:g} s, its time limit; raise {argument('timeout')}"
+            )
+        if word.startswith(b"memory"):
+            raise EngineMemoryError(
+                f"ran out of memory, with {memory} MiB allowed; raise {argument('memory')}"
+            )
         if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
             raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
         return Ended(int(word or -signal.SIGKILL), _read(output), _read(errors), seconds)

@@ -11,7 +11,14 @@ from typing import Literal
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program
-from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
+from agattn.errors import (
+    EngineCrashedError,
+    EngineError,
+    EngineMemoryError,
+    InputError,
+    TranscriptError,
+    argument,
+)
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.sheet.data import Cell, Lines, Sheet, Table
@@ -214,7 +221,9 @@ def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
     engine = installation.engine
     printed = (ended.output + ended.errors).lower()
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
-        raise EngineMemoryError(f"ran out of memory, with {limits.memory} MiB allowed; raise --memory")
+        raise EngineMemoryError(
+            f"ran out of memory, with {limits.memory} MiB allowed; raise {argument('memory')}"
+        )
     if ended.status != 0:
         lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         lines = [line for line in lines if "error" in line.lower()] or lines

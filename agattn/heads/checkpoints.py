@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, coarsest, matrix
-from agattn.errors import InputError
+from agattn.errors import InputError, argument
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.heads.families import Family, Layout, common, find
@@ -126,7 +126,10 @@ class Checkpoint:
         layers = list(self._sizes)
         here = f"layers {layers[0]} to {layers[-1]} with heads 0 to {self._heads - 1}"
         if layer is None or head is None:
-            raise InputError(f"{self.file.paths[0]} has {here}; choose a head by --layer and --head")
+            raise InputError(
+                f"{self.file.paths[0]} has {here}; choose a head by {argument('layer')} and "
+                f"{argument('head')}"
+            )
         if layer not in layers or not 0 <= head < self._heads:
             raise InputError(f"{self.file.paths[0]} has no layer {layer}, head {head}; it has {here}")
         return self._head(layer, head)
@@ -139,7 +142,8 @@ class Checkpoint:
         shared = self.config.shared[layer] if layer < len(self.config.shared) else None
         if shared is None:
             raise InputError(
-                f"there are tensors of layer {layer}, and config.json has no attention there; give --heads"
+                f"there are tensors of layer {layer}, and config.json has no attention there; give "
+                f"{argument('heads')}"
             )
         return shared
 
@@ -150,7 +154,8 @@ class Checkpoint:
         path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in found.items()}
         if len({tuple(names.values()) for names in examples.values()}) > 1:
             raise InputError(
-                f"{path} holds layers of several layouts ({', '.join(found)}); give --match with a"
+                f"{path} holds layers of several layouts ({', '.join(found)}); give {argument('match')} "
+                "with a"
                 " part of the names to read"
             )
         if family is not None and family.layout not in found:
@@ -158,7 +163,7 @@ class Checkpoint:
             there = next(iter(next(iter(examples.values())).values()))
             raise InputError(
                 f"{path} holds {there}; the matrices of a model of the family {family.name} are"
-                f" {', '.join(own).replace('{}', 'N')}; give --family or --heads"
+                f" {', '.join(own).replace('{}', 'N')}; give {argument('family')} or {argument('heads')}"
             )
         name = next(iter(found)) if family is None else family.layout
         if name in ("gpt2", "nanogpt"):
@@ -177,7 +182,8 @@ class Checkpoint:
         wide = f" and the width {width}" if width else ""
         raise InputError(
             f"{first} is {' × '.join(map(str, shape))}; with {q} heads and {kv} of keys{wide} it is neither a"
-            " Conv1D, as in GPT-2, nor a Linear, as in nanoGPT; give --heads and --kv-heads"
+            f" Conv1D, as in GPT-2, nor a Linear, as in nanoGPT; give {argument('heads')} and "
+            f"{argument('kv_heads')}"
         )
 
     def _checked_size(self, layer: int) -> int:
@@ -207,7 +213,7 @@ class Checkpoint:
             if shape != expected or not size:
                 raise InputError(
                     f"{names[letter]} is {shape[0]} × {shape[1]}; with {q} heads and {kv} of keys it should"
-                    f" be {expected[0]} × {expected[1]}; give --heads and --kv-heads"
+                    f" be {expected[0]} × {expected[1]}; give {argument('heads')} and {argument('kv_heads')}"
                 )
         return size
 
@@ -256,7 +262,8 @@ def read_weights(
         return network
     if layer is None and len(network) > 1:
         raise InputError(
-            f"{file.paths[0]} has {len(network)} layers; choose a layer by --layer, counted from 0"
+            f"{file.paths[0]} has {len(network)} layers; choose a layer by {argument('layer')}, counted "
+            "from 0"
         )
     chosen = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
     if head is None:
@@ -294,7 +301,8 @@ def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[s
                 other = found.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
                 if other != name:
                     raise InputError(
-                        f"layer {layer} is both in {other} and in {name}; give --match with a part of"
+                        f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a "
+                        "part of"
                         " the names to read"
                     )
     return found
@@ -328,11 +336,13 @@ def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Publ
     """The ``config.json`` beside the file."""
     path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
     if not path.is_file():
-        raise InputError(f"the number of heads is in no config.json beside {file.paths[0]}; give --heads")
+        raise InputError(
+            f"the number of heads is in no config.json beside {file.paths[0]}; give {argument('heads')}"
+        )
     try:
         return from_config(path, family=family, ignore=tuple(ignore))
     except InputError as error:
-        raise InputError(f"{error}; or give --heads") from None
+        raise InputError(f"{error}; or give {argument('heads')}") from None
 
 
 def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> None:
@@ -341,7 +351,8 @@ def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> No
     Raises:
         InputError: if a number is given.
     """
-    given = [name for name, number in (("--heads", heads), ("--kv-heads", shared)) if number is not None]
+    counts = {"heads": heads, "kv_heads": shared}
+    given = [argument(name) for name, number in counts.items() if number is not None]
     if given:
         raise InputError(
             f"{file.paths[0]} holds matrices K, Q, V or A, V, one for each head; leave out "

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from agattn.calls import shown
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, argument, nearest
 
 
 class Switch(msgspec.Struct, frozen=True):
@@ -193,15 +193,17 @@ def find(model: object, family: str | None = None) -> Family:
     if family is not None:
         if family not in known:
             hint = nearest(family, known, f"; the families are {', '.join(known)}")
-            raise InputError(f"--family is {shown(family)}, which is no family that is known here{hint}")
+            raise InputError(
+                f"{argument('family')} is {shown(family)}, which is no family that is known here{hint}"
+            )
         return known[family]
     if model is None:
-        raise InputError("there is no model_type; add the family, such as --family=llama")
+        raise InputError(f"there is no model_type; add the family, such as {argument('family')}=llama")
     found = next((one for one in known.values() if model in one.models), None)
     if found is None:
         near = nearest(str(model), [name for one in known.values() for name in one.models])
         raise InputError(
             f"model_type is {shown(model)}, which is no family that is known here{near}; if its keys mean"
-            " what those of one mean, such as llama, add --family=llama"
+            f" what those of one mean, such as llama, add {argument('family')}=llama"
         )
     return found

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import positive_integer, shown
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, argument, nearest
 from agattn.files import parsed, read_text
 from agattn.heads.families import Family, Switch, common, find
 from agattn.sheet.data import Cell, Note, Sheet, Table
@@ -207,7 +207,7 @@ def _table(config: Any) -> tuple[Mapping[str, Any], str]:
 
 def _read(table: Mapping[str, Any], name: str | None, ignore: tuple[str, ...]) -> Published:
     if unknown := [one for one in ignore if one not in {*table, *_inside(table)}]:
-        raise InputError(f"--ignore names {unknown[0]!r}, which is no key of the configuration")
+        raise InputError(f"{argument('ignore')} names {unknown[0]!r}, which is no key of the configuration")
     text = table.get("text_config")
     if not isinstance(text, Mapping):
         return _Configuration(_flat(table), name, ignore).published()
@@ -254,7 +254,10 @@ def _checked(
     for name, value in table.items():
         if name in ignore:
             if name in read:
-                raise InputError(f"--ignore names {name!r}, which is read{of}; leave --ignore={name} out")
+                raise InputError(
+                    f"{argument('ignore')} names {name!r}, which is read{of}; leave "
+                    f"{argument('ignore')}={name} out"
+                )
             found.ignored.append(name)
         elif name in known.refused:
             if value:
@@ -270,7 +273,7 @@ def _checked(
             near = nearest(name, read)
             raise InputError(
                 f"{name} is {shown(value)}, a key that is not known{of} and may matter{near or '.'} If it"
-                f" does not, add --ignore={name}"
+                f" does not, add {argument('ignore')}={name}"
             )
         else:
             strange.append(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, SingleLayer
 from agattn.calls import shown
-from agattn.errors import InputError
+from agattn.errors import InputError, argument
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.catalogue import build, not_taken, task_about
@@ -62,8 +62,8 @@ def asked(
             more["slice"] = slice_of(slice, architecture)  # type: ignore[arg-type]
     if metric or samples or data is not None:
         if "loss" not in known.takes:
-            option = "--metric" if metric else "--samples" if samples else "--data"
-            raise InputError(not_taken(task, architecture, option))
+            option = "metric" if metric else "samples" if samples else "data"
+            raise InputError(not_taken(task, architecture, argument(option)))
         more["loss"] = _loss(architecture, metric, samples, data, seed)
     return build(task, architecture, seed=seed, **given | more)
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import Architecture, SingleLayer
-from agattn.errors import InputError, TooLargeError, nearest
+from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
@@ -39,9 +39,11 @@ MODEL_TASKS: Mapping[str, Task[Any]] = {
     value.name: value for value in vars(model_tasks).values() if isinstance(value, Task)
 }
 
-_OPTIONS = {"points": "--point", "weights": "--point", "target": "--point", "slice": "--slice",
-            "max_degree": "--max-degree", "prime": "--prime", "components": "--components",
-            "loss": "--metric"}  # fmt: skip
+#: The argument by which what a task takes is given.
+_ARGUMENTS = {
+    "points": "point", "weights": "point", "target": "point", "slice": "slice", "max_degree": "max_degree",
+    "prime": "prime", "components": "components", "loss": "metric",
+}  # fmt: skip
 
 
 def task_named(name: str) -> Task[Any]:
@@ -75,7 +77,7 @@ def task_about(name: str, architecture: Architecture) -> Task[Any]:
     if fits and (name not in MODEL_TASKS or task.one_token or architecture.t > 1):
         return task
     if name not in MODEL_TASKS:
-        raise InputError(f"{name} is about a {task.about.kind}; give {task.about.options}")
+        raise InputError(f"{name} is about a {task.about.kind}; give {worded(*task.about.options)}")
     if architecture.degree is None:
         raise InputError(f"{name} is about polynomials, and {architecture} is normalized")
     return MODEL_TASKS[name]
@@ -111,12 +113,13 @@ def build(
         )
     for key in given:
         if key not in task.takes:
-            raise InputError(not_taken(name, architecture, _OPTIONS[key]))
+            raise InputError(not_taken(name, architecture, argument(_ARGUMENTS[key])))
     if "target" in task.takes and "target" not in given:
-        raise InputError(f'{name} needs --point FILE, with {{"y": [...]}} or with weights A and V')
+        point = worded("--point FILE", "point=...")
+        raise InputError(f'{name} needs {point}, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
     if not force and (large := task.too_large(architecture)):
-        raise TooLargeError(f"{name}: {large}. Use --force to write it all the same")
+        raise TooLargeError(f"{name}: {large}. Use {argument('force', True)} to write it all the same")
     data = task.data(architecture, {"seed": seed, "force": force, **given})
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
@@ -133,9 +136,9 @@ def build(
     words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
     words += [f"--seed {seed}"] if seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
-    words += [_OPTIONS[key] for key in ("prime", "components") if data.get(key)]
+    words += [f"--{key}" for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
-    words += [f"{_OPTIONS[key]} FILE" for key in given if _OPTIONS.get(key) in ("--point", "--slice")]
+    words += [f"--{_ARGUMENTS[key]} FILE" for key in given if _ARGUMENTS.get(key) in ("point", "slice")]
     if (chosen := given.get("loss")) is not None:
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []

@@ -26,7 +26,7 @@ import numpy as np
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.architectures import Architecture
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import InputError, TooLargeError, UndecidedError, argument
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import DegreePiece
@@ -97,7 +97,8 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     found = coefficient_map(architecture, inf if force else MAX_TERMS)
     if (size := len(found.polynomials)) > limit and not force:
         raise TooLargeError(
-            f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use --force to write it"
+            f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use "
+            f"{argument('force', True)} to write it"
             " all the same"
         )
     if all(f.degree() < 1 for f in found.polynomials):
@@ -157,14 +158,15 @@ def _ideal_data(architecture: Architecture, given: Given) -> Given:
         return data | {"whole": True} | ({"prime": True} if given.get("prime") else {})
     if given.get("prime"):
         raise InputError(
-            "--prime is about the whole ideal, and --max-degree asks for a part; give one of the two"
+            f"{argument('prime')} is about the whole ideal, and {argument('max_degree')} asks for a part; "
+            "give one of the two"
         )
     if last < 1:
         raise InputError(f"the largest degree is {last}; it must be at least 1")
     if not data["weights"]:
         raise InputError(
             f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
-            " to a degree cannot be found by themselves; leave out --max-degree"
+            f" to a degree cannot be found by themselves; leave out {argument('max_degree')}"
         )
     return data | {"max_degree": last, "bound": last * max(data["degrees"]), "to": f" to degree {last}"}
 
@@ -373,7 +375,7 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
     if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not given["force"]:
         raise TooLargeError(
             f"the Jacobian of {architecture}, {rows} × {columns} of rank {rank}, has {minors} minors of that"
-            f" size; the limit is {MAX_MINORS}. Use --force to write them all the same"
+            f" size; the limit is {MAX_MINORS}. Use {argument('force', True)} to write them all the same"
         )
     for seed in range(given["seed"], given["seed"] + _POINTS):
         point = _point(architecture, {"seed": seed})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agattn.architectures import Architecture
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 
 #: Linear algebra in more coordinates would fill the memory.
 MAX_LINEAR_COORDINATES = 1000
@@ -30,7 +30,8 @@ def check_size(architecture: Architecture) -> None:
     for size, limit, what in sizes:
         if size > limit:
             raise TooLargeError(
-                f"{architecture.name} has {size} {what}; the limit is {limit}. Use --force to "
+                f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
+                f"{argument('force', True)} to "
                 "start all the same"
             )
     if architecture.kind == "model":

@@ -22,7 +22,7 @@ from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
 from agattn.engines.programs.singular import SINGULAR
 from agattn.engines.run import DEFAULT_LIMITS, Limits
-from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
+from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
     counts_by_elimination,
@@ -85,7 +85,7 @@ class Question:
         if summed and not self.force and size_of_sums(layer) > MAX_SUMS:
             raise TooLargeError(
                 f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
-                "Use --force to start all the same"
+                f"Use {argument('force', True)} to start all the same"
             )
         return counts_by_theorem(layer, self.metric, self.samples, self.smooth)
 

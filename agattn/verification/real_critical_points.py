@@ -40,7 +40,7 @@ from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
 from agattn.engines.programs.msolve import MSOLVE
 from agattn.engines.run import DEFAULT_LIMITS, Limits
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.geometry.critical_points.affine_charts import GENERAL, affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
@@ -80,7 +80,7 @@ def real_critical_points(
     if layer.expected_dimension > MAX_VARIABLES and not force:
         raise TooLargeError(
             f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
-            "Use --force to start all the same"
+            f"Use {argument('force', True)} to start all the same"
         )
     require_definite(loss)
     parts = []

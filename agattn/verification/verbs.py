@@ -13,6 +13,7 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import one_of, shown
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named
 from agattn.errors import InputError
+from agattn.errors import verb as named_verb
 from agattn.evidence import Evidence, weakest
 from agattn.patience import Progress, silent
 from agattn.sheet.data import Sheet, Table
@@ -469,7 +470,7 @@ def _ideal_of_stratum(
     from agattn.geometry.strata.strata import stratum_of_ranks
 
     layer = one_layer(
-        as_layer(given) or given, "strata", "`agattn singularities` finds the kinds of its points"
+        as_layer(given) or given, "strata", f"{named_verb('singularities')} finds the kinds of its points"
     )
     found = compute_stratum_ideal(
         layer, stratum_of_ranks(ranks), max_degree, seed=seed, force=force, memory=memory, step=progress

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from agattn.claims import titled
-from agattn.cli.commands import COMMANDS, MODULES
 from agattn.documents import NAMES, schema
 from agattn.heads.families import Family, Switch, common, families
+from agattn.names import COMMANDS
 
 
 def command_page() -> str:
     """The help of all commands, by sphinx-click, in alphabetical order.
 
-    >>> "agattn.cli.theorems.verify:command" in command_page()
+    >>> "agattn.cli.commands:critical_points" in command_page()
     True
     """
     lines = []
-    for name, module in sorted(MODULES.items()):
-        directive = f".. click:: {module}:command\n   :prog: agattn {name}\n   :nested: full"
+    for name in sorted(COMMANDS):
+        place = f"agattn.cli.commands:{name.replace('-', '_')}"
+        directive = f".. click:: {place}\n   :prog: agattn {name}\n   :nested: full"
         lines += ["```{eval-rst}", directive, "```", ""]
     return "\n".join(lines)
 
@@ -49,7 +50,7 @@ def schema_page() -> str:
 def section(name: str) -> str:
     """The schema of a command: a heading, what it is about, and a table of its keys."""
     root = schema(name)
-    lines = [f"## agattn {name}", "", root.get("description", COMMANDS[name]), ""]
+    lines = [f"## agattn {name}", "", root.get("description", COMMANDS[name].about), ""]
     tops = root.get("anyOf", [root])
     for part in chain.from_iterable(top.get("anyOf", [top]) for top in tops):
         part = resolve(part, root)

@@ -143,7 +143,7 @@ def test_a_jacobian_that_fills_the_memory_is_refused(monkeypatch):
     known = ag.PolynomialMap(lambda u, v: u[:, None] * v, {"u": 10, "v": 10})
     monkeypatch.setattr("agattn.architectures.polynomial_map.LARGEST_RUN", numbers_held(known) - 1)
     with pytest.raises(
-        ag.AgattnError, match=r"takes 120 intermediate numbers, .* take smaller arrays, or --force"
+        ag.AgattnError, match=r"takes 120 intermediate numbers, .* take smaller arrays, or force=True"
     ):
         dimension(known)
     assert dimension(known, force=True).dimension == 19

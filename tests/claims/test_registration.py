@@ -5,14 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import agattn as ag
 from agattn import checker
-from agattn.claims import CLAIMS, KINDS, _texts, claims_about, titled
+from agattn.claims import CLAIMS, claims_about, titled
 from agattn.claims.proof import Proof
 
 ROOT = Path(__file__).parents[2]
@@ -43,15 +42,6 @@ def test_a_claim_has_a_proof_in_the_checker_or_says_why_not(claim):
         assert len(claim.certificate) > 20 and not claim.certificate.endswith(".")
 
 
-def test_files_say_which_kind_of_architecture_they_are_about():
-    kinds = {about.__name__: about for _, about in KINDS.values()}
-    for name, text in _texts().items():
-        if claims := getattr(import_module(f"agattn.claims.{name}"), "CLAIMS", ()):
-            [kind] = re.findall(r"^CLAIMS: tuple\[Claim\[(\w+)\], \.\.\.\]", text, re.MULTILINE)
-            assert {claim.about for claim in claims} == {kinds[kind]}, name
-            assert all(f'"{claim.id}"' in text for claim in claims), name
-
-
 def test_a_claim_is_found_by_its_id_as_in_the_table():
     for _, claims in titled():
         architecture = ARCHITECTURES[next(iter(claims.values())).about.__name__]
@@ -60,41 +50,6 @@ def test_a_claim_is_found_by_its_id_as_in_the_table():
         for name, claim in claims.items():
             assert claims_about(architecture, (name,)) == [claim]
             assert claims_about(architecture, (name.upper(),)) == [claim]
-
-
-@pytest.mark.parametrize(
-    ("sizes", "claim", "files"),
-    [
-        ("SingleLayer(2, 1)", "corollary-3.3", {"dimension"}),
-        ("SingleLayer(2, 1)", "theorem-3.2", {"fibers"}),
-        ("DeepNetwork((3, 2), (2,), t=3)", "agattn.network-dimension", {"network_dimension"}),
-    ],
-)
-def test_only_the_rooms_of_the_chosen_claim_are_imported(sizes, claim, files):
-    code = (
-        "import sys, agattn as ag\n"
-        f"print(ag.verify(ag.{sizes}, {claim!r}, engine='native')[{claim!r}].status)\n"
-        "print(*(name for name in sys.modules if name.startswith('agattn.')))"
-    )
-    status, imported = python("-c", code).splitlines()
-    assert status == "confirmed"
-    rooms = {".".join(name.split(".")[:3]) for name in imported.split()}
-    geometry = {"singular_points", "learning_coefficients", "critical_points", "closedness", "sections"}
-    assert not rooms & {f"agattn.geometry.{room}" for room in geometry}
-    claims = {name.split(".")[2] for name in imported.split() if name.startswith("agattn.claims.")}
-    assert claims == {*files, "claim", "hypotheses", "proof"}
-
-
-def test_claims_about_layers_import_none_of_networks():
-    code = (
-        "import sys, agattn as ag; from agattn.claims import claims_about\n"
-        "print(*(claim.id for claim in claims_about(ag.SingleLayer(2, 1), ('3.4', 'Corollary A.2'))))\n"
-        "print(*(name for name in sys.modules if name.startswith('agattn.')))"
-    )
-    ids, imported = python("-c", code).splitlines()
-    assert ids == "theorem-3.4.closed theorem-3.4.boundary theorem-3.4.singular corollary-A.2"
-    assert "agattn.claims.singular_points" in imported
-    assert "agattn.claims.deep" not in imported and "agattn.claims.network" not in imported
 
 
 @pytest.mark.slow

@@ -16,10 +16,10 @@ from bad_files import FILES
 from command_line import ROOT
 
 import agattn as ag
-from agattn.cli.commands import COMMANDS
+from agattn.cli.kinds import Destination
 from agattn.cli.main import cli
-from agattn.cli.output import Destination
 from agattn.geometry.identifiability import at_weights
+from agattn.names import COMMANDS
 
 TABLE = Path(__file__).with_name("bad_calls.txt")
 #: A call of the shell, and the status with which it ends where that is not 2.

@@ -12,11 +12,11 @@ from transcripts import end_mark
 import agattn.verification.verify
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, check, schema
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
 from agattn.errors import InputError
+from agattn.names import COMMANDS
 from agattn.systems.catalogue import build
 
 VERDICTS = {"confirmed", "refuted", "undecided", "inapplicable"}

@@ -14,8 +14,8 @@ from rich.console import Console
 
 import agattn.sheet.terminal
 from agattn import patience
-from agattn.cli.commands import COMMANDS
 from agattn.cli.output import progress
+from agattn.names import COMMANDS
 from agattn.sheet.terminal import fold, print_folded, show
 
 #: A script, a page of Markdown and a schema are for programs: their lines are never folded.

@@ -17,8 +17,8 @@ import pytest
 
 import agattn
 from agattn import errors
-from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, schema
+from agattn.names import COMMANDS
 from agattn.sheet.mathml import FONT
 
 DOCS = Path(__file__).parents[2] / "docs"

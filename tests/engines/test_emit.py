@@ -120,7 +120,7 @@ def test_what_an_engine_cannot_do_is_refused_in_one_line():
         ("slice", {}, "msolve has no script for slice: it answers"),
         ("implicit-ideal", {"prime": True}, "msolve does not find the result prime"),
     ]:
-        with pytest.raises(InputError, match=f"{reason}.*; use --engine macaulay2 or --engine singular$"):
+        with pytest.raises(InputError, match=f"{reason}.*; use engine='macaulay2' or engine='singular'$"):
             emit(build(task, SingleLayer(2, 1), **given), MSOLVE)
     # Whatever has a script has its systems, and says what the answer is by their bases.
     forms = {file.name.split(".")[0] for file in MSOLVE.templates.glob("*.sh.j2")}

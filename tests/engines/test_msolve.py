@@ -156,7 +156,7 @@ def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
     with pytest.raises(EngineCrashedError, match="exit status 7: no"):
         solve([x])
     fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
-    with pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise --memory"):
+    with pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"):
         solve([x], limits=Limits(10, 500))
 
 

@@ -195,7 +195,7 @@ def test_memory_is_exhausted_by_a_real_engine(singular, fakes, tmp_path):
     greedy = tmp_path / "greedy.sing"
     greedy.write_text("intmat m[30000][30000];\nquit;\n")
     fakes.write("Singular", f'exec "{singular.path}" -q --no-rc "{greedy}"')
-    with pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise --memory"):
+    with pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise memory"):
         run(PROBLEM, locate(SINGULAR), Limits(20, 300))
     report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(20, 300)))
     assert report.exit_status == 3 and report.verdicts[0].status is Status.UNDECIDED

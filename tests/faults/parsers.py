@@ -23,8 +23,9 @@ from agattn.algebra.matrices import read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.architectures import SingleLayer
 from agattn.checker import UnreadableError, check, load
-from agattn.cli import options
-from agattn.cli.main import main
+from agattn.cli.architecture import Architectures
+from agattn.cli.commands import made
+from agattn.cli.main import cli, main
 from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
 from agattn.experiments.studies.cache import Cache
@@ -164,20 +165,15 @@ def _zipped(file, read):
     return [bytes([n]) + content for n, content in enumerate(members.values())], run
 
 
-@click.command()
-@options.layer_or_network
-@options.field
-@options.limits
-@options.seed
-def _nothing(architecture, field_name, timeout, memory, seed):
-    """The words of a command line, up to where the work would begin."""
-    options.characteristic(field_name)
-    str(architecture), architecture.as_json()
-
-
 def _words(text):
-    with suppress(ValueError):
-        _nothing(shlex.split(text), standalone_mode=False)
+    """The words of a command line, up to where the work would begin."""
+    group, verify = click.Context(cli, info_name="agattn"), made("verify")
+    with (
+        suppress(ValueError, click.UsageError),
+        verify.make_context("verify", shlex.split(text), group) as context,
+    ):
+        architecture = Architectures().read(dict(context.params))
+        str(architecture), architecture.as_json()
 
 
 def _command(*words):

@@ -102,7 +102,7 @@ def test_a_slice_too_large_for_an_engine(tmp_path):
     path = tmp_path / "slice.json"
     path.write_text(json.dumps({"origin": rows[0], "directions": rows[1:]}))
     slice_ = read_slice(path, layer)
-    with pytest.raises(TooLargeError, match=r"120 coordinates; the limit is 60\. Use --force"):
+    with pytest.raises(TooLargeError, match=r"120 coordinates; the limit is 60\. Use force=True"):
         compute_figure_1(layer, slice_)
     with pytest.raises(InputError, match="one row, two columns and two variables"):
         compute_figure_1(layer, slice_, engine="native")
@@ -232,7 +232,7 @@ def test_bad_files(umbrella, tmp_path):
     (tmp_path / "bad.json").write_text("[]")
     with pytest.raises(InputError, match="must hold"):
         read_slice(tmp_path / "bad.json", LAYER)
-    with pytest.raises(InputError, match="takes no --slice"):
+    with pytest.raises(InputError, match="takes no slice"):
         build("fiber", LAYER, slice=umbrella.section.slice)
     with pytest.raises(InputError, match="the slice is in 6 coordinates"):
         build("slice", SingleLayer(3, 1), slice=umbrella.section.slice)

@@ -132,21 +132,21 @@ def test_the_digest_belongs_to_the_question():
 @pytest.mark.parametrize(
     ("task", "model", "given", "message"),
     [
-        ("tangent-cone", LINEAR, {}, "tangent-cone is about a layer; give -d and -o"),
+        ("tangent-cone", LINEAR, {}, "tangent-cone is about a layer; give ag.SingleLayer(d, d_out)"),
         ("implicit-ideal", ag.DeepNetwork((2, 2), (2,), normalization="softmax"), {}, "is normalized"),
-        ("implicit-ideal", AFFINE, {"max_degree": 2}, "leave out --max-degree"),
+        ("implicit-ideal", AFFINE, {"max_degree": 2}, "leave out max_degree"),
         ("implicit-ideal", CUBIC, {"max_degree": 0}, "the largest degree is 0"),
         ("implicit-ideal", CUBIC, {"max_degree": 2, "prime": True}, "give one of the two"),
         (
             "implicit-ideal",
             CUBIC,
             {"components": True},
-            "implicit-ideal of a model takes no --components; leave --components out",
+            "implicit-ideal of a model takes no components; leave components out",
         ),
-        ("fiber", CUBIC, {"prime": True}, "fiber of a model takes no --prime; leave --prime out"),
+        ("fiber", CUBIC, {"prime": True}, "fiber of a model takes no prime; leave prime out"),
         ("fiber", CUBIC, {"weights": (Fraction(1, 101), 1), "characteristic": 101}, "1/101 is no element"),
         ("fiber", UNEVEN, {"characteristic": 101, "weights": (1, 1, 1)}, ""),
-        ("critical-locus", CUBIC, {"weights": (1, 1)}, "critical-locus of a model takes no --point"),
+        ("critical-locus", CUBIC, {"weights": (1, 1)}, "critical-locus of a model takes no point"),
         ("implicit-ideal", ag.PolynomialMap(lambda s: [s[0] * 0 + 3], {"s": 2}), {}, "is constant"),
     ],
 )
@@ -167,7 +167,7 @@ def test_what_is_refused(task, model, given, message):
     ],
 )
 def test_sizes_are_stated(task, model, size):
-    with pytest.raises(TooLargeError, match="--force") as raised:
+    with pytest.raises(TooLargeError, match="force=True") as raised:
         build(task, model)
     assert size in str(raised.value)
     if task != "fiber":

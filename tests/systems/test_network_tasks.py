@@ -65,13 +65,13 @@ def test_the_digest_belongs_to_the_question():
 def test_what_it_is_not_for():
     with pytest.raises(InputError, match="one head"):
         task(DeepNetwork((2, 2), (2,), t=2, heads=2))
-    with pytest.raises(InputError, match="tangent-cone is about a layer; give -d"):
+    with pytest.raises(InputError, match=r"tangent-cone is about a layer; give ag\.SingleLayer"):
         build("tangent-cone", NETWORK)
     with pytest.raises(InputError, match="did you mean 'virtual-fiber'"):
         build("virtual-fibre", NETWORK)
-    with pytest.raises(InputError, match="about a network; give --dims"):
+    with pytest.raises(InputError, match=r"about a network; give ag\.DeepNetwork"):
         build("virtual-fiber", SingleLayer(2, 1))
-    with pytest.raises(TooLargeError, match="--force"):
+    with pytest.raises(TooLargeError, match="force=True"):
         task(DeepNetwork((3, 3, 3), (2, 2), t=3))
     with pytest.raises(InputError, match="no field"):
         task(NETWORK, characteristic=4)

@@ -74,7 +74,7 @@ def test_what_no_theorem_covers_is_left_out(no_engine):
             critical_points(SingleLayer(*sizes), metric, engine="native")
     with pytest.raises(InputError, match="natively nothing is proved"):  # for a target, and it may be special
         critical_points(SingleLayer(3, 1), "bombieri-weyl", target=[1] * 18, engine="native")
-    with pytest.raises(TooLargeError, match="Use --force"):
+    with pytest.raises(TooLargeError, match="Use force=True"):
         critical_points(SingleLayer(12, 3))
 
 

@@ -32,7 +32,7 @@ from agattn.calls import shown
 from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
 from agattn.files import about, parsed
 from agattn.verification.verify import CHOICES
@@ -160,7 +160,7 @@ class _Limit:
 
     def __init__(self, force: bool) -> None:
         self.all = self.left = MAX_FORCED if force else MAX_JOBS
-        self.fix = "split the grid" if force else "use --force to start all the same"
+        self.fix = "split the grid" if force else f"use {argument('force', True)} to start all the same"
 
     def check(self, where: str, count: int, exactly: bool = True) -> None:
         """Refuse so many combinations, of which none has been made."""

@@ -33,7 +33,7 @@ from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
-from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
+from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
 from agattn.evidence import Evidence, Strings
 from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
 from agattn.verification.verify import Settings, verify
@@ -252,7 +252,8 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         _check_versions(job, versions)
         if not force:
             check_depth(job.architecture)
-        document, status, engine_failed = job.answer(force)
+        with in_shell():  # where lines are read
+            document, status, engine_failed = job.answer(force)
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:

@@ -106,7 +106,7 @@ class LimitMap:
     """
 
     kind: ClassVar[str] = "limits"
-    options: ClassVar[str] = DeepNetwork.options
+    options: ClassVar[tuple[str, str]] = DeepNetwork.options
     #: Limits are known by their values.
     ambient_dimension: ClassVar[None] = None
     #: None that are used.

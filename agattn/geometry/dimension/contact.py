@@ -34,7 +34,7 @@ from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
@@ -149,7 +149,7 @@ def contact_spectrum(
         raise TooLargeError(
             f"{network} has {network.layers} layer{'s' * (network.layers != 1)} and {network.parameters} "
             f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
-            "parameters. Use --force to start all the same"
+            f"parameters. Use {argument('force', True)} to start all the same"
         )
     if digits is not None and not FEWEST_DIGITS <= positive_integer("digits", digits) <= MOST_DIGITS:
         raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")

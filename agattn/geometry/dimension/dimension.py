@@ -68,7 +68,7 @@ from agattn.architectures.composition import check_arrays
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
-from agattn.errors import DisagreementError, TooLargeError
+from agattn.errors import DisagreementError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import supports
 from agattn.geometry.dimension.formulas import Bound, network_bound, seen_scores
@@ -172,7 +172,8 @@ class Dimension(Result):
         """
         if self.dimension is None:
             raise TooLargeError(
-                f"the dimension is between {self.lower_bound} and {self.upper_bound}; --force takes the rank"
+                f"the dimension is between {self.lower_bound} and {self.upper_bound}; "
+                f"{argument('force', True)} takes the rank"
             )
         return self.dimension
 
@@ -184,7 +185,9 @@ class Dimension(Result):
             TooLargeError: as for :attr:`observed`.
         """
         if self.evidence is None:
-            raise TooLargeError("only bounds of the dimension are known; --force takes the rank")
+            raise TooLargeError(
+                f"only bounds of the dimension are known; {argument('force', True)} takes the rank"
+            )
         return self.evidence
 
     @property
@@ -235,7 +238,9 @@ class Dimension(Result):
             f"at most  {self.upper_bound}: {self.upper_bound_reason}",
         ]
         if self.evidence is None:
-            open_by = f"open by {self.open_by}: no Jacobian of this size is taken without --force"
+            open_by = (
+                f"open by {self.open_by}: no Jacobian of this size is taken without {argument('force', True)}"
+            )
             lines.append(open_by)
         if self.evidence is Evidence.MODULAR:
             chance = f"wrong with probability below {self.error:.1e} (for the rank over F_p)"
@@ -283,7 +288,7 @@ def dimension(
     if not force:
         check_size(architecture)
     counted = _counted(architecture, seed)
-    memory = Memory(force=force, step=progress, instead="--force tries anyway")
+    memory = Memory(force=force, step=progress, instead=f"{argument('force', True)} tries anyway")
     memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
     found = _by_rank(architecture, counted, seed, points, progress, memory)
     if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
@@ -316,7 +321,7 @@ def check_size(architecture: Architecture) -> None:
     if architecture.parameters > MAX_PARAMETERS:
         raise TooLargeError(
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
-            " --force tries anyway"
+            f" {argument('force', True)} tries anyway"
         )
     if isinstance(architecture, DeepNetwork):
         check_tokens(architecture)

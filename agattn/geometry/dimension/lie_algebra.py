@@ -60,7 +60,7 @@ from agattn.algebra.residues import (
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
-from agattn.errors import DisagreementError, InputError, TooLargeError
+from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
@@ -298,7 +298,7 @@ def linear_symmetries(
         if size > limit and not force:
             raise TooLargeError(
                 f"{architecture.name[:80]} has {size} {what}; linear symmetries are found for at most"
-                f" {limit}. --force tries anyway"
+                f" {limit}. {argument('force', True)} tries anyway"
             )
     generator = np.random.default_rng(seed)
     p = next(random_primes(int(generator.integers(2**31))))
@@ -394,7 +394,7 @@ class _Systems:
         if sizes.max() > most:
             raise TooLargeError(
                 f"the entries of a linear symmetry of {architecture} solve systems of up to {sizes.max()}"
-                f" unknowns; the limit is {most}. --force tries anyway"
+                f" unknowns; the limit is {most}. {argument('force', True)} tries anyway"
             )
         self._J, self._theta = _gradients(architecture, p, int(sizes.max()) + _SURPLUS, generator)
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from agattn.algebra.memory import Memory
 from agattn.architectures import SingleLayer
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.implicitization import Generators, Implicitization
 from agattn.geometry.ideal.weight_spaces import Multiplicities, Spaces, ring_of_layer
@@ -101,5 +101,5 @@ def check_size(coordinates: int, max_degree: int, force: bool) -> None:
     if not force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
         raise TooLargeError(
             f"degree {max_degree} in {coordinates} coordinates has {size} monomials; the limit is "
-            f"{MOST_MONOMIALS}. Lower --max-degree, or use --force"
+            f"{MOST_MONOMIALS}. Lower {argument('max_degree')}, or use {argument('force', True)}"
         )

@@ -35,7 +35,7 @@ from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.architectures.forms import Studied
 from agattn.calls import positive_integer
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import (
     HIGHEST_WEIGHT,
@@ -532,7 +532,9 @@ def _pieces(
 ) -> Iterator[DegreePiece]:
     """The degrees of a layer with t ≥ 2."""
     if last > MOST_DEGREES and not force:
-        raise TooLargeError(f"the last degree is {last}; the limit is {MOST_DEGREES}. Lower --max-degree")
+        raise TooLargeError(
+            f"the last degree is {last}; the limit is {MOST_DEGREES}. Lower {argument('max_degree')}"
+        )
     hypersurface = layer.ambient_dimension - layer.expected_dimension == 1
     # The one equation of a hypersurface has the degree of it.
     needed = min(last, degree) if hypersurface and degree else last
@@ -568,7 +570,8 @@ def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules
     if not fits and seconds > LONGEST_IN_WEIGHT_SPACES:
         raise TooLargeError(
             f"degree {last} for d = {layer.d}, d' = {layer.d_out} needs matrices of {largest} rows; the "
-            f"limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+            f"limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "
+            f"{argument('force', True)}"
         )
     return "weight spaces"
 
@@ -640,7 +643,8 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
     """Refuse a degree for t = 1 if it, or a smaller degree, is too large; higher degrees are not counted."""
     if max_degree > MOST_DEGREES_ONE_TOKEN:
         raise TooLargeError(
-            f"the last degree is {max_degree}; the limit is {MOST_DEGREES_ONE_TOKEN}. Lower --max-degree"
+            f"the last degree is {max_degree}; the limit is {MOST_DEGREES_ONE_TOKEN}. Lower "
+            f"{argument('max_degree')}"
         )
     size = 1
     for n in range(1, max_degree + 1):
@@ -648,7 +652,8 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
         if size > LARGEST_DEGREE_PIECE:
             raise TooLargeError(
                 f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {size} monomials; the "
-                f"limit is {LARGEST_DEGREE_PIECE}. Lower --max-degree, or use --force"
+                f"limit is {LARGEST_DEGREE_PIECE}. Lower {argument('max_degree')}, or use "
+                f"{argument('force', True)}"
             )
 
 

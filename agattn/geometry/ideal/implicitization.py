@@ -58,7 +58,7 @@ from agattn.algebra.residues import (
     rational_number,
     reduce,
 )
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
 from agattn.geometry.variety.coefficient_map import CoefficientMap
@@ -357,7 +357,7 @@ class Implicitization:
         if sizes.max(initial=0) > MOST_CANDIDATES and not self.force:
             raise TooLargeError(
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
-                f"{MOST_CANDIDATES}. Lower --max-degree, or use --force"
+                f"{MOST_CANDIDATES}. Lower {argument('max_degree')}, or use {argument('force', True)}"
             )
         # The values, transposed, and their echelon form; and many small matrices at a time.
         most, small = int(sizes.max(initial=0)) + 4, sizes[open_ & (sizes <= _BATCH)]

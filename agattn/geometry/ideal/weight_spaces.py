@@ -69,7 +69,7 @@ from agattn.algebra.characters import (
 )
 from agattn.algebra.memory import Memory
 from agattn.architectures import SingleLayer
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
 
 if TYPE_CHECKING:
@@ -161,7 +161,8 @@ class WeightSpaces:
         if not self._force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
             raise TooLargeError(
                 f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
-                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "
+                f"{argument('force', True)}"
             )
         space, alpha = component(shape), self.layer.alpha
         exact = Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))

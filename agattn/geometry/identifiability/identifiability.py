@@ -22,7 +22,7 @@ from agattn.architectures import Architecture, Jet
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
 from agattn.architectures.products import adjacent_products
 from agattn.calls import is_list, shown
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import InputError, TooLargeError, UndecidedError, argument, worded
 from agattn.geometry.dimension.dimension import check_size
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.at_weights import identifiability_at
@@ -81,7 +81,7 @@ def identifiability(
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
             f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-            f" for at most {MAX_PARAMETERS}. --force tries anyway"
+            f" for at most {MAX_PARAMETERS}. {argument('force', True)} tries anyway"
         )
     if not force:
         check_size(architecture.as_network() or architecture)
@@ -107,13 +107,14 @@ def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> J
     if network is None or network.normalization != "softmax" or network.skip or network.layers > MOST_LAYERS:
         raise InputError(
             f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
-            f" polynomials, such as lightning attention, and jets, --jet N; and for softmax without skip"
+            " polynomials, such as lightning attention, and jets, "
+            f"{worded('--jet N', 'ag.Jet(network, N)')}; and for softmax without skip"
             f" connections in at most {MOST_LAYERS} layers"
         )
     if at is not None:
         raise InputError(
             f"{architecture} is no polynomial in its weights; at given weights ask for the fiber, or for a"
-            " jet: --jet N"
+            f" jet: {worded('--jet N', 'ag.Jet(network, N)')}"
         )
     return Jet(network, least_order(network))
 
@@ -130,7 +131,8 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
     if study.rank.lower_bound < bound:
         raise UndecidedError(
             f"the jet of order {jet.order} has a rank of {study.rank.lower_bound}, and {network} a dimension"
-            f" of at most {bound}; a jet of higher order may decide: --jet N"
+            f" of at most {bound}; a jet of higher order may decide: "
+            f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
     reason = (
         f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
@@ -155,7 +157,7 @@ def _asked(
         if f.size > MAX_ENTRIES and not force:
             raise TooLargeError(
                 f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
-                " --force tries anyway"
+                f" {argument('force', True)} tries anyway"
             )
     found = [read_function(text, shapes) for text in adjacent_products(architecture)]
     listed = {f.text: f for f in [*found, *own] if f in own or f.size <= MAX_ENTRIES}

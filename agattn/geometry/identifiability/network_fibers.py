@@ -59,7 +59,7 @@ from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
@@ -566,7 +566,8 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
     if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
         raise InputError(
             f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
-            " and no skip connections, and for polynomials, such as its jets: --jet N"
+            " and no skip connections, and for polynomials, such as its jets: "
+            f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
     if network.layers > MOST_LAYERS:
         raise TooLargeError(

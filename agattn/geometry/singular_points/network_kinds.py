@@ -36,7 +36,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
-from agattn.errors import InputError
+from agattn.errors import InputError, argument
 from agattn.geometry.closedness.several_heads import head_kinds
 from agattn.geometry.dimension.formulas import reduced_widths
 from agattn.geometry.identifiability.virtual_weights import is_plain, virtual_weights
@@ -326,7 +326,8 @@ def network_kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> l
         raise InputError(f"{network}: kinds of points are known for lightning networks")
     if network.value_rank is not None:
         raise InputError(
-            f"{network}: kinds of points are known where V may have any rank; leave out --value-rank"
+            f"{network}: kinds of points are known where V may have any rank; leave out "
+            f"{argument('value_rank')}"
         )
     catalogue = _Catalogue(network, seed)
     single = list(catalogue.singles())

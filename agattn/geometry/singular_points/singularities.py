@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from agattn.architectures import Architecture, Network, as_attention
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.singular_points.arguments import Closure, Inquiry, Said
 from agattn.geometry.singular_points.kind import Kind
@@ -35,7 +35,6 @@ from agattn.geometry.variety.coefficient_map import MOST_DEGREE
 MOST_PARAMETERS = 300
 #: Nor networks with more layers, nor those with more kinds of points.
 MOST_LAYERS, MOST_KINDS = 5, 500
-_FORCE = "Use --force to start all the same"
 #: What is said of a closure that is all of the space.
 AFFINE = "M̄ is an affine space, smooth everywhere."
 
@@ -76,7 +75,10 @@ def singularities(
     _check_sizes(of, network, force)
     first = kinds(of, pairs, seed)
     if len(first) > MOST_KINDS and not force:
-        raise TooLargeError(f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}")
+        raise TooLargeError(
+            f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. "
+            f"Use {argument('force', True)} to start all the same"
+        )
     closure = closure_of(of, seed, force, progress)
     points = []
     for kind in closure.chosen(lambda n: kinds(of, pairs, seed + n) if n else first):
@@ -102,7 +104,10 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
         sizes.insert(0, (network.layers, "layers", MOST_LAYERS))
     for number, what, most in sizes:
         if number > most:
-            raise TooLargeError(f"{name} has {number} {what}; the limit is {most}. {_FORCE}")
+            raise TooLargeError(
+                f"{name} has {number} {what}; the limit is {most}. "
+                f"Use {argument('force', True)} to start all the same"
+            )
     if network is not None:
         check_tokens(network)
     elif isinstance(architecture, Network):

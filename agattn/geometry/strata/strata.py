@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
 from agattn.calls import is_ranks, shown
-from agattn.errors import InputError
+from agattn.errors import InputError, verb
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients
@@ -156,7 +156,7 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     require_two_tokens(layer)
     if not is_stratum(layer, stratum):
         raise InputError(
-            f"{stratum} is not a stratum of {layer.name}; see `agattn strata` for those there are"
+            f"{stratum} is not a stratum of {layer.name}; see {verb('strata')} for those there are"
         )
 
 

@@ -32,7 +32,7 @@ from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.protocol import draw_parameters, has_inputs
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, argument
 
 #: The most terms that are expanded, their largest degree, and the most variables: ten seconds.
 MOST_TERMS, MOST_DEGREE, MOST_VARIABLES = 5_000_000, 50_000, 3_000
@@ -207,14 +207,15 @@ def _check_size(architecture: Architecture, limit: float) -> None:
     ):
         if size > most:
             raise TooLargeError(
-                f"{architecture} has {size} {what}; the limit is {most}. Take {instead}, or use --force"
+                f"{architecture} has {size} {what}; the limit is {most}. Take {instead}, or use "
+                f"{argument('force', True)}"
             )
     if isinstance(architecture, Network):
         check_arrays(architecture)
     if (terms := number_of_terms(architecture)) > limit:
         raise TooLargeError(
             f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
-            "Take fewer tokens or smaller widths, or use --force"
+            f"Take fewer tokens or smaller widths, or use {argument('force', True)}"
         )
 
 

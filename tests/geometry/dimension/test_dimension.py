@@ -304,7 +304,7 @@ def test_what_does_not_fit_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch)
     for name in ("LARGE", "available"):
         monkeypatch.setattr(memory, name, 2**20 if name == "LARGE" else lambda: 2**20)
     known, said = DeepNetwork((8, 8), (2,), 3, heads=4), list[str]()
-    with pytest.raises(TooLargeError, match=r"384 parameters: up to 15 MiB of memory.*--force tries anyway"):
+    with pytest.raises(TooLargeError, match=r"384 parameters: up to 15 MiB of .*force=True tries anyway"):
         dimension(known)
     found = dimension(known, force=True, progress=said.append)
     assert found.dimension == found.predicted and found.evidence is Evidence.PROVED

@@ -294,7 +294,7 @@ def test_failures(monkeypatch):
     with pytest.raises(TooLargeError, match="31 tokens"):
         linear_symmetries(DeepNetwork((1, 1), (1,), t=31))
     monkeypatch.setattr(lie_algebra, "MAX_UNKNOWNS", 20)
-    with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. --force"):
+    with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. force=True"):
         linear_symmetries(DeepNetwork((3, 3, 2), (3, 3)))
 
 

@@ -425,7 +425,7 @@ def test_refusals():
             ideal.modules(bad)
     with pytest.raises(InputError, match="coordinate_ring"):
         ideal.modules(2, of="everything")
-    with pytest.raises(TooLargeError, match="--max-degree"):
+    with pytest.raises(TooLargeError, match="max_degree"):
         compute_ideal(SingleLayer(6, 6), 6)
     with pytest.raises(TooLargeError, match="t = 1"):
         compute_ideal(SingleLayer(6, 6, t=1), 4)

@@ -254,7 +254,7 @@ def test_the_bound_on_specht_modules_holds():
 @pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
 def test_more_memory_than_allowed_is_refused(sizes, last):
     layer = SingleLayer(*sizes)
-    with pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use --force$"):
+    with pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use force=True$"):
         compute_ideal(layer, last, memory=Memory(2**20))
 
 

@@ -345,7 +345,7 @@ def test_functions_of_different_weights_are_no_preimages():
         (DeepNetwork((9, 9, 9), (9, 9), t=2), TooLargeError, "parameters; the limit is 300"),
         (DeepNetwork((1,) * 8, (1,) * 7, t=2), TooLargeError, "layers; the limit is 5"),
         (DeepNetwork((2, 2), (2,), t=2, normalization="softmax"), InputError, "lightning"),
-        (DeepNetwork((2, 2), (2,), t=2, value_rank=1), InputError, "--value-rank"),
+        (DeepNetwork((2, 2), (2,), t=2, value_rank=1), InputError, "value_rank"),
     ],
     ids=str,
 )

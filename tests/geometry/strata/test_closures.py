@@ -114,7 +114,7 @@ def test_strata_that_there_are_not(layer, ranks, said):
 
 
 def test_large_degrees_are_refused():
-    with pytest.raises(TooLargeError, match="Lower --max-degree"):
+    with pytest.raises(TooLargeError, match="Lower max_degree"):
         compute_stratum_ideal(SingleLayer(6, 6), Stratum(3, 3, 4), 4)
 
 

@@ -1,1 +1,0 @@
-"""Commands: study a layer or model."""

@@ -1,0 +1,255 @@
+"""What ``report``, ``figure`` and ``schema`` do in a shell beyond their verbs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+from click.core import ParameterSource
+
+from agattn.cli.architecture import whole_number
+from agattn.cli.generator import Option
+from agattn.cli.kinds import (
+    FIGURES,
+    Choice,
+    Destination,
+    EngineName,
+    InputFile,
+    Whole,
+    check_drawing,
+    leave_out,
+)
+from agattn.cli.output import print_json, say_on_stderr
+from agattn.errors import InputError
+from agattn.files import read_text
+
+Input = Option(InputFile(), metavar="FILE")
+METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
+#: Bytes of the results of a study: some tens of thousands of jobs.
+_LARGEST_RESULTS = 512 * 2**20
+
+
+def report(
+    architecture: Any,
+    *,
+    out: Annotated[Path, Option(Destination(folder=True), "--out", "DIR", more={"required": True})],
+    engine: Annotated[str, Option(EngineName("auto", "native", "all"))] = "auto",
+    max_degree: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
+    study: Annotated[Path | None, Input] = None,
+    grid: Annotated[Path | None, Input] = None,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    seed: int = 0,
+    force: bool = False,
+    as_json: bool = False,
+    progress: Any,
+) -> int:
+    """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
+
+    With --model the report has dimension, symmetries, equations, kinds of points and a fiber of a polynomial
+    model. With --study the report has all results of a study. report.html is one page that needs no network;
+    report.md is the same as Markdown.
+
+    Args:
+        out: write report.html, report.md, figures, scripts and transcripts there.
+        engine: the engine that computes; all: ask every engine, and compare the answers.
+        max_degree: last degree of equations.
+        study: instead of an architecture: the lines that agattn study wrote.
+        grid: with --study: the grid that asked for them, to be put beside the report.
+    """
+    check_drawing()
+    if study is not None:
+        return _of_study(study, grid, out, as_json)
+    if grid is not None:
+        raise InputError("--grid belongs to --study; give the results of the study too")
+    from agattn.architectures import SingleLayer
+    from agattn.reports.architecture_report import title
+    from agattn.reports.document import Found, refuse_another_report
+    from agattn.reports.verbs import report
+
+    is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
+    if is_model:
+        reason = "is for layers and networks of attention, whose claims engines decide"
+        leave_out(reason, "engine", "timeout", "memory")
+    elif architecture.ambient_dimension is None:
+        leave_out("is for single layers", "max_degree")
+    refuse_another_report(out, title(architecture))
+    document = report(
+        architecture, engine=engine, max_degree=max_degree, timeout=timeout, memory=memory, force=force,
+        seed=seed, command=_command_line(), progress=progress,
+    )  # fmt: skip
+    about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
+    _save(document, out, as_json, architecture=architecture, **about)
+    return document.exit_status
+
+
+def _command_line() -> str:
+    """The command with all options that were given, but for where the report goes."""
+    context = click.get_current_context()
+    words = ["agattn", "report"]
+    for parameter in context.command.params:
+        name, value = parameter.name or "", context.params[parameter.name or ""]
+        if name in ("out", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
+            continue
+        if isinstance(parameter, click.Argument):
+            words += value  # the sizes of a layer
+            continue
+        words.append(parameter.opts[0])
+        if value is not True:
+            words.append(value.name if isinstance(value, Path) else str(value))
+    return f"{shlex.join(words)} --out DIR"
+
+
+def _save(document: Any, folder: Path, as_json: bool, **about: Any) -> None:
+    """Write a report, and print what it says, or JSON about these values."""
+    from agattn.reports.document import SavedReport
+    from agattn.sheet.terminal import print_folded
+
+    saved = SavedReport(tuple(map(str, document.save(folder))), **about)
+    if as_json:
+        print_json(saved.as_json())
+    else:
+        print_folded(f"{document.summary}\n{saved}")
+
+
+def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
+    """Report what a study wrote."""
+    everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
+    reason = "is not for --study, whose results are there already"
+    leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
+    from agattn.experiments.studies.lines import exit_status, read_lines
+    from agattn.reports.document import FoundOfStudy
+    from agattn.reports.verbs import report
+
+    written = read_text(results, _LARGEST_RESULTS)
+    try:
+        lines = read_lines(written)
+    except InputError as error:
+        raise InputError(f"{results}: {error}") from None
+    text = "" if grid is None else read_text(grid)
+    document = report(lines, grid_text=text, command=_command_line())
+    missing = _missing(text, lines) if text else 0
+    if missing:
+        say_on_stderr(f"agattn: {missing} of the grid's jobs are not in {results}")
+    _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
+    return exit_status(lines) or (3 if missing else 0)
+
+
+def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
+    """How many jobs of a grid are about architectures that no line is about."""
+    from agattn.experiments.studies.grid import read_grid
+    from agattn.experiments.studies.jobs import canonical
+
+    there = {canonical(line["architecture"]) for line in lines}
+    return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
+
+
+NUMBERS = ("1", "2", "3", "critical", "deep", "spectrum")
+
+
+def figure(
+    number: Annotated[str, Option(Choice(*NUMBERS), metavar="|".join(NUMBERS))],
+    *,
+    output: Annotated[
+        Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
+    ] = None,
+    d: Annotated[str, Option(flags="-d --embed-dim", metavar="D")] = "2",
+    d_out: Annotated[str, Option(flags="-o --out-dim", metavar="D'")] = "1",
+    a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
+    slice: Annotated[Path | None, Input] = None,
+    radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
+    metric: Annotated[str, Option(Choice(*METRICS))] = "gaussian",
+    target: Annotated[str, Option(metavar="X,Y,W")] = "-3/4,-1/4,-3/10",
+    engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
+    layers: Annotated[int, Option(Whole(1, 4), metavar="N")] = 2,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    force: bool = False,
+    seed: int = 0,
+    as_json: bool = False,
+) -> None:
+    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, a slice of a network, or a spectrum.
+
+    1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
+    tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the
+    surface of figure 1; deep, a slice of a network with two layers through a head of
+    rank one, with the limits that no weights reach; spectrum, the singular values of the Jacobian of a
+    softmax network as its scores get small, in 120 digits and in float64.
+
+    Args:
+        output: draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.
+        d: figure 1: d.
+        d_out: figure 1: d'.
+        a: figure 1: a.  [default: d]
+        slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
+            its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
+        radius: figures 1 and critical: draw coordinates from -R to R.
+        metric: figure critical: the distance that is the loss.
+        target: figure critical: the point of the slice from which the loss is the distance.
+        engine: figure 1: the engine that eliminates.
+        layers: figure 2: l.
+    """
+    from agattn.cli.output import show_result
+    from agattn.reports.verbs import figure
+    from agattn.sheet.terminal import print_folded
+
+    _refuse_idle(number)
+    place = [entry.strip() for entry in target.split(",")]
+    given: dict[str, dict[str, Any]] = {
+        "2": {"layers": layers},
+        "3": {"seed": seed},
+        "critical": {"metric": metric, "target": place, "seed": seed, "radius": radius},
+        "spectrum": {"seed": seed},
+    }
+    if number == "1":
+        from agattn.architectures import SingleLayer
+        from agattn.calls import positive_integer
+
+        rows = positive_integer("-o", whole_number(d_out))
+        layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
+        given["1"] = {
+            "layer": layer, "slice": slice, "engine": engine, "radius": radius,
+            "timeout": timeout, "memory": memory, "force": force,
+        }  # fmt: skip
+    made = figure(number, **given.get(number, {}))
+    if output is not None:
+        made.save(output)
+    show_result(replace(made, file=None if output is None else str(output)), as_json)
+    if made.note and not as_json:
+        print_folded(made.note, sys.stderr)
+    if output is not None:
+        say_on_stderr(f"wrote {output}")
+    elif not as_json:
+        say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
+
+
+def _refuse_idle(number: str) -> None:
+    """Refuse options that mean nothing for a figure."""
+    if number != "1":
+        mine = ("d", "d_out", "a", "slice", "engine", "timeout", "memory", "force")
+        leave_out("is for figure 1", *mine)
+    if number not in ("1", "critical"):
+        leave_out("is for figure 1 and figure critical", "radius")
+    if number != "critical":
+        leave_out("is for figure critical", "metric", "target")
+    if number != "2":
+        leave_out("is for figure 2", "layers")
+    if number not in ("3", "critical", "spectrum"):
+        leave_out("is for figure 3, figure critical and figure spectrum", "seed")
+
+
+def schema(name: Annotated[str | None, Option(more={"required": False})]) -> None:
+    """Print the JSON schema of what the command NAME prints with --json; without NAME, list the schemas."""
+    from agattn.documents import NAMES, schema
+    from agattn.names import COMMANDS
+
+    if name is None:
+        click.echo("\n".join(NAMES))
+    else:
+        printed = schema(name)
+        print_json({"description": COMMANDS[name.lower()].about, **printed})

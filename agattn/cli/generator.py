@@ -1,0 +1,349 @@
+"""Commands made from functions: the options of a command are the parameters of its verb.
+
+The signature of a function gives the names, types and defaults of the options, the ``Args:`` of its docstring
+their help, and what it returns is shown. A command that does more than its verb, such as drawing a picture,
+has a function of its own in a module beside this one; where that takes ``**given``, the other parameters of
+the verb become options, too, and are passed on.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import click
+
+from agattn.cli import output
+from agattn.cli.architecture import Architectures, stray
+from agattn.cli.kinds import Destination, EngineName, Real, Whole, alone_on_stdout
+from agattn.errors import InputError
+from agattn.names import COMMANDS
+
+
+class Option(NamedTuple):
+    """What a signature and a docstring do not say of an option.
+
+    Attributes:
+        kind: how its value is read.
+        flags: its names; by default that of the parameter.
+        metavar: what stands for its value in the help.
+        help: in place of what the docstring says.
+        default: in place of that of the signature.
+        more: further arguments of :class:`click.Option`.
+    """
+
+    kind: click.ParamType[Any] | None = None
+    flags: str = ""
+    metavar: str = ""
+    help: str = ""
+    default: Any = inspect.Parameter.empty
+    more: Mapping[str, Any] = {}
+
+
+def characteristic(context: click.Context, _: click.Parameter, name: str | None) -> int | None:
+    """The characteristic that ``--field`` names: 0 for ℚ, or a prime that engines accept."""
+    if name is None or context.resilient_parsing:
+        return None
+    if name.upper() == "QQ":
+        return 0
+    if len(name) <= 40 and name.isascii() and name.isdigit() and int(name) > 0:
+        from agattn.systems.catalogue import check_field
+
+        check_field(int(name))
+        return int(name)
+    raise InputError(f"the field is {name[:40]!r}; it must be QQ or a prime, such as 32003")
+
+
+def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.claims import titled
+        from agattn.sheet.terminal import print_folded
+
+        for title, claims in titled():
+            print_folded(f"{title}:")
+            for claim in claims.values():
+                assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
+                print_folded(f"  {claim.id}\n    {claim.statement}{assumes}")
+        context.exit()
+
+
+def listing(show: Callable[[click.Context, click.Parameter, bool], None], what: str) -> Option:
+    """An option ``--list`` that prints something, and nothing else."""
+    more = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": show}
+    return Option(flags="--list", help=f"List the {what}.", more=more)
+
+
+#: Options that read the same in every command, by the name of the parameter.
+OPTIONS: Mapping[str, Option] = {
+    "seed": Option(Whole(0), metavar="N", help="Seed of all random choices."),
+    "force": Option(help="Go beyond the limits on sizes."),
+    "timeout": Option(Real(), metavar="SECONDS", help="Time limit of each engine process."),
+    "memory": Option(Whole(64), metavar="MIB", help="Memory limit of each engine process, in MiB."),
+    "engine": Option(EngineName("auto", "native")),
+    "characteristic": Option(
+        click.STRING, flags="--field", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.",
+        default=None, more={"callback": characteristic},
+    ),
+    "tolerance": Option(
+        Real(0, 1), metavar="X", help="What counts as zero in floating point, relative to the largest."
+    ),
+    "claims": Option(
+        flags="--claim", metavar="ID",
+        help="Only this claim, or all claims of a theorem, such as theorem-3.4 or 3.4; may be repeated.",
+    ),
+    "list_claims": listing(_list_claims, "claims"),
+    "max_degree": Option(Whole(1), metavar="N"),
+    "samples": Option(Whole(1), metavar="N"),
+    "digits": Option(Whole(10), metavar="N"),
+    "workers": Option(Whole(1, 512), metavar="N"),
+    "precision": Option(Whole(8, 1_000_000), metavar="BITS"),
+    "heads": Option(Whole(1), metavar="N", help="Heads per layer.  [default: from config.json]"),
+    "kv_heads": Option(Whole(1), metavar="N", help="Heads of keys and values, if they are shared."),
+    "family": Option(
+        metavar="NAME", help="The family as which a configuration is read, such as llama."
+    ),
+    "ignore": Option(
+        metavar="KEY,...", help="Keys of a configuration that are passed over, known or not."
+    ),
+    "match": Option(
+        metavar="TEXT", more={"multiple": True},
+        help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
+    ),
+    "functions": Option(metavar="TEXT"),
+    "radius": Option(metavar="R"),
+    "stratum": Option(metavar="R_V,R_A,R"),
+}  # fmt: skip
+#: Options that the help lists last, in this order.
+_LAST = (
+    "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "hasse", "report",
+    "certificate", "keep", "plot", "output", "destination", "as_json",
+)  # fmt: skip
+#: Parameters that the generator gives by itself.
+_GIVEN = ("progress", "as_json", "destination")
+
+
+class Shell(NamedTuple):
+    """What a shell has of a command beyond its verb.
+
+    Attributes:
+        examples: lines that work.
+        function: in place of the verb, as ``module:function``.
+        more: the function whose parameters are options, too, in place of the verb's.
+        output: whether ``-O`` writes the document.
+        hidden: parameters of the verb that are no options.
+        options: options that read otherwise than elsewhere.
+        architectures: those that it takes, where the verb's type does not say that.
+        json: the help of ``--json``; empty for a command without documents.
+        wide: whether lines of its tables are never folded.
+    """
+
+    examples: str
+    function: str = ""
+    more: str = ""
+    output: bool = False
+    hidden: tuple[str, ...] = ()
+    options: Mapping[str, Option] = {}
+    architectures: Architectures | None = None
+    json: str = "Print one JSON document on stdout."
+    wide: bool = False
+
+
+def command(name: str, shell: Shell) -> click.Command:
+    """The command of this name."""
+    one_blas_thread()
+    function = imported(shell.function or COMMANDS[name].function)
+    parameters = list(_parameters(function, shell))
+    if _takes_more(function):
+        known = {parameter.name for parameter in parameters}
+        others = _parameters(imported(shell.more or COMMANDS[name].function), shell)
+        parameters += [one for one in others if one.name not in known and isinstance(one, click.Option)]
+    takes = shell.architectures or _architectures(function)
+    described = [] if takes is None else takes.parameters()
+    if shell.output:
+        parameters.append(
+            click.Option(
+                ["-O", "--output", "destination"], type=Destination(".json"), metavar="FILE",
+                help="Write the JSON document.",
+            )
+        )  # fmt: skip
+    if shell.json:
+        parameters.append(
+            click.Option(
+                ["--json", "as_json"], is_flag=True, callback=alone_on_stdout, help=shell.json
+            )
+        )  # fmt: skip
+    arguments = [one for one in parameters if isinstance(one, click.Argument)]
+    options = [one for one in parameters if isinstance(one, click.Option)]
+    options.sort(key=lambda option: _LAST.index(option.name) if option.name in _LAST else -1)
+
+    def run(**given: Any) -> int:
+        return _run(name, function, takes, shell, given)
+
+    return Command(
+        name,
+        params=[*arguments, *described, *options],
+        callback=run,
+        help=_without_arguments(function),
+        short_help=COMMANDS[name].about,
+        epilog=f"Example{'s' * ('; ' in shell.examples)}: {shell.examples}",
+    )
+
+
+def one_blas_thread() -> None:
+    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
+
+    The products of matrices in a dimension are many and small: threads wait for each other longer than they
+    compute, several times longer on a machine that is busy.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+def imported(place: str) -> Callable[..., Any]:
+    """The function at ``module:function``."""
+    module, _, function = place.partition(":")
+    made: Callable[..., Any] = getattr(import_module(module), function)
+    return made
+
+
+def _run(
+    name: str, function: Callable[..., Any], takes: Architectures | None, shell: Shell, given: dict[str, Any]
+) -> int:
+    """Call the function of a command with what was given, and show what it returns."""
+    as_json, destination = given.get("as_json", False), given.get("destination")
+    parameters = inspect.signature(function).parameters
+    if takes is not None:
+        first = _architecture(function)
+        given = {first.name: takes.read(given), **given} if first else given
+    if not _takes_more(function):
+        given = {key: value for key, value in given.items() if key in parameters}
+    else:
+        for own in ("as_json", "destination"):
+            if own not in parameters:
+                given.pop(own, None)
+    about = next((str(getattr(given[one], "name", "")) for one in _ARCHITECTURES if given.get(one)), "")
+    passes_on = _takes_more(function) and not shell.more
+    verb = imported(COMMANDS[name].function) if passes_on else function
+    if "progress" not in {*parameters, *inspect.signature(verb).parameters}:
+        result = function(**given)
+    else:
+        with output.progress(f"{name} of {about[:60]}" if about else name) as tell:
+            result = function(**given, progress=tell)
+    if result is None or isinstance(result, int):
+        return result or 0
+    output.show_result(result, as_json, destination, **({"soft_wrap": True} if shell.wide else {}))
+    return int(getattr(result, "exit_status", 0))
+
+
+#: Parameters that are architectures.
+_ARCHITECTURES = ("architecture", "layer", "network")
+
+
+def _takes_more(function: Callable[..., Any]) -> bool:
+    """Whether a function takes the other parameters of its verb."""
+    kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _architecture(function: Callable[..., Any]) -> inspect.Parameter | None:
+    """The parameter of a function that is an architecture, if there is one."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in _ARCHITECTURES and not str(parameter.annotation).startswith("Annotated"):
+            return parameter
+    return None
+
+
+def _architectures(function: Callable[..., Any]) -> Architectures | None:
+    """The architectures that a function takes by the type of its parameter; ``None`` if it takes none."""
+    parameter = _architecture(function)
+    if parameter is None:
+        return None
+    kind = str(parameter.annotation)
+    return Architectures(networks="SingleLayer" not in kind, published="Published" in kind)
+
+
+def _parameters(function: Callable[..., Any], shell: Shell) -> Iterator[click.Parameter]:
+    """The parameters of a function as those of a command, without an architecture."""
+    texts = described(function.__doc__ or "")
+    own = function.__module__.startswith("agattn.cli")
+    hints = get_type_hints(function, include_extras=True) if own else {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        if not named or name in (*_GIVEN, *shell.hidden) or parameter == _architecture(function):
+            continue
+        hint, *more = (
+            get_args(hints[name]) if get_origin(hints.get(name)) is Annotated else (hints.get(name),)
+        )
+        kind = str(parameter.annotation) if hint is None else getattr(hint, "__name__", str(hint))
+        option = shell.options.get(name) or next(iter(more), None) or OPTIONS.get(name, Option())
+        yield _parameter(name, kind, parameter.default, option, texts.get(name, ""))
+
+
+def _parameter(name: str, kind: str, default: Any, option: Option, text: str) -> click.Parameter:
+    """A parameter of a command, of a type that is written as ``kind``."""
+    if option.default is not inspect.Parameter.empty:
+        default = option.default
+    if default is inspect.Parameter.empty and not option.flags:
+        return click.Argument([name], type=option.kind, metavar=option.metavar or None, **option.more)
+    is_flag = kind.startswith("bool")
+    words = "|".join(option.kind.words) if isinstance(option.kind, EngineName) else None
+    settings = {
+        **({"is_flag": True} if is_flag else {"type": option.kind or _kind(kind)}),
+        "multiple": "Sequence[str]" in kind,
+        "metavar": option.metavar or words,
+        "help": option.help or text,
+        "show_default": True,
+    }
+    if is_flag or default not in (None, (), inspect.Parameter.empty):
+        settings["default"] = default is True if is_flag else default
+    flags = option.flags.split() or [f"--{name.replace('_', '-')}"]
+    return click.Option([*flags, name], **{**settings, **option.more})
+
+
+def _kind(kind: str) -> click.ParamType[Any]:
+    """How a value of a type is read where no option says that."""
+    if kind.startswith("int"):
+        return Whole()
+    return Real() if kind.startswith("float") else click.STRING
+
+
+def described(docstring: str) -> dict[str, str]:
+    """The ``Args:`` of a docstring by the names of the parameters, as sentences.
+
+    >>> described("Adds.\\n\\nArgs:\\n    a, b: the two\\n        numbers.\\n\\nRaises:\\n    E: never.")
+    {'a': 'The two numbers.', 'b': 'The two numbers.'}
+    """
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", inspect.cleandoc(docstring), re.DOTALL | re.MULTILINE)
+    texts: dict[str, str] = {}
+    for names, text in re.findall(r"(?m)^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", section[1] if section else ""):
+        line = " ".join(text.split()).replace("``", "").replace(" [default", "  [default")
+        texts |= dict.fromkeys(names.split(", "), line[:1].upper() + line[1:])
+    return texts
+
+
+def _without_arguments(function: Callable[..., Any]) -> str:
+    """What a docstring says before its sections and its examples."""
+    text = inspect.cleandoc(function.__doc__ or "")
+    return re.split(r"\n\n(?:Args|Returns|Raises|See Also):\n|\n\n>>> ", text)[0].replace("``", "")
+
+
+class Command(click.Command):
+    """A command that says what is wrong with a line, and what to type instead."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words after the name."""
+        try:
+            return super().parse_args(ctx, args)
+        except (click.NoSuchOption, click.MissingParameter) as error:
+            from agattn.cli.suggestions import suggested
+
+            raise InputError(suggested(error, ctx)) from None
+        except click.UsageError as error:
+            words = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)\.?", error.message)
+            if words is None:
+                raise
+            raise stray(tuple(words[1].split()), ctx) from None

@@ -1,0 +1,401 @@
+"""What commands about a layer or a model do in a shell beyond their verbs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
+from agattn.cli.generator import Option
+from agattn.cli.kinds import (
+    DRAWINGS,
+    STDOUT,
+    Choice,
+    Destination,
+    EngineName,
+    InputFile,
+    Whole,
+    leave_out,
+    refuse_both,
+)
+from agattn.cli.output import say_on_stderr, write_file
+from agattn.errors import InputError
+
+Input = Option(InputFile(), metavar="FILE")
+JsonFile = Option(Destination(".json"), metavar="FILE")
+
+
+def identifiability(
+    architecture: Any,
+    *,
+    at: Annotated[Path | None, Option(InputFile(), "--at --weights", "FILE")] = None,
+    **given: Any,
+) -> Any:
+    """Say for each parameter array of a polynomial model whether the function determines it, and up to what.
+
+    A softmax network of at most three layers without skip connections is decided by its jet.
+
+    agattn says the same for each product of arrays that the model contracts with each other, such as K^T Q,
+    and for the functions that --functions names. An array with one matrix for each head has an index: K_1[2]
+    is the second head, sum_i V_1[i] adds up the heads, ⊗ or ** is the tensor product.
+
+    "locally" and "not" come from ranks of the differential, "globally" from theorems that say that the set
+    of weights with one function is irreducible. "free" is the number of directions in which something can
+    move while the function stays the same. Finite symmetries, such as permutations of heads, are listed
+    below.
+
+    Args:
+        at: given weights, an array for each parameter, in place of general ones.
+    """
+    from agattn.geometry.identifiability.identifiability import identifiability
+    from agattn.heads.weight_files import WeightFile
+
+    return identifiability(architecture, at=None if at is None else WeightFile([at]), **given)
+
+
+def symmetries(architecture: Any, **given: Any) -> Any:
+    """Find all linear symmetries of the parametrization of a polynomial architecture.
+
+    They are the matrices B for which the parameters θ + εBθ give the same function as θ to first order, for
+    all θ: a Lie algebra, the solutions of a linear system, which is solved modulo a prime and lifted. agattn
+    proves that no others exist. Each generator is proved as well, by polynomials in symbols, unless these get
+    too large. The symmetries with a name are named, and all other generators are listed as new.
+    """
+    from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
+    symmetries = linear_symmetries(architecture, **given)
+    _ = symmetries.structure  # computed here, while progress is shown
+    return symmetries
+
+
+def strata(
+    architecture: Any,
+    *,
+    hasse: Annotated[Path | None, Option(Destination(*DRAWINGS, by_ending=True), metavar="FILE")] = None,
+    force: bool = False,
+    progress: Any,
+) -> Any:
+    """List the strata of the neuromanifold: orbits (r_V, r_A, r) of functions under base change.
+
+    r_V and r_A are the ranks of V and A, and r is the rank of the rows of V and the columns of A together.
+    Every property shown holds at all points of a stratum, and is proved by exact computation at one of them.
+
+    Args:
+        hasse: draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.
+    """
+    from agattn.verification.verbs import strata
+
+    table = strata(architecture, force=force)
+    if hasse is not None:
+        from agattn.reports.drawing import save
+        from agattn.reports.hasse import hasse_diagram
+
+        progress("drawing them")
+        save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
+        say_on_stderr(f"wrote {hasse}")
+    return table
+
+
+def critical_points(
+    architecture: Any,
+    metric: str | None = None,
+    samples: int | None = None,
+    data: Annotated[Path | None, Input] = None,
+    *,
+    weights: Annotated[Path | None, Input] = None,
+    destination: Path | None = None,
+    as_json: bool = False,
+    **given: Any,
+) -> Any:
+    """Count the critical points of a squared loss on the functions of a layer, and find the real ones.
+
+    The loss is that of samples, which are random integers or stand in a FILE with arrays X (n × d × t) and Y
+    (n × d' × t); or with --metric the squared distance to a random function. Its critical points are counted,
+    with multiplicity, on the smooth part of M̄ and on each stratum of singular points; where there are
+    infinitely many, dimension and degree are printed.
+
+    For general data (d' ≤ 3), and a general target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give
+    the numbers; for d = 2 and d' = 1 elimination proves them for a given loss. Elsewhere an engine counts,
+    modulo two primes, in different charts of the weights, unless --field says otherwise.
+
+    With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A agattn finds the
+    critical point near the head and proves it, with a bound on the distance and the directions in which the
+    loss falls.
+
+    Args:
+        metric: distance to a random target; generic: the loss of random samples.  [default: generic]
+        samples: number of random samples.  [default: enough to be generic]
+        data: a file with arrays X, n × d × t, and Y, n × d' × t.
+        weights: weights of one head: find the critical points near the head, and how the loss falls there.
+    """
+    from agattn.verification.verbs import critical_points, critical_points_near
+
+    loss: dict[str, Any] = {
+        "metric": metric or "generic",
+        "data": read_data(data, metric, samples),
+        "samples": samples,
+    }
+    if weights is None:
+        return critical_points(architecture, **loss, **given)
+    counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
+    leave_out("is for counting; with --weights nothing is counted", *counting)
+    from agattn.heads.checkpoints import read_weights
+    from agattn.heads.weight_files import WeightFile
+
+    head = read_weights(WeightFile([weights]))
+    near: Any = critical_points_near(architecture, head, **loss, seed=given["seed"])
+    if as_json or destination is not None:
+        return near
+    from agattn.sheet.terminal import print_folded
+
+    print_folded(str(near))
+    return 0
+
+
+def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:
+    """The arrays X and Y of a file, which go without a metric; ``None`` if there is no file."""
+    if path is None:
+        return None
+    if metric or samples:
+        raise InputError("--data has its own loss; leave out --metric and --samples")
+    from agattn.heads.weight_files import WeightFile
+
+    file = WeightFile([path])
+    for name in "XY":
+        if name not in file:
+            held = ", ".join(sorted(file)) or "nothing"
+            raise InputError(f"{path} has no array {name}; it must have X and Y, and holds {held}")
+    return file["X"], file["Y"]
+
+
+def rlct(
+    files: Annotated[tuple[Path, ...], Option(InputFile(), metavar="[FILE...]", more={"nargs": -1})],
+    architecture: Any,
+    *,
+    softmax: bool = False,
+    tolerance: float = 1e-6,
+    curve: bool = False,
+    kv_heads: int | None = None,
+    certificate: Annotated[Path | None, JsonFile] = None,
+    progress: Any,
+) -> Any:
+    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
+
+    For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
+    for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
+    .json, .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K and Q,
+    or A, with V, or W_O and W_V. Of a checkpoint, every head is placed. With -t 1 and FILE: for one token.
+
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model with those
+    of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each layer.
+    Where the bounds meet, λ is known. Floating-point weights are taken as exact.
+
+    Args:
+        softmax: take a softmax head in place of a lightning head.
+        curve: with FILE: λ at every tolerance.
+        certificate: for a layer: write a certificate of all points, for agattn check.
+    """
+    if files and all(file.name.isdecimal() and not file.exists() for file in files):
+        raise stray(tuple(map(str, files)), click.get_current_context())
+    from agattn.architectures import SingleLayer
+    from agattn.heads.verbs import rlct
+
+    if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
+        leave_out("is for one layer", "softmax", "curve", "certificate")
+        leave_out("is for heads, one by one", "tolerance", "kv_heads")
+        return _bounds(architecture, files)
+    if architecture is not None:
+        leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
+        if certificate is not None:
+            from agattn.verification.certificate import make_learning_certificate
+
+            made = make_learning_certificate(architecture, softmax)
+            write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
+        return rlct(architecture, softmax=softmax)
+    leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
+    of_networks = ("skip", "value_rank", "normalization", "temperature")
+    leave_out("describes a network; give --dims and --ranks as well", *of_networks)
+    leave_out("is for a layer; give -d and -o", "certificate")
+    from agattn.calls import positive_integer
+    from agattn.heads.coefficients import of_files
+
+    given = click.get_current_context().params
+    heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
+    t = positive_integer("t", whole_number(given.get("t") or "2"))
+    return of_files(
+        files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
+        **configured(given), progress=progress,
+    )  # fmt: skip
+
+
+def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
+    """Both bounds on λ at the weights of a network or a model in files."""
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+    from agattn.heads.verbs import rlct
+    from agattn.heads.weight_files import WeightFile
+
+    network = architecture.as_network() or architecture
+    if not files:
+        *names, last = network.shapes
+        raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
+    bounds: Any = rlct(network, WeightFile(files))
+    return CoefficientBounds(architecture, bounds)
+
+
+FORMATS = ("sympy", "macaulay2", "singular", "latex", "json")
+_OUTPUT = Destination(
+    ".m2", ".sing", ".py", ".tex", ".json", by_ending=True, unless="form", otherwise=", or give --format"
+)
+
+
+def ideal(
+    architecture: Any,
+    max_degree: int = 4,
+    engine: Annotated[str | None, Option(EngineName("native"))] = None,
+    method: Annotated[str | None, Option(EngineName("native"), more={"hidden": True})] = None,
+    stratum: str | None = None,
+    *,
+    workers: Annotated[int, Option(Whole(1, 512), metavar="N")] = 1,
+    output: Annotated[Path | None, Option(_OUTPUT, "-O --output", "FILE")] = None,
+    form: Annotated[str | None, Option(Choice(*FORMATS), "--format", more={"is_eager": True})] = None,
+    complete: bool = False,
+    invariants: bool = False,
+    coefficients: Annotated[Path | None, Input] = None,
+    as_json: bool = False,
+    **given: Any,
+) -> Any:
+    """Find the equations of the Zariski closure of the neuromanifold up to a degree.
+
+    Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
+    index that V and A share. The field matters only to an engine; native results hold over ℚ.
+
+    Of networks and models the ideal is found multidegree by multidegree, in the coefficients of their output
+    in X; or whole, by elimination in an engine.
+
+    Args:
+        max_degree: last degree.
+        engine: how to find the equations: modules by native linear algebra, or elimination in an engine. With
+            --complete the engine that is asked.  [default: native; for --complete one that is installed]
+        workers: processes.
+        output: write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json.
+        form: format of FILE, or without -O of all generators on stdout.  [default: by the ending of FILE]
+        complete: say whether these equations generate the whole ideal: by a theorem, else by an engine.
+        invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
+            d = 3 give --max-degree 8.
+        coefficients: with --invariants: which families vanish at y, the compact coefficients in FILE.
+        stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
+            strata.
+    """
+    from agattn.architectures import as_layer
+    from agattn.verification.verbs import ideal
+
+    layer, chosen = as_layer(architecture), engine or method
+    if layer is None:
+        reason = f"is for one lightning head, and {architecture} is none"
+        leave_out(reason, "workers", "complete", "invariants", "stratum")
+    if stratum is not None:
+        reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
+        leave_out(reason, "workers", "complete", "invariants", "engine", "method")
+    if not invariants:
+        leave_out("is for --invariants", "coefficients")
+    given["characteristic"] = given["characteristic"] or 0
+    if chosen not in (None, "native") and not complete:
+        reason = f"is for native computation; {chosen} finds the whole ideal itself"
+        leave_out(reason, "workers", "invariants", "output", "form", "seed")
+        _show(ideal(architecture, max_degree, chosen, **given), as_json)
+        return 0
+    if complete and chosen == "native":
+        raise InputError("--complete asks an engine; leave out --engine native, or name another")
+    if form is not None and output is None:
+        refuse_both("--format without -O", as_json)
+        output = STDOUT
+    _refuse_idle(layer is None, complete, output is None)
+    native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
+    kind = None if stratum is None else whole_numbers(stratum)
+    equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
+    text = _exported(equations, output, form, given)
+    compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
+    whole = _completeness(equations, chosen, given) if complete else None
+    if layer is not None and stratum is None:
+        from agattn.engines.elimination import examined
+
+        equations = examined(equations, compared, whole)
+    if output is not None:
+        write_file(output, text)
+    if output != STDOUT:
+        _show(equations, as_json)
+    from agattn.sheet.terminal import print_folded
+
+    for answer in (compared, whole) if not as_json else ():
+        if answer is not None:
+            print_folded(f"\n{answer}", sys.stderr if output == STDOUT else sys.stdout)
+    return 3 if whole is not None and whole.whole is None else 0
+
+
+def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
+    """Refuse options that mean nothing natively."""
+    if not complete:
+        other = "--engine" if is_model else "--complete or another --engine"
+        leave_out(f"is for engines, with {other}", "timeout")
+        if unwritten:
+            engines = "" if is_model else "engines and for "
+            leave_out(f"is for {engines}-O; native results hold over QQ", "characteristic")
+
+
+def _exported(equations: Any, output: Path | None, form: str | None, given: dict[str, Any]) -> str:
+    """All equations as text, in the format that is named or that the ending of the file says."""
+    _ = equations.generators  # computed here, while progress is shown
+    if output is None:
+        return ""
+    from agattn.geometry.ideal.export import ENDINGS, export
+
+    given["progress"]("writing out all equations")
+    by_ending = "macaulay2" if output == STDOUT else ENDINGS.get(output.suffix.lower(), "")
+    return export(equations, form or by_ending, given["characteristic"])
+
+
+def _compared(
+    equations: Any, layer: Any, max_degree: int, coefficients: Path | None, given: dict[str, Any]
+) -> Any:
+    """What the named families of equations span, and which of them vanish at coefficients in a file."""
+    from agattn.cli.weights import read_tensor
+    from agattn.geometry.ideal.invariants import compare, last_degree
+
+    given["progress"]("building the named invariants")
+    y = None if coefficients is None else read_tensor(coefficients)
+    return compare(equations, last_degree(layer, max_degree), y)
+
+
+def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
+    """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
+    from agattn.algebra.memory import Memory
+    from agattn.engines.catalogue import able, engine_named
+    from agattn.engines.elimination import by_theorem, check_generators
+    from agattn.engines.locate import candidates, locate
+    from agattn.engines.run import DEFAULT_MEMORY, Limits
+
+    tell, memory = given["progress"], given["memory"]
+    if name is None:
+        tell("looking for a theorem, and for equations of higher degree")
+        allowed = Memory(None if memory is None else memory * 2**20, given["force"], tell)
+        if known := by_theorem(equations, allowed):
+            return known
+    tell("asking the engine")
+    engines = able("complete-ideal")
+    engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
+    limits = Limits(given["timeout"], DEFAULT_MEMORY if memory is None else memory)
+    return check_generators(equations, locate(engine), characteristic=given["characteristic"], limits=limits)
+
+
+def _show(equations: Any, as_json: bool) -> None:
+    from agattn.cli.output import console, print_json
+    from agattn.sheet.terminal import show
+
+    if as_json:
+        print_json(equations.as_json())
+    else:
+        show(equations.listing(), console())

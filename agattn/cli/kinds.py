@@ -1,0 +1,264 @@
+"""How words of a shell become values: numbers, choices, files that are read, and places that are written."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from agattn.cli.ending import STDIN
+from agattn.errors import InputError
+from agattn.files import can_be_replaced, check_file
+
+#: The name of a file that stands for stdout.
+STDOUT = Path("-")
+#: What pictures are written as.
+DRAWINGS = (".png", ".svg", ".pdf")
+#: Drawings, and pages to point at.
+FIGURES = (*DRAWINGS, ".html")
+#: Endings with which nobody names a folder.
+_FILES = (*FIGURES, ".md", ".tex", ".txt", ".json", ".jsonl", ".csv", ".toml", ".zip")
+#: Bytes that may come on standard input.
+_LARGEST_INPUT = 256 * 2**20
+
+
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if self.min is not None and self.max is not None and not self.min <= number <= self.max:
+            self.fail(f"{number} is not from {self.min} to {self.max}", param, ctx)
+        if self.min is not None and number < self.min:
+            self.fail(f"{number} is not at least {self.min}", param, ctx)
+        return number
+
+
+class Real(click.FloatRange):
+    """A number between two others, which are not in the range."""
+
+    def __init__(self, low: float = 0, high: float | None = None) -> None:
+        super().__init__(low, high, min_open=True, max_open=high is not None)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number", param, ctx)
+        if self.max is not None and not 0 < number < self.max:
+            self.fail(f"{number} is not between {self.min:g} and {self.max:g}", param, ctx)
+        if number <= (self.min or 0):
+            self.fail(f"{number} is not above {self.min:g}", param, ctx)
+        return number
+
+
+class Choice(click.Choice[str]):
+    """One of some words, in any case."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(words, case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word as it is listed."""
+        for word in self.choices:
+            if str(value).lower() == word:
+                return word
+        listed = ", ".join(map(repr, self.choices))
+        if isinstance(param, click.Argument):
+            named = ctx.info_name if ctx else param.name
+            raise click.UsageError(f"there is no {named} {value!r}; there are {listed}", ctx)
+        name = param.opts[0] if param else "the value"
+        raise click.UsageError(f"{name} is {value!r}; it must be one of {listed}", ctx)
+
+
+class EngineName(click.ParamType):  # type: ignore[type-arg]
+    """The name of an engine, or one of some other words, in any case."""
+
+    name = "text"
+
+    def __init__(self, *others: str) -> None:
+        from agattn.evidence import ENGINES
+
+        self.words = (*ENGINES, *others)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """The words."""
+        return "|".join(self.words)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name."""
+        if value in self.words:
+            return value
+        from agattn.engines.catalogue import engine_name
+
+        return engine_name(value, self.words)
+
+
+class InputFile(click.Path):
+    """The path of a file to be read; ``-`` is standard input, kept in a file whose ending says what it is."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        refuse_empty(value, param)
+        if str(value) != "-" or ctx is None:
+            path = Path(os.fsdecode(super().convert(value, param, ctx)))
+            check_file(path)
+            return path
+        data = sys.stdin.buffer.read(_LARGEST_INPUT + 1)
+        if len(data) > _LARGEST_INPUT:
+            raise InputError("standard input has more than 256 MiB, the limit for it; give a file")
+        if not data:
+            raise InputError("nothing came on standard input, which - stands for")
+        from agattn.engines.process import work_folder
+
+        path = ctx.with_resource(work_folder()) / f"{STDIN}{_ending(data)}"
+        path.write_bytes(data)
+        return path
+
+
+def _ending(data: bytes) -> str:
+    """The ending of files that begin like this."""
+    kinds = ((b"PK", ".npz"), (b"\x93NUMPY", ".npy"), (b"%%MatrixMarket", ".mtx"))
+    if data[8:9] == b"{" and b"\0" in data[:8]:
+        return ".safetensors"
+    if data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{"):
+        return ".json"
+    return next((ending for mark, ending in kinds if data.startswith(mark)), ".csv")
+
+
+class Destination(click.Path):
+    """The path of a file, or of a folder, that a command writes.
+
+    What cannot be written is refused while the options are read, before the command imports or computes
+    anything.
+    """
+
+    def __init__(
+        self, *endings: str, folder: bool = False, by_ending: bool = False, unless: str = "",
+        otherwise: str = "",
+    ) -> None:  # fmt: skip
+        """Take files with some endings.
+
+        Args:
+            endings: of the file, all of them if there are none.
+            folder: whether the path is that of a folder.
+            by_ending: whether the ending chooses the format, so that a name without one is refused.
+            unless: the name of another parameter that chooses the format, whatever the ending is. It is read
+                first.
+            otherwise: what a message says beside the known endings.
+        """
+        super().__init__(path_type=Path, readable=False)
+        self.endings, self.folder, self.by_ending = endings, folder, by_ending
+        self.unless, self.otherwise = unless, otherwise
+        self.drawn = bool(set(endings) & set(DRAWINGS))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        refuse_empty(value, param)
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path == STDOUT and not self.folder and not self.drawn:
+            refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
+            return path
+        ending = path.suffix.lower()
+        if self.folder and ending in _FILES and not path.is_dir():
+            raise InputError(f"{path} would be a folder; give one, such as {path.stem}")
+        known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
+        if not known and (ending or self.by_ending):
+            *others, last = self.endings
+            listed = f"{', '.join(others)} or {last}" if others else last
+            raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")
+        check_destination(path, folder=self.folder)
+        if self.drawn:
+            check_drawing(path)
+        return path
+
+
+def refuse_empty(value: Any, parameter: click.Parameter | None) -> None:
+    """Refuse an empty name, which would stand for the current folder."""
+    if str(value) == "":
+        name = parameter.make_metavar(click.get_current_context()) if parameter else "the name"
+        given = parameter.opts[0] if isinstance(parameter, click.Option) else name
+        raise InputError(f"{given} is empty; give a name")
+
+
+def refuse_both(option: str, as_json: bool) -> None:
+    """Refuse --json beside an option that prints on stdout, too."""
+    if as_json:
+        raise InputError(f"{option} and --json both print on stdout; give one of them")
+
+
+def alone_on_stdout(context: click.Context, _: click.Parameter, wanted: bool) -> bool:
+    """Refuse --json where a file that was read before is stdout."""
+    for parameter in context.command.params:
+        given = context.params.get(parameter.name or "")
+        if isinstance(parameter.type, Destination) and given == STDOUT and not parameter.type.folder:
+            refuse_both(f"{parameter.opts[0]} -", wanted)
+    return wanted
+
+
+def _is_given(context: click.Context | None, name: str) -> bool:
+    """Whether an option was typed, as far as options have been read."""
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def check_destination(path: Path, *, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that cannot be written."""
+    if path.exists():
+        if path.is_dir() != folder:
+            raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
+        if not os.access(path, os.W_OK):
+            raise InputError(f"cannot write {path}: there is no permission")
+        if not folder and not can_be_replaced(path):
+            return
+    above = path.absolute().parents
+    there = next(p for p in ((path, *above) if folder else above) if p.exists())
+    if not there.is_dir():
+        raise InputError(f"cannot write {path}: {there} is no folder")
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass  # permission alone says little: of the superuser, nothing
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def check_drawing(path: Path | None = None) -> None:
+    """Refuse to draw without the library for it, or into a folder that does not exist."""
+    if path is not None and not path.absolute().parent.exists():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    from importlib.util import find_spec
+
+    library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
+    if find_spec(library) is None:
+        raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
+
+
+def leave_out(reason: str, *names: str) -> None:
+    """Refuse the parameters ``names`` of the current command where they were given: they would do nothing.
+
+    ``reason`` says what they are for, such as ``"is for figure 1"``.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in names and _is_given(context, parameter.name or ""):
+            raise InputError(f"{parameter.opts[0]} {reason}; leave {parameter.opts[0]} out")
+
+
+def sequence(values: str) -> Sequence[str]:
+    """The parts of a text that commas separate."""
+    return [part.strip() for part in values.split(",")]

@@ -1,0 +1,107 @@
+"""What to type in place of an option that a command has not, and of a word that is missing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from agattn.cli.kinds import Destination
+from agattn.names import COMMANDS
+
+#: Options that no command has, but that one may try, and why none is needed.
+_NEEDLESS = {
+    "--verbose": "progress is shown on a terminal, and --json has all details",
+    "--quiet": "results go to stdout, all else to stderr",
+    "--yes": "no command asks",
+    "--gpu": "everything is computed on the processor",
+}
+#: Options that say where to write, in other programs or other commands.
+_WRITES = ("-O", "--output", "--out", "--report", "--save", "--file", "--plot", "-f")
+
+
+def suggested(error: click.NoSuchOption | click.MissingParameter, context: click.Context) -> str:
+    """What is wrong with an option or a missing word, and what to type."""
+    if isinstance(error, click.NoSuchOption):
+        return _no_such_option(error.option_name, context)
+    return f"{_missing(error, context)}; see {context.command_path} --help"
+
+
+def _missing(error: click.MissingParameter, context: click.Context) -> str:
+    """A message about a missing word, with an example of a whole line."""
+    message = error.format_message().partition(". Choose from:")[0].rstrip(".")
+    parameter = error.param
+    if isinstance(parameter, click.Option):
+        name = parameter.opts[0]
+        return f"{message}: give a folder, such as {name} {context.info_name}"
+    if parameter is not None and parameter.name == "task":
+        return f"{message}: agattn emit --list names the tasks, such as implicit-ideal"
+    choices = getattr(parameter.type, "choices", ()) if parameter is not None else ()
+    listed = f", one of {', '.join(choices)}" if choices else ""
+    example = (context.command.epilog or "").partition(": ")[2].partition(";")[0]
+    return f"{message}{listed}; for example {example}"
+
+
+def _no_such_option(option: str, context: click.Context) -> str:
+    """Where an option is that this command has not, or what this command has instead."""
+    path = context.command_path
+    own = dict(_options(context.command))
+    if option in ("--dims", "--ranks") and "d_out" in own.values():
+        return f"{path} is about one layer; give -d and -o instead of {option}"
+    lacks = f"{path} has no option {option}"
+    if option in _NEEDLESS:
+        return f"{lacks}; {_NEEDLESS[option]}"
+    if option == "--softmax" and "--normalization" in own:
+        return f"{lacks}; type --normalization softmax"
+    if option in _WRITES:
+        writing = [p.opts[0] for p in context.command.params if isinstance(p.type, Destination)]
+        if writing := [*writing, *(["--json"] if "--json" in own else [])]:
+            return f"{lacks}; {_writing(writing)} what it finds"
+    if hint := _near(option, own):
+        return f"{lacks}; did you mean {hint}?"
+    others = {name: command for command, its in reversed(_others(context)) for name, _ in _options(its)}
+    having = [command for command, its in _others(context) if option in dict(_options(its))]
+    if having:
+        return f"{lacks}; it is an option of {_listed(having)}. See {path} --help"
+    if hint := _near(option, others):
+        return f"{lacks}; agattn {others[hint]} has {hint}. See {path} --help"
+    return f"{lacks}; see {path} --help"
+
+
+def _writing(options: Sequence[str]) -> str:
+    """Options with the verb that goes with them.
+
+    >>> _writing(["--json"]), _writing(["-O", "--plot", "--json"])
+    ('--json writes', '-O, --plot and --json write')
+    """
+    *others, last = options
+    return f"{', '.join(others)} and {last} write" if others else f"{last} writes"
+
+
+def _near(option: str, known: Iterable[str]) -> str:
+    """The option that is spelled like another one, or that contains the word of it."""
+    alike = difflib.get_close_matches(option, list(known), n=1, cutoff=0.75)
+    inside = [name for name in known if len(option) > 5 and f"-{option.strip('-')}" in name]
+    return next(iter(alike + inside), "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Commands in words, the first four of them."""
+    shown = [f"agattn {name}" for name in names[:4]]
+    return ", ".join(shown) + (f" and {len(names) - 4} other commands" if len(names) > 4 else "")
+
+
+def _options(command: click.Command) -> Iterator[tuple[str, str]]:
+    """The options of a command, each with the name of its parameter."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            yield from ((name, parameter.name or "") for name in parameter.opts)
+
+
+def _others(context: click.Context) -> list[tuple[str, click.Command]]:
+    """All other commands with their names; they are imported for this."""
+    group = context.find_root().command
+    assert isinstance(group, click.Group)
+    commands = ((name, group.get_command(context, name)) for name in COMMANDS if name != context.info_name)
+    return [(name, command) for name, command in commands if command is not None]

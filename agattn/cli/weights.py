@@ -1,0 +1,300 @@
+"""What commands about weights do in a shell: they read files, and show what their verbs say of the arrays."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from agattn.cli.architecture import configured, whole_number
+from agattn.cli.generator import Option
+from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
+from agattn.cli.output import as_text, say_on_stderr, write_file
+from agattn.errors import InputError
+
+Files = Annotated[
+    tuple[Path, ...], Option(InputFile(), metavar="FILE...", more={"nargs": -1, "required": True})
+]
+Tolerance = Option(
+    Real(0, 1),
+    metavar="X",
+    help="What counts as zero in floating point, relative to the largest.  "
+    "[default: a few roundings of the stored type]",
+)
+FromZero = Option(Whole(0), metavar="N")
+
+
+def read_tensor(path: Path, or_else: str = "") -> Any:
+    """The array ``y`` of a file, or the only array of the file.
+
+    Raises:
+        InputError: if it is not clear which array is meant.
+    """
+    from agattn.heads.weight_files import WeightFile
+
+    return one_tensor(WeightFile([path]), path, or_else)
+
+
+def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
+    """The array ``y``, or the only one, of those in a file."""
+    if len(arrays) != 1 and "y" not in arrays:
+        names = ", ".join(list(arrays)[:6]) or "none"
+        raise InputError(f"{path} holds the arrays {names}; give one tensor{or_else}")
+    return arrays["y" if "y" in arrays else next(iter(arrays))]
+
+
+def classify(
+    files: Files,
+    *,
+    output: Annotated[
+        Path | None, Option(Destination(".csv", ".jsonl", ".json", by_ending=True), "-O --output", "FILE")
+    ] = None,
+    plot: Annotated[Path | None, Option(Destination(*FIGURES, by_ending=True), metavar="FILE")] = None,
+    ignore: str | None = None,
+    tolerance: Annotated[float | None, Tolerance] = None,
+    as_json: bool = False,
+    **given: Any,
+) -> Any:
+    """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
+
+    FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
+    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of torch's
+    MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that
+    of A = KᵀQ and V: biases, positions, scales and softmax play no part.
+
+    Args:
+        output: write .csv, .jsonl (a line for each head) or .json (one document).
+        plot: draw stable ranks by layer (.png, .svg, .pdf, .html).
+    """
+    from agattn.heads.verbs import classify
+
+    table = classify(
+        list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given
+    )
+    document = table.as_json()
+    rows = document["heads"]
+    if output is not None:
+        endings = {".csv": _csv(rows), ".json": as_text(document)}
+        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
+        write_file(output, endings.get(output.suffix.lower(), lines))
+    if plot is not None:
+        from agattn.reports.drawing import save
+        from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
+
+        save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
+        say_on_stderr(f"wrote {plot}")
+    return table if as_json or output is plot is None else 0
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    columns = dict.fromkeys(["layer", "head", *(rows[0] if rows else ())])
+    writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def fiber(
+    files: Files,
+    architecture: Any,
+    a: Annotated[int | None, Option(Whole(1), "-a --attn-dim", "N")] = None,
+    *,
+    other: Annotated[Path | None, Option(InputFile(), metavar="FILE")] = None,
+    layer: Annotated[int | None, FromZero] = None,
+    head: Annotated[int | None, FromZero] = None,
+    kv_heads: int | None = None,
+    match: tuple[str, ...] = (),
+    tolerance: Annotated[float | None, Tolerance] = None,
+    seed: int = 0,
+    as_json: bool = False,
+) -> Any:
+    """Describe the fiber through the weights in FILE: all weights that compute the same function (t ≥ 2).
+
+    FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
+    end in these letters; or a checkpoint, with --layer and --head. Integers, and rationals such as "1/3" in
+    JSON, are exact.
+
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in place of
+    K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights; with softmax
+    for one head in each layer. With --model the same of any polynomial model, with an array for each of its
+    parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
+
+    Args:
+        a: for weights A, V: the largest rank of A.
+        other: other weights: decide whether they have the same function.
+        layer: which layer of a checkpoint or of stacked weights, from 0.
+        head: which head of a checkpoint or of stacked weights, from 0.
+    """
+    from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import print_folded
+
+    if architecture is not None:
+        from agattn.geometry.identifiability.network_fibers import network_fiber
+
+        leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "tolerance")
+        whole: Any = network_fiber(architecture, WeightFile(files), seed)
+        answer: Any = None if other is None else whole.compare(WeightFile([other]), seed)
+        result = replace(whole, equivalent=answer)
+    else:
+        of_networks = ("t", "skip", "value_rank", "normalization", "temperature", "jet", "seed")
+        leave_out("is for a network or a model; give --dims and --ranks, or --model, as well", *of_networks)
+        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, **_counts()}
+        answer, result = _fiber_of_head(files, other, a, which, tolerance)
+    if answer is None or as_json:
+        return result
+    from agattn.cli.output import show_result
+
+    show_result(result, False)
+    print_folded(f"{other}: {answer}")
+    return 0
+
+
+def _counts() -> dict[str, Any]:
+    """How many heads a checkpoint has, and how its configuration is read, as given."""
+    from agattn.calls import positive_integer
+
+    given = click.get_current_context().params
+    heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
+    return {"heads": heads, **configured(given)}
+
+
+def _fiber_of_head(
+    files: tuple[Path, ...], other: Path | None, a: int | None, which: dict[str, Any], tolerance: float | None
+) -> tuple[Any, Any]:
+    """The comparison with other weights, if any, and the fiber through the head in files."""
+    from agattn.architectures import SingleLayer
+    from agattn.geometry.identifiability.equivalence import equivalent
+    from agattn.geometry.identifiability.verbs import fiber
+
+    w = _head(files, a, which)
+    result: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
+    if other is None:
+        return None, replace(result, equivalent=None)
+    answer = equivalent(w, _head((other,), a, which), tolerance=tolerance)
+    return answer, replace(result, equivalent=answer.of_head())
+
+
+def _head(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Any:
+    """The one head in files that hold A and V, or K, Q and V, or in a checkpoint."""
+    from agattn.geometry.identifiability.fibers import weights
+    from agattn.heads.checkpoints import read_weights
+    from agattn.heads.weight_files import WeightFile
+
+    network = read_weights(WeightFile(files), **which)
+    if len(network) > 1 or len(network[0]) > 1:
+        raise InputError(f"{files[0]} holds several heads; choose a head by --layer and --head, from 0")
+    ((w,),) = network
+    if a is None:
+        return w
+    return weights(A=w.A, V=w.V, a=a) if w.K is None else weights(K=w.K, Q=w.Q, V=w.V, a=a)
+
+
+def equivalent(
+    first: Annotated[Path, Option(InputFile(), metavar="W1")],
+    second: Annotated[Path, Option(InputFile(), metavar="W2")],
+    *,
+    layer: Annotated[int | None, FromZero] = None,
+    head: Annotated[int | None, FromZero] = None,
+    heads: int | None = None,
+    kv_heads: int | None = None,
+    match: tuple[str, ...] = (),
+    family: str | None = None,
+    ignore: str | None = None,
+    tolerance: Annotated[float | None, Tolerance] = None,
+    as_json: bool = False,
+) -> Any:
+    """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
+
+    A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
+    layers K_1, Q_1, V_1, K_2 and so on. Of checkpoints --layer and --head say which head is compared.
+    Integers, and rationals such as "1/3" in JSON, are exact, and the answer is then proved. Floats are as
+    good as the type in which they are stored: nothing is decided within a factor of 10 of the tolerance.
+
+    Exit status: 0 the same function; 1 different functions; 3 undecided.
+
+    Args:
+        layer: which layer of a checkpoint or of stacked weights, from 0.
+        head: which head of a checkpoint or of stacked weights, from 0.
+    """
+    from agattn.geometry.identifiability.equivalence import equivalent
+    from agattn.heads.checkpoints import read_weights
+    from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import print_folded
+
+    how = {"heads": heads, "shared": kv_heads, "parts": match}
+    how |= configured({"family": family, "ignore": ignore})
+    one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
+    answer = equivalent(one, two, tolerance=tolerance)
+    if as_json:
+        from agattn.cli.output import print_json
+
+        print_json(answer.as_json())
+    else:
+        print_folded("\n".join(filter(None, (str(answer), answer.closeness))))
+    return {True: 0, False: 1, None: 3}[answer.equal]
+
+
+def identify(
+    file: Annotated[Path, Option(InputFile())],
+    layer: Any,
+    *,
+    tolerance: float = 1e-8,
+) -> Any:
+    """Recover (A, V) from a coefficient tensor, or say why no weights have this tensor and give the nearest.
+
+    FILE is .npy, .npz, .safetensors or .json with one array, such as [5, 22, 21, 10, 34, 28]: the N compact
+    coefficients y_(c,b,i,k), i ≤ k, of u_i u_k in the product of row c of V and column b of A, ordered by c,
+    b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
+    table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
+    """
+    from agattn.geometry.reconstruction.from_values import identify
+    from agattn.heads.weight_files import WeightFile
+
+    arrays = WeightFile([file])
+    is_table = {"X", "Y"} <= set(arrays)
+    values = arrays if is_table else one_tensor(arrays, file, ", or X and Y for a table")
+    return identify(layer, values, tolerance=tolerance)
+
+
+def rank(
+    file: Annotated[Path, Option(InputFile())],
+    method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
+    *,
+    precision: int = 128,
+    radius: str | None = None,
+    plot: Annotated[Path | None, Option(Destination(*DRAWINGS, by_ending=True), metavar="FILE")] = None,
+    seed: int = 0,
+    as_json: bool = False,
+    progress: Any,
+) -> Any:
+    """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
+
+    Entries are integers, rationals such as "22/7", or decimals such as "0.25". If the rank cannot be
+    decided, agattn prints the bounds and ends with exit status 3.
+
+    Args:
+        method: exact over the rationals, modulo primes, in balls, or by singular values.
+        precision: precision to start from, for ball and mpmath; it is doubled until the rank is separated.
+        radius: how far each decimal or float may be from what is written; 0 takes all as exact.  [default:
+            half a unit of the last place of floats and of decimals with 16 digits or more]
+        plot: draw the singular values.
+    """
+    from agattn.algebra.verbs import matrix_in, rank
+    from agattn.cli.output import show_result
+
+    matrix = matrix_in(file, radius)
+    result = rank(matrix, method, precision=precision, seed=seed)
+    if plot:
+        from agattn.reports.spectrum import draw
+
+        progress("drawing")
+        draw(matrix, result, plot)
+    show_result(result, as_json)
+    return 0 if result.rank is not None else 3

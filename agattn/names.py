@@ -1,0 +1,248 @@
+"""The names of agattn, each once: what can be asked, which function answers, and with which documents.
+
+The face (:mod:`agattn.library`), the command line, the schemas and the reference are made from this table.
+Nothing is imported here: a function and a result stand as ``module:name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: What each exit status says, of every command.
+STATUSES = {
+    0: "all confirmed or inapplicable",
+    1: "a claim was refuted",
+    2: "bad input",
+    3: "something stayed undecided",
+    4: "an engine failed and nothing else could decide",
+    70: "agattn itself failed",
+    130: "interrupted",
+    141: "nobody read the output to its end",
+}
+
+
+class VerbEntry(NamedTuple):
+    """A verb of the face.
+
+    Attributes:
+        function: that answers, as ``module:function``.
+        about: the line about the command of the same name; empty where there is none.
+        results: the classes of the documents that the command prints, as ``module:class``.
+        refused: what the exit status 1 says; empty where the command never ends with it.
+        command: the line of a shell that answers, where no command has the name of the verb.
+    """
+
+    function: str
+    about: str = ""
+    results: tuple[str, ...] = ()
+    refused: str = ""
+    command: str = ""
+
+
+_GEOMETRY = "agattn.geometry"
+
+#: The commands in groups by what one wants; the main group, and the main command of each, comes first.
+GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
+    "Check the theorems": {
+        "verify": VerbEntry(
+            "agattn.verification.verbs:verify",
+            "Check every claim of the paper for one architecture.",
+            ("agattn.verification.report:Report",),
+            STATUSES[1],
+        ),
+        "audit": VerbEntry(
+            "agattn.experiments.verbs:audit",
+            "Check every claim on every small architecture, and state the pattern.",
+            ("agattn.experiments.studies.audit:Audit",),
+            STATUSES[1],
+        ),
+        "certificate": VerbEntry(
+            "agattn.verification.verbs:certificate",
+            "Write integers that prove verdicts, for anyone to check.",
+            ("agattn.verification.certificate:CertifiedClaims",),
+            "a refutation is certified",
+        ),
+        "check": VerbEntry(
+            "agattn.verification.verbs:check",
+            "Verify a certificate with integers alone.",
+            ("agattn.verification.checked:Checked",),
+            "not valid",
+        ),
+    },
+    "Study a layer or model": {
+        "dimension": VerbEntry(
+            "agattn.claims.network_dimension:dimension",
+            "Compute the exact dimension of any network.",
+            (
+                "agattn.claims.network_dimension:DimensionByPaper",
+                "agattn.heads.transformers:TransformerDimension",
+            ),
+        ),
+        "identifiability": VerbEntry(
+            f"{_GEOMETRY}.identifiability.identifiability:identifiability",
+            "Say which parameters, and which products of them, the function determines.",
+            (f"{_GEOMETRY}.identifiability.determined:Identifiability",),
+        ),
+        "symmetries": VerbEntry(
+            f"{_GEOMETRY}.dimension.lie_algebra:linear_symmetries",
+            "Find all linear symmetries of the weights of any polynomial architecture.",
+            (f"{_GEOMETRY}.dimension.lie_algebra:LinearSymmetries",),
+        ),
+        "strata": VerbEntry(
+            "agattn.verification.verbs:strata",
+            "List the orbits of the neuromanifold: every point at once, with its tangent space.",
+            ("agattn.verification.strata_table:StrataTable",),
+        ),
+        "ideal": VerbEntry(
+            "agattn.verification.verbs:ideal",
+            "Find the equations of the neuromanifold, with their symmetry.",
+            (
+                f"{_GEOMETRY}.ideal.model_ideal:ModelIdeal",
+                f"{_GEOMETRY}.strata.closures:StratumIdeal",
+                "agattn.engines.elimination:ExaminedIdeal",
+            ),
+        ),
+        "singularities": VerbEntry(
+            "agattn.verification.verbs:singularities",
+            "Decide which kinds of points of a network or model are critical or singular.",
+            (f"{_GEOMETRY}.singular_points.point_facts:Singularities",),
+        ),
+        "rlct": VerbEntry(
+            "agattn.heads.verbs:rlct",
+            "Compute learning coefficients: of one layer exactly, of other models by bounds.",
+            (
+                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:WeightsCoefficient",
+                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:HeadsCoefficients",
+                f"{_GEOMETRY}.learning_coefficients.brackets:CoefficientBounds",
+                f"{_GEOMETRY}.learning_coefficients.learning_coefficients:LearningCoefficients",
+            ),
+        ),
+        "spectrum": VerbEntry(
+            f"{_GEOMETRY}.dimension.contact:contact_spectrum",
+            "Find how fast the singular values of a Jacobian fall as scores vanish.",
+            (f"{_GEOMETRY}.dimension.contact:ContactSpectrum",),
+        ),
+        "critical-points": VerbEntry(
+            "agattn.verification.verbs:critical_points",
+            "Count the critical points of a squared loss, by strata.",
+            (
+                f"{_GEOMETRY}.critical_points.trained:NearbyCriticalPoints",
+                f"{_GEOMETRY}.critical_points.counts:CriticalPoints",
+            ),
+        ),
+    },
+    "Weights in hand": {
+        "classify": VerbEntry(
+            "agattn.heads.verbs:classify",
+            "Place the heads of a checkpoint on the neuromanifold.",
+            ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
+        ),
+        "fiber": VerbEntry(
+            f"{_GEOMETRY}.identifiability.verbs:fiber",
+            "Describe all weights that compute the same function.",
+            (
+                f"{_GEOMETRY}.identifiability.network_fibers:NetworkFiber",
+                f"{_GEOMETRY}.identifiability.fibers:Fiber",
+            ),
+        ),
+        "equivalent": VerbEntry(
+            f"{_GEOMETRY}.identifiability.equivalence:equivalent",
+            "Decide whether two files of weights are the same function, and by which symmetry.",
+            (f"{_GEOMETRY}.identifiability.equivalence:Equivalence",),
+            "different functions",
+        ),
+        "identify": VerbEntry(
+            f"{_GEOMETRY}.reconstruction.from_values:identify",
+            "Recover weights from a coefficient tensor, or say why there are none.",
+            (f"{_GEOMETRY}.reconstruction.membership:Identification",),
+        ),
+    },
+    "Engines": {
+        "emit": VerbEntry(
+            "agattn.engines.verbs:emit",
+            "Print a script for Macaulay2, Singular or msolve.",
+            ("agattn.engines.verbs:Script",),
+        ),
+        "run": VerbEntry(
+            "agattn.engines.verbs:run",
+            "Emit a script, run it, and read the answer back.",
+            ("agattn.engines.run:Run",),
+        ),
+        "doctor": VerbEntry(
+            "agattn.engines.doctor:examine",
+            "Find Macaulay2, Singular and msolve, and try each.",
+            ("agattn.engines.doctor:Doctor",),
+        ),
+    },
+    "Experiments": {
+        "train": VerbEntry(
+            "agattn.experiments.verbs:train",
+            "Train attention from many seeds, and say where in the geometry the runs end.",
+            ("agattn.experiments.training.training:TrainedRun",),
+        ),
+        "calibrate": VerbEntry(
+            "agattn.experiments.verbs:calibrate",
+            "Try estimators of learning coefficients where the coefficients are known.",
+            ("agattn.experiments.calibration.calibration:Calibration",),
+        ),
+        "study": VerbEntry(
+            "agattn.experiments.verbs:study",
+            "Ask one question about many architectures: cached, resumed, in parallel.",
+            ("agattn.experiments.studies.jobs:StudyLine",),
+            STATUSES[1],
+        ),
+        "atlas": VerbEntry(
+            "agattn.experiments.verbs:atlas",
+            "Survey small networks: where the dimension formulas are met.",
+            ("agattn.experiments.studies.atlas:Atlas",),
+        ),
+    },
+    "Documents": {
+        "report": VerbEntry(
+            "agattn.reports.verbs:report",
+            "Write everything about one architecture, or a study, as one document.",
+            ("agattn.reports.document:SavedReport",),
+            STATUSES[1],
+        ),
+        "figure": VerbEntry(
+            "agattn.reports.verbs:figure",
+            "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
+            (
+                "agattn.reports.figure_critical:FigureCritical",
+                "agattn.reports.figure_deep:FigureDeep",
+                "agattn.reports.figure_spectrum:FigureSpectrum",
+                "agattn.reports.figure1:Figure1",
+                "agattn.reports.figure2:Figure2",
+                "agattn.reports.figure3:Figure3",
+            ),
+        ),
+        "schema": VerbEntry("agattn.documents:schema", "Print the JSON schema of a command's output."),
+    },
+    "Tools": {
+        "rank": VerbEntry(
+            "agattn.algebra.verbs:rank",
+            "Find the rank of a matrix, and say how it is known.",
+            ("agattn.algebra.rank:RankResult",),
+        ),
+    },
+}
+
+#: Every command by its name.
+COMMANDS: Mapping[str, VerbEntry] = {name: verb for group in GROUPS.values() for name, verb in group.items()}
+
+#: Every verb by its name in Python; some have no command of their own.
+VERBS: Mapping[str, VerbEntry] = {
+    **{name.replace("-", "_"): verb for name, verb in COMMANDS.items()},
+    "critical_points_near": VerbEntry(
+        "agattn.verification.verbs:critical_points_near", command="agattn critical-points --weights"
+    ),
+    "degree": VerbEntry("agattn.verification.verbs:degree", command="agattn ideal"),
+    "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension --config"),
+    "hilbert_function": VerbEntry("agattn.verification.verbs:hilbert_function", command="agattn ideal"),
+    "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
+    "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),
+    "script": COMMANDS["emit"]._replace(command="agattn emit"),
+    "tangent_space": VerbEntry(f"{_GEOMETRY}.strata.tangent:tangent_space", command="agattn strata"),
+    "weights": VerbEntry(f"{_GEOMETRY}.identifiability.fibers:weights"),
+}
