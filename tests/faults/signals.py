@@ -162,9 +162,9 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         process.wait()
         said.seek(0)
         text = said.read()[-300:]
-    complaint = text if "Traceback" in text or "Error" in text else ""
-    caught = {130, -signal.SIGINT} if number in (signal.SIGINT, signal.SIGTERM) else set()
-    if process.returncode not in {-number, *caught}:
+    caught = number in (signal.SIGINT, signal.SIGTERM)
+    complaint = text if caught and ("Traceback" in text or "Error" in text) else ""
+    if process.returncode not in {-number, *([130, -signal.SIGINT] if caught else [])}:
         complaint += f"status {process.returncode}"
     return Trial(len(met), seconds, len(orphans), files, complaint)
 
