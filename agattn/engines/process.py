@@ -112,7 +112,7 @@ def run_program(
             raise EngineTimeoutError(
                 f"stopped after {timeout:g} s, its time limit; raise {argument('timeout')}"
             )
-        if word == b"memory":
+        if word.startswith(b"memory"):
             raise EngineMemoryError(
                 f"ran out of memory, with {memory} MiB allowed; raise {argument('memory')}"
             )

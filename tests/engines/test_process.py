@@ -107,10 +107,19 @@ def test_processes_that_become_another_all_the_time_are_killed_too(tmp_path):
     """They are in sessions of their own, too."""
     (tmp_path / "again").write_text('test -e begun$1 || echo $$ > begun$1; exec /bin/sh again "$1"')
     text = "for n in $(seq 20); do setsid /bin/sh again $n & done; /bin/sh again 0"
-    with pytest.raises(EngineTimeoutError):
-        shell(tmp_path, text, timeout=2)
-    pids = [int(path.read_text()) for path in tmp_path.glob("begun*")]
-    assert len(pids) == 21 and not any(map(is_alive, pids))
+
+    def begun():
+        return [path.read_text() for path in tmp_path.glob("begun*")]
+
+    def cancel():
+        assert eventually(lambda: len(begun()) == 21 and all(begun()))
+        cancelled.set()
+
+    cancelled = threading.Event()
+    threading.Thread(target=cancel, daemon=True).start()
+    with pytest.raises(EngineCrashedError, match="cancelled"):
+        shell(tmp_path, text, cancelled=cancelled)
+    assert not any(map(is_alive, map(int, begun())))
 
 
 def test_children_left_behind_by_a_normal_end_are_killed(tmp_path):
@@ -243,6 +252,22 @@ def test_if_we_are_killed_the_engine_its_descendants_and_its_folder_go(tmp_path)
     pids = [int(pid) for pid in note.read_text().split()]
     assert eventually(lambda: not any(map(is_alive, pids)))
     assert eventually(lambda: not list(temporary.iterdir()))
+
+
+FOLDER = """
+import os, signal
+from agattn.engines.process import work_folder
+with work_folder() as folder:
+    (folder / "file").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_if_we_are_killed_a_folder_without_a_program_goes(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", FOLDER], cwd=ROOT, env=environment, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert eventually(lambda: not list(tmp_path.iterdir()))
 
 
 #: Kills itself in the call that starts the supervisor.

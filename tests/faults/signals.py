@@ -140,8 +140,7 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         while True:
             said.truncate(0)
             process = start(*words, environment=environment, stdout=said, stderr=said, start_new_session=True)
-            ended = process.poll
-            eventually(lambda ended=ended: len(alive(mark)) >= processes or ended() is not None)
+            eventually(lambda begun=process: len(alive(mark)) >= processes or begun.poll() is not None)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(moment)
             if met := alive(mark):
@@ -163,9 +162,9 @@ def trial(line, number, folder, *, moment, processes=1, to_all=False):
         process.wait()
         said.seek(0)
         text = said.read()[-300:]
-    complaint = text if "Traceback" in text or "Error" in text else ""
-    caught = {130, -signal.SIGINT} if number in (signal.SIGINT, signal.SIGTERM) else set()
-    if process.returncode not in {-number, *caught}:
+    caught = number in (signal.SIGINT, signal.SIGTERM)
+    complaint = text if caught and ("Traceback" in text or "Error" in text) else ""
+    if process.returncode not in {-number, *([130, -signal.SIGINT] if caught else [])}:
         complaint += f"status {process.returncode}"
     return Trial(len(met), seconds, len(orphans), files, complaint)
 
