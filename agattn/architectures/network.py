@@ -262,7 +262,7 @@ def check_tokens(network: DeepNetwork) -> None:
     >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or --force
+    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or force=True
     """
     matrices = min(384, network.parameters) * max(network.heads_by_layer)
     if matrices * network.t**2 > LARGEST_ARRAY:

@@ -322,7 +322,7 @@ def check_run(known: PolynomialMap) -> None:
     Traceback (most recent call last):
         ...
     agattn.errors.TooLargeError: <lambda> takes 4006000 intermediate numbers, and its Jacobian up to 92 GiB;
-    take smaller arrays, or --force
+    take smaller arrays, or force=True
     """
     if (held := numbers_held(known)) > LARGEST_RUN:
         raise TooLargeError(

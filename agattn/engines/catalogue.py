@@ -81,7 +81,7 @@ def check_can(engine: Engine, problem: Problem) -> None:
     Traceback (most recent call last):
         ...
     agattn.errors.InputError: msolve has no script for slice: it answers questions about Groebner bases and
-    systems with finitely many solutions; use --engine macaulay2 or --engine singular
+    systems with finitely many solutions; use engine='macaulay2' or engine='singular'
 
     Raises:
         InputError: that says what the engine can do, and who can do this.

@@ -187,7 +187,7 @@ def find(model: object, family: str | None = None) -> Family:
     Traceback (most recent call last):
         ...
     agattn.errors.InputError: model_type is 'resnet', which is no family that is known here; if its keys mean
-    what those of one mean, such as llama, add --family=llama
+    what those of one mean, such as llama, add family=llama
     """
     known = families()
     if family is not None:

@@ -9,7 +9,7 @@ gpt2: 12 layers of attention of width 768, 12 heads of rank 64
 Traceback (most recent call last):
     ...
 agattn.errors.InputError: n_head_kv is 1, a key that is not known of gpt2 and may matter; did you mean
-'n_head'? If it does not, add --ignore=n_head_kv
+'n_head'? If it does not, add ignore=n_head_kv
 """
 
 from __future__ import annotations
