@@ -3,9 +3,9 @@
 The proofs are in docs/networks/deep-limits.md.
 
 >>> from agattn import DeepNetwork
->>> from agattn.verification.verify import Settings, verify
+>>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
->>> for verdict in verify(network, [claim.id for claim in CLAIMS], Settings("native")).verdicts:
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS], "native").verdicts:
 ...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
 agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
 agattn.deep-not-closed confirmed proved not closed
@@ -32,7 +32,7 @@ from agattn.geometry.closedness.limits import (
     LimitSet,
     ZeroKind,
     first_of_pair,
-    limits,
+    limit_set,
     special_weights,
     zero_kinds,
 )
@@ -55,7 +55,7 @@ MOST_LAYERS = 16
 def _no_zeros(network: DeepNetwork) -> str:
     if not is_covered(network) or network.t < 2:
         return "the zeros of other networks are not known"
-    l = network.layers  # the paper's l
+    l = network.depth  # the paper's l
     return f"{l} layers, more than {MOST_LAYERS}, have many kinds of zeros" if l > MOST_LAYERS else ""
 
 
@@ -67,7 +67,7 @@ def _no_limits(network: DeepNetwork) -> str:
 
 
 ZEROS = Task("deep-zeros", "zeros at special weights", DeepNetwork, zero_kinds, infeasible=_no_zeros)
-LIMITS = Task("deep-limits", "limits that no weights reach", DeepNetwork, limits, infeasible=_no_limits)
+LIMITS = Task("deep-limits", "limits that no weights reach", DeepNetwork, limit_set, infeasible=_no_limits)
 
 
 def _predict_zeros(network: DeepNetwork) -> dict[str, int]:
@@ -97,7 +97,7 @@ def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
     listed = listed if len(listed) <= LONGEST else "the integer weights that the JSON lists"
     witness = (
         f"with {listed}, but the rows of Q_{s} after the first times ε, ΩK_{s + 1} + εQ_{s + 1} for "
-        f"Q_{s + 1} and V_{network.layers} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
+        f"Q_{s + 1} and V_{network.depth} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
         f"one whose value at X = {found.X} is {found.value}. No weights have it: at this X δ and κ are not "
         "0, and the other hypotheses of the theorem in docs/networks/deep-limits.md hold"
     )
@@ -171,7 +171,7 @@ def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Genera
 
 def _zeros_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
     two = replace(network, t=2)
-    return {"zeros": [_zero(two, kind, generator) for kind in zero_kinds(two)]}
+    return {"zeros": [_zero(two, kind, generator) for kind in zero_kinds(two, seed=0)]}
 
 
 def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
@@ -184,7 +184,9 @@ def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dic
 
 
 #: Two claims show the same limit.
-_limits = lru_cache(maxsize=4)(limits)
+@lru_cache(maxsize=4)
+def _limits(network: DeepNetwork) -> LimitSet:
+    return limit_set(network, seed=0)
 
 
 HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS)

@@ -43,15 +43,15 @@ def no_virtual_weights(network: DeepNetwork) -> str:
 
 def _too_many_columns(network: DeepNetwork) -> str:
     d_0, d_l = network.dims[0], network.dims[-1]
-    columns = network.layers * d_0**2 + d_0 * d_l
+    columns = network.depth * d_0**2 + d_0 * d_l
     wide = f"(M, L) has {columns} entries; ranks of so many columns, more than {MAX_COLUMNS}, take long"
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
-def _generic_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+def _generic_fiber(network: DeepNetwork) -> FiberDimension:
     from agattn.geometry.identifiability.virtual_weights import generic_fiber
 
-    return generic_fiber(network.dims, seed)
+    return generic_fiber(network.dims)
 
 
 BASIS_FIBER = Task(
@@ -60,11 +60,11 @@ BASIS_FIBER = Task(
 )  # fmt: skip
 
 
-def _local_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+def _local_fiber(network: DeepNetwork) -> FiberDimension:
     from agattn.geometry.identifiability.virtual_weights import local_fiber, random_virtual_weights
 
-    M, L = random_virtual_weights(network, seed)
-    return local_fiber(M, L, network.t, seed)
+    M, L = random_virtual_weights(network)
+    return local_fiber(M, L, network.t)
 
 
 LOCAL_FIBER = Task(
@@ -93,7 +93,7 @@ def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, A
         raise InputError(ANY_RANK)
     from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
 
-    M, L = random_virtual_weights(network, given["seed"])
+    M, L = random_virtual_weights(network)
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
 
@@ -110,7 +110,7 @@ def _read_components(answer: Answer) -> FiberComponents:
 
 def will_not_finish(network: DeepNetwork) -> str:
     """The reason why engines are not asked about virtual weights of a network, or an empty string."""
-    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
+    if network.depth > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
         return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     return ""
 
@@ -128,7 +128,7 @@ def too_many_monomials(network: DeepNetwork) -> str:
     from agattn.geometry.identifiability.virtual_weights import monomials_of_network
 
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
-    as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
+    as_virtual = DeepNetwork((*network.dims[:1] * network.depth, network.dims[-1]), network.ranks, network.t)
     monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
     described = f"{network} expands at least {monomials:.0e} monomials; the limit is {MAX_MONOMIALS:.0e}"
     return described if monomials > MAX_MONOMIALS else ""
@@ -149,7 +149,7 @@ def _check_components(answer: Answer) -> None:
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
     from agattn.geometry.identifiability.virtual_weights import local_fiber, token_mixings
 
-    low, high = local_fiber(M, L, t, p=p)
+    low, high = local_fiber(M, L, t, p=p, seed=0)
     demand(
         any(low <= n <= high for n in dims),
         f"no component has the dimension of the fiber near the point, {low} to {high}",
@@ -187,7 +187,7 @@ COMPONENTS = Task(
 
 
 def _recovery_is_for_others(network: DeepNetwork) -> str:
-    if network.is_lightning or network.layers > 1 or network.skip or network.heads_by_layer != (1,):
+    if network.is_lightning or network.depth > 1 or network.skip or network.heads_by_layer != (1,):
         return "the recovery is for one normalized layer with one head and without skip connections"
     if network.normalization != "softmax":
         return "the recovery is known for the softmax and for the functions S that it names"
@@ -198,10 +198,10 @@ def _recovery_is_for_others(network: DeepNetwork) -> str:
     return ""
 
 
-def _recovered(network: DeepNetwork, seed: int) -> list[tuple[str, bool]]:
+def _recovered(network: DeepNetwork) -> list[tuple[str, bool]]:
     from agattn.geometry.identifiability.softmax import recovered_exactly
 
-    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t, seed)
+    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t)
 
 
 RECOVERY = Task(
@@ -223,7 +223,7 @@ def _too_large_for_balls(network: DeepNetwork) -> str:
 
 DIMENSION = Task(
     "dimension", "the dimension", DeepNetwork,
-    lambda network, seed: dimension(network, seed, force=True),
+    lambda network: dimension(network, force=True),
     evidence=lambda found: found.evidence,
     infeasible=_too_large_for_balls,
 )  # fmt: skip

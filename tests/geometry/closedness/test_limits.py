@@ -13,7 +13,7 @@ from agattn import DeepNetwork
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limits, zero_kinds
+from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limit_set, zero_kinds
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import vanishes, virtual_ranks
@@ -42,7 +42,7 @@ KNOWN = [(2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2), (3, 2, 3), (4, 1, 2)]
 @pytest.mark.parametrize(("d", "d_out", "t"), KNOWN)
 def test_limits_of_two_wide_layers_are_a_hypersurface(d, d_out, t):
     network = DeepNetwork((d, d, d_out), (d, d), t)
-    found = limits(network)
+    found = limit_set(network)
     assert found.dimension == found.upper_bound == 2 * d * d + d * d_out - 3
     assert dimension(network).lower_bound == found.dimension + 1
 
@@ -54,9 +54,9 @@ def test_limits_of_any_network_are_a_hypersurface_or_there_are_none(dims, t, lea
     assert is_closed(network) == (t == 1 or min(*dims[:2], *ranks[:2]) == 1)
     if is_closed(network):
         with pytest.raises(InputError, match="closed"):
-            limits(network)
+            limit_set(network)
     else:
-        assert limits(network).dimension == dimension(network).lower_bound - 1
+        assert limit_set(network).dimension == dimension(network).lower_bound - 1
 
 
 def test_a_pair_of_layers_is_the_last_that_sees_skew_parts():
@@ -67,7 +67,7 @@ def test_a_pair_of_layers_is_the_last_that_sees_skew_parts():
     with pytest.raises(InputError, match="from 1 to 1"):
         LimitMap(DeepNetwork((2, 2, 2), (2, 2), 2), 2)
     with pytest.raises(InputError, match="one head"):
-        limits(DeepNetwork((2, 2, 2), (2, 2), 2, skip=True))
+        limit_set(DeepNetwork((2, 2, 2), (2, 2), 2, skip=True))
     assert is_closed(DeepNetwork((2, 2, 2), (2, 2), 2, heads=2)) is None
 
 
@@ -308,7 +308,7 @@ def counted(network):
         beta = min(2 * a, e[i])
         total += beta * (2 * e[i] - beta + 1) // 2 if 1 in alpha[:i] else a * (2 * e[i] - a)
     sigma = min(dims[-1], e[-2])
-    for i in range(network.layers - 1, 0, -1):
+    for i in range(network.depth - 1, 0, -1):
         sigma = min(e[i], sigma + 2 * network.ranks[i])
         total += sigma * (e[i - 1] - e[i])
     return total
@@ -318,7 +318,7 @@ def tuples(network, weights):
     """The tuple of a function, and that of a limit, as vectors; N counts by k ∧ N ∧ q."""
     s, alpha = first_of_pair(network), virtual_ranks(network)
     L, of_function, of_limit = np.eye(network.dims[0]), [], []
-    for i in range(1, network.layers + 1):
+    for i in range(1, network.depth + 1):
         K, Q = weights[f"K_{i}"][0] @ L, weights[f"Q_{i}"][0] @ L
         M = K.T @ Q
         of_function.append(M + M.T if 1 in alpha[: i - 1] else M)
@@ -357,4 +357,4 @@ def test_functions_and_limits_depend_on_tuples_of_one_dimension(dims, ranks):
             columns.append([x.imag / 1e-30 for x in tuples(network, weights | {name: moved})])
     found = [int(np.linalg.matrix_rank(np.array(rows))) for rows in zip(*columns, strict=True)]
     assert found == [counted(network)] * 2
-    assert network_bound(network).value == counted(network) - network.layers
+    assert network_bound(network).value == counted(network) - network.depth
