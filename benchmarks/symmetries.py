@@ -68,7 +68,7 @@ def predicted(network: DeepNetwork) -> int:
     """How many generators are new by the three propositions of docs/networks/symmetries.md."""
     total, parallel, beta = 0, False, network.value_rank
     heads, ranks = network.heads_by_layer, network.ranks
-    for i in range(network.layers):
+    for i in range(network.depth):
         d, d_out, h, a = network.dims[i], network.dims[i + 1], heads[i], ranks[i]
         alone = i > 0 and not network.skip and heads[i - 1] == 1
         line = alone and (beta == 1 or (beta is None and network.dims[i - 1] == 1))

@@ -24,7 +24,18 @@ FILE = Path(__file__).with_name("kept.json.xz")
 #: What differs from run to run, or from machine to machine.
 VOLATILE = {"seconds", "python", "flint", "path", "versions", "key", "script_sha256", "files", "drawn"}
 #: What is otherwise now, by the words of a command, and why.
-CHANGED: dict[str, str] = {}
+CHANGED: dict[str, str] = {
+    **{
+        f"{command} --model FOLDER/{rule}.toml": "the factor between Q and V is given as one between K and V"
+        for command in ("symmetries", "singularities")
+        for rule in ("sum", "decay", "scalar-gate", "diagonal-gate")
+    },
+    **{
+        f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
+        for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
+    },
+    "singularities --model examples/llama.toml": "with rotations among the groups more is proved",
+}
 
 LAYERS = """
 -d 1 -o 1 | -d 1 -o 3 -a 2 | -d 2 -o 1 | -d 2 -o 1 -a 1 | -d 2 -o 2 | -d 2 -o 2 -a 1 | -d 2 -o 3 | -d 3 -o 1

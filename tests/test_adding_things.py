@@ -236,6 +236,8 @@ def without_the_layer(copy):
 def test_a_kind_of_layer(copy):
     """The example of the page is typed into a package that does not have the layer."""
     (written,) = [text for text in typed("layer.md", "@dataclass") if "class CrossAttention(" in text]
+    assert re.findall(r"^    def (\w+)", written, re.MULTILINE) == ["output_shape", "shapes", "evaluate"]
+    assert len(written.splitlines()) <= 30
     without_the_layer(copy)
     copy.run("-c", "import agattn as ag; assert not hasattr(ag, 'CrossAttention')")
     before = {name: (copy.folder / name).read_bytes() for name in copy.files()}

@@ -1,6 +1,5 @@
 """What programs rely on stays what ``contract.txt`` says, or the changelog tells what became of it."""
 
-import importlib
 import re
 from pathlib import Path
 
@@ -254,8 +253,3 @@ def test_the_help_of_a_command_says_what_its_status_1_says(name):
     said = re.search(r"Exit status: .*?; 1 (.*?);", " ".join(cli.get_command(None, name).help.split()))
     assert said is None or said[1] == COMMANDS[name].refused
     assert (said is None) == (COMMANDS[name].refused in ("", STATUSES[1]))
-
-
-def test_the_module_that_takes_the_place_of_a_verb_has_its_parameters(kept):
-    assert importlib.import_module("agattn.check") is ag.check
-    assert python_name("check") == kept.sections["ag.check"] == {"document": "position 1"}

@@ -24,7 +24,7 @@ from agattn.experiments.training.experiment import read_experiments
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
 from agattn.limits import log, takes
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -118,9 +118,9 @@ def test_nothing_that_is_shown_prints_as_python_does():
     results()
     values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Result"}
     values |= {kind.__name__ for kind in below(Layer)}
-    for kind in below(Result):
+    for kind in below(Described):
         if kind.__name__ not in values and kind.__module__.startswith("agattn"):
-            assert kind.__repr__ is Result.__repr__, kind
+            assert kind.__repr__ is Described.__repr__, kind
 
 
 def test_a_report_is_a_mapping_of_verdicts():

@@ -15,7 +15,7 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
 from pathlib import Path
@@ -44,7 +44,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.files import about_file
 from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -70,8 +70,6 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
-@printed_as("Point")
-@dataclass(frozen=True, repr=False)
 class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 
@@ -112,8 +110,7 @@ class RandomRows:
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RankResult(Result, name="rank"):
+class RankResult(Result, name="rank", eq=False):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     The gap compares pivots and Schur complement for balls, singular values for mpmath.
@@ -131,9 +128,7 @@ class RankResult(Result, name="rank"):
     upper_bound: Key[Count, "The rank is at most this."]
     lower_evidence: Evidence
     upper_evidence: Evidence
-    method: Key[
-        str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"], str)
-    ]
+    method: Key[str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"])]
     precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
     gap: Key[
         float | None,
@@ -142,17 +137,15 @@ class RankResult(Result, name="rank"):
     ]
     minor: Minor | BallMinor | None
     reason: str
-    blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
+    blocks: tuple[BlockProof, ...] = ()
     error: float = 0.0
     points: tuple[RankPoint, ...] = ()
 
-    @property
     @key
     def rank(self) -> Count | None:
         """The rank, or null where the bounds differ."""
         return self.lower_bound if self.lower_bound == self.upper_bound else None
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How lower_bound and upper_bound are known: the weaker of the two."""
@@ -548,9 +541,9 @@ def _in_floats_and_balls(rows: RandomRows) -> RankResult:
         found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
-            result = replace(found, upper_evidence=Evidence.NUMERICAL)
+            result = found.replace(upper_evidence=Evidence.NUMERICAL)
     if result.lower_bound >= target:
-        result = replace(result, upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
+        result = result.replace(upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
     return result
 
 

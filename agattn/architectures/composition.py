@@ -14,64 +14,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
-from agattn.architectures.layers import ADD, KEEP, TABLES, Attention, Layer, Shape, Step, listed
+from agattn.architectures.layered import Layered
+from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
-from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, positive_integer
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-
-
-@dataclass(frozen=True)
-class Place(Step):
-    """A step of a network, with the shape of its input."""
-
-    shape: Shape
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What the network calls the parameters, by what the layer calls them."""
-        return {letter: f"{letter}_{self.label}" for letter in self.layer.shapes(self.shape)}
-
-    def renamed(self, on: Iterable[Acted]) -> tuple[Acted, ...]:
-        """The parameter that a group acts on, under the name that it has in the network."""
-        return tuple(replace(acted, parameter=self.names[acted.parameter]) for acted in on)
-
-    @property
-    def is_matrix(self) -> bool:
-        """Whether this is X ↦ W X: linear in W and X, and with all changes of both ends taken up by W.
-
-        >>> from agattn.architectures.layers import Convolution, Linear
-        >>> network = Network([Linear(2), Linear(3, bias=True), Convolution(2, degree=1)], dim=3)
-        >>> [place.is_matrix for place in network.places]
-        [True, False, False]
-        """
-        layer, names = self.layer, tuple(self.names)
-        return (
-            len(names) == 1
-            and layer.mixes == "nothing"
-            and layer.degrees_in(self.shape, 0) == (1, (1,))
-            and (layer.rows(self.shape), layer.columns(self.shape)) == ({names[0]: -2}, {names[0]: -1})
-        )
-
-    @property
-    def power(self) -> int:
-        """r, if this takes every entry to the power r, with no parameters; else 0."""
-        return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
+from agattn.sheet.result import Described, Key, Meta, Named, Positive, key
 
 
 @dataclass(frozen=True, repr=False)
-class Input(Result, has_defaults=True):
+class Input(Described, has_defaults=True):
     """The size of the matrix X that a network takes."""
 
     dim: Key[Positive, "The number of rows of X."]
@@ -80,7 +37,7 @@ class Input(Result, has_defaults=True):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Result):
+class Network(Layered, Described):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -120,39 +77,6 @@ class Network(Result):
         object.__setattr__(self, "tokens", positive_integer("tokens", self.tokens))
         self._compiled  # noqa: B018  that the layers fit together
 
-    @cached_property
-    def _compiled(self) -> tuple[tuple[Place | str, ...], Shape]:
-        """The steps, each with the shape of its input, and the shape of the output."""
-        shape, kept, places = self.input_shape, [], list[Place | str]()
-        for i, layer in enumerate(self.layers, 1):
-            try:
-                for step in layer.steps(str(i)):
-                    if step == KEEP:
-                        kept.append(shape)
-                    elif step == ADD:
-                        if (before := kept.pop()) != shape:
-                            one, other = ("×".join(map(str, s)) for s in (before, shape))
-                            raise InputError(
-                                f"skip adds the input, {one}, to the output, {other}; they must be equal"
-                            )
-                    elif isinstance(step, Step):
-                        place = Place(step.layer, step.label, shape)
-                        shape, step = place.layer.output_shape(shape), place
-                    places.append(step)
-            except InputError as error:
-                raise InputError(f"layer {i}: {error}") from None
-        return tuple(places), shape
-
-    @property
-    def steps(self) -> tuple[Place | str, ...]:
-        """The steps in their order, with marks where an input is kept and where it is added."""
-        return self._compiled[0]
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """The steps, without the sums of skip connections."""
-        return tuple(place for place in self.steps if isinstance(place, Place))
-
     @property
     def t(self) -> int:
         """The number of tokens."""
@@ -162,106 +86,6 @@ class Network(Result):
     def input_shape(self) -> Shape:
         """The shape (d, t) of X."""
         return self.dim, self.tokens
-
-    @property
-    def output_shape(self) -> Shape:
-        """The shape of φ(X)."""
-        return self._compiled[1]
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters of the layers in their order."""
-        return {
-            place.names[letter]: shape
-            for place in self.places
-            for letter, shape in place.layer.shapes(place.shape).items()
-        }
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
-
-    @cached_property
-    def _degrees(self) -> tuple[int, Sequence[int]] | None:
-        """The degree in the weights, or more; and all degrees in X that may occur."""
-        inputs: _Degrees = {1}
-        weights = 0
-        kept: list[tuple[int, _Degrees]] = []
-        for place in self.steps:
-            if place == KEEP:
-                kept.append((weights, inputs))
-            elif place == ADD:
-                before, degrees = kept.pop()
-                weights, inputs = max(weights, before), _limited(inputs, degrees)
-            elif isinstance(place, Place):
-                found = place.layer.degrees_in(place.shape, weights)
-                if found is None:
-                    return None
-                weights, factors = found
-                inputs = _limited(*(_sums(inputs, factor) for factor in factors))
-                inputs = _limited(inputs, {0}) if "b" in place.names else inputs
-        return weights, inputs if isinstance(inputs, range) else tuple(sorted(inputs))
-
-    @property
-    def input_degrees(self) -> Sequence[int] | None:
-        """The degrees in X of monomials that may occur, or more; ``None`` if the network is normalized."""
-        return self._degrees and self._degrees[1]
-
-    @property
-    def degree(self) -> int | None:
-        """The degree of φ(X) in all weights and X, or more; ``None`` if the network is normalized."""
-        return self._degrees and self._degrees[0] + self._degrees[1][-1]
-
-    @property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """The known symmetries: those inside the layers, then those between two of them.
-
-        Between a layer that ends in a matrix and the next one that begins with matrices acts GL(d), also
-        across sums of tokens; if powers are between them a factor for each of the d neurons; and where a
-        filter slides along the entries of a token one factor for all. Biases and skip connections end this.
-        """
-        inside = (
-            replace(one, on=place.renamed(one.on))
-            for place in self.places
-            for one in place.layer.symmetries(place.shape)
-        )
-        return (*inside, *(one for wire in self.wires for one in wire.symmetries()))
-
-    @cached_property
-    def wires(self) -> tuple[Wire, ...]:
-        """Where a group acts between two places."""
-        found, last, power = [], None, 1  # the place whose rows can be changed, and the power in between
-        for place in self.steps:
-            if not isinstance(place, Place):
-                last = None
-            elif r := place.layer.passes():
-                power *= r
-            else:
-                if last is not None and last.layer.rows(last.shape) and place.layer.columns(place.shape):
-                    found.append(Wire(last, place, power))
-                last, power = place, 1
-        return tuple(found)
-
-    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """φ on a stack of inputs X, (n, d, t), as (n, ...), of the shape of the output.
-
-        Raises:
-            ValueError: if X does not have the network's shape.
-            TypeError: if the network is normalized and the scalars have no softmax.
-        """
-        if X.shape[1:] != self.input_shape:
-            raise ValueError(f"X has shape {X.shape[1:]}; the network takes {self.input_shape}")
-        kept = []
-        for place in self.steps:
-            if place == KEEP:
-                kept.append(X)
-            elif place == ADD:
-                X = arithmetic.clean(X + kept.pop())
-            elif isinstance(place, Place):
-                own = {letter: parameters[name] for letter, name in place.names.items()}
-                X = place.layer.evaluate(arithmetic, own, X)
-        return X
 
     @property
     def name(self) -> str:
@@ -290,104 +114,22 @@ class Network(Result):
         both are without effect.
         """
         layers = [one for one in self.layers if isinstance(one, Attention)]
-        kinds = {(one.skip, one.normalization, one.value_rank) for one in layers}
+        kinds = {(one.skip, one.normalization, one.temperature, one.value_rank) for one in layers}
         if not all(one.is_plain for one in layers):
             return None
         plain = all(one.mask == "none" and not one.rotary for one in layers)
         alone = self.t == 1 and all(one.mask in ("none", "causal") for one in layers)
         if len(layers) < len(self.layers) or len(kinds) > 1 or not (plain or alone):
             return None
-        ((skip, normalization, value_rank),) = kinds
+        ((skip, normalization, temperature, value_rank),) = kinds
         dims, ranks = (self.dim, *(one.out for one in layers)), tuple(one.rank for one in layers)
         heads = tuple(one.heads for one in layers)
-        return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, value_rank=value_rank)
+        return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, temperature, value_rank)
 
-    @property
     @key
     def input(self) -> Input:
         """What the first layer takes."""
         return Input(self.dim, self.tokens)
-
-
-#: More degrees than this are not told apart.
-_MOST_DEGREES = 1_000
-_Degrees = set[int] | range
-
-
-def _ends(degrees: _Degrees) -> tuple[int, int]:
-    """The least and the largest; a range may be too long to be gone through."""
-    return (degrees[0], degrees[-1]) if isinstance(degrees, range) else (min(degrees), max(degrees))
-
-
-def _limited(*parts: _Degrees) -> _Degrees:
-    """All degrees of these; all numbers from the least to the largest if there are very many."""
-    ends = [_ends(part) for part in parts]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if high - low > _MOST_DEGREES:
-        return range(low, high + 1)
-    return set().union(*parts)
-
-
-def _sums(degrees: _Degrees, count: int) -> _Degrees:
-    """The sums of n of these numbers; all numbers from the least to the largest if there are very many.
-
-    >>> _sums({1, 3}, 3), _sums({1, 3}, 3**9)
-    ({9, 3, 5, 7}, range(19683, 59050))
-    """
-    low, high = (count * end for end in _ends(degrees))
-    if low == high:
-        return {low}
-    if high - low > _MOST_DEGREES:
-        return range(low, high + 1)
-    total = {0}
-    for _ in range(count):
-        total = {one + other for one in total for other in degrees}
-    return total
-
-
-@dataclass(frozen=True)
-class Wire:
-    """The rows of one place, the columns of a later place, and the power between them."""
-
-    before: Place
-    after: Place
-    power: int
-
-    @property
-    def width(self) -> int:
-        """The number of rows."""
-        return self.before.layer.output_shape(self.before.shape)[0]
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """GL(d), a factor for each row, or one for all."""
-        rows = self.before.layer.rows(self.before.shape)
-        columns = self.after.layer.columns(self.after.shape)
-        ends = {self.before.names[k]: axis for k, axis in rows.items() if axis is not None}
-        begins = {self.after.names[k]: axis for k, axis in columns.items() if axis is not None}
-        if not ends or not begins:
-            given = (Acted(self.before.names[name]) for name in rows)
-            taken = (Acted(self.after.names[name], weight=-self.power) for name in columns)
-            return (Symmetry("scaling", 1, (*given, *taken)),)
-        if self.power == 1:
-            left = (Acted(name, axis) for name, axis in ends.items())
-            right = (Acted(name, axis, True) for name, axis in begins.items())
-            return (Symmetry("GL(d)", self.width, (*left, *right)),)
-        return tuple(
-            Symmetry(
-                "neuron",
-                1,
-                (
-                    *(Acted(name, index=_line(axis, j)) for name, axis in ends.items()),
-                    *(Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items()),
-                ),
-            )
-            for j in range(self.width)
-        )
-
-
-def _line(axis: int, j: int) -> tuple[Any, ...]:
-    """The index of the j-th part along an axis, which is counted from the end."""
-    return (..., j, *[slice(None)] * (-axis - 1))
 
 
 #: Half a minute for the bounds of a dimension, which take longer than in proportion.

@@ -1,8 +1,8 @@
 r"""The groups that leave a model as it is, read off from the contractions that the model computes.
 
 A model contracts its parameter arrays with each other and with the input. :func:`contractions` evaluates the
-model on shapes alone, and writes down every contraction as an edge of a graph (networkx). The nodes of the
-graph are the axes of the parameter arrays. Cutting the model along an axis gives a group:
+model on shapes alone, and writes down every contraction as an edge of a graph. The nodes of the graph are
+the axes of the parameter arrays. Cutting the model along an axis gives a group:
 
 - two axes are contracted with each other, and with nothing else: GL(n) acts, by g on one and by g⁻ᵀ on the
   other. If a chain of these contractions leads from an axis back to the same axis in an odd number of steps,
@@ -20,6 +20,11 @@ where it contracts four arrays (K, Q, O, P), only factors of each head are left.
 Every group that is found leaves the function as it is: the equations say so. A model may have more
 symmetries, which contractions do not show.
 
+*Orientation.* A group acts by g itself on the rows of the last array on whose rows it acts: on Q of KᵀQ, on
+P of O P. Where it acts on no rows, it acts by g on the first array.
+
+The same evaluation gives the degrees of the model.
+
 >>> from agattn.architectures import Attention, Network, Perceptron
 >>> [str(group) for group in gauge_groups(Network([Attention(2, rank=2)], dim=3, tokens=2))]
 ['GL(2) on K_1, Q_1', 'scaling on K_1, V_1']
@@ -31,24 +36,38 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, count, product
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, chain, count, product
 from math import lcm, prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic
-from agattn.architectures.protocol import Architecture
+from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.architectures.degrees import CONSTANT, INPUT, PARAMETER, Degrees
 from agattn.architectures.symmetry import Acted, Symmetry
 
-if TYPE_CHECKING:
-    import networkx
-
+Vertex = TypeVar("Vertex", bound=Hashable)
 Node = tuple[str, int]  # a parameter array, and one of its axes
+
+
+class Evaluated(Protocol):
+    """What can be evaluated: an architecture, a layer, or a function of parameters."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The parameters with their shapes."""
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape of X."""
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The values on a stack of inputs."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +143,7 @@ class Contractions:
             and how many pairs: the first ones.
         met: pairs of axes, contracted with each other and with no third array, whether a group acts or not.
         pinned: the axes whose indices are told apart: by the input, a constant, an index or the output.
+        degrees: of the output; ``None`` if it is no polynomial.
     """
 
     joined: list[tuple[Node, Node, bool, frozenset[tuple[int, int]]]] = field(default_factory=list)
@@ -133,6 +153,7 @@ class Contractions:
     pinned: set[Node] = field(default_factory=set)
     turned: dict[Node, int] = field(default_factory=dict)
     met: list[tuple[Node, Node, frozenset[tuple[int, int]]]] = field(default_factory=list)
+    degrees: Degrees | None = None
     labels: Iterator[int] = field(default_factory=count)
 
     def join(self, one: tuple[ArrayFactor, int], other: tuple[ArrayFactor, int], dual: bool) -> None:
@@ -195,11 +216,13 @@ class Shadow:
     Attributes:
         axes: its axes.
         factors: the arrays of which every entry is a product, up to the input.
+        degrees: of the entries; ``None`` if they are no polynomials.
     """
 
     record: Contractions
     axes: tuple[Axis, ...]
     factors: Factors
+    degrees: Degrees | None
     __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     @property
@@ -288,7 +311,8 @@ class Shadow:
         for x, y in zip(one.axes, other.axes, strict=True):
             axes.append(self._summed(x, y))
         self.record.equal(one.factors, other.factors, axes)
-        return Shadow(self.record, tuple(axes), one.factors)
+        degrees = one.degrees and other.degrees and one.degrees + other.degrees
+        return Shadow(self.record, tuple(axes), one.factors, degrees)
 
     __radd__ = __sub__ = __rsub__ = __add__
 
@@ -311,24 +335,31 @@ def _label(place: Spot | None, label: int) -> int:
 
 def shadow(record: Contractions, value: Any) -> Shadow:
     """A constant, whose entries have no factors; a shadow as it is."""
-    if isinstance(value, Shadow):
-        return value
-    axes = (Axis(next(record.labels), n, is_fixed=n > 1) for n in np.shape(value))
-    return Shadow(record, tuple(axes), {})
+    return value if isinstance(value, Shadow) else _known(record, np.shape(value), CONSTANT)
+
+
+def _known(record: Contractions, shape: Iterable[int], degrees: Degrees) -> Shadow:
+    """A constant or the input."""
+    axes = (Axis(next(record.labels), n, is_fixed=n > 1) for n in shape)
+    return Shadow(record, tuple(axes), {}, degrees)
 
 
 def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
     """Two values with as many axes, which have the same labels and, after broadcasting, the same sizes."""
     record, ndim = one.record, max(one.ndim, other.ndim)
-    sides = []
-    sizes = np.broadcast_shapes(one.shape, other.shape)
-    labels = [next(record.labels) for _ in range(ndim)]
+    padded = []
     for side in (one, other):
         missing = [Axis(next(record.labels), 1) for _ in range(ndim - side.ndim)]
-        side = replace(side, axes=(*missing, *side.axes))
+        padded.append(replace(side, axes=(*missing, *side.axes)))
+    sizes = [x if y == 1 else y for x, y in zip(*(side.shape for side in padded), strict=True)]
+    labels = [next(record.labels) for _ in range(ndim)]
+    sides = []
+    for side in padded:
         for axis, size in zip(side.axes, sizes, strict=True):
             if axis.size < size and axis.factors:
                 raise NotImplementedError("an axis of parameters is broadcast")
+            if axis.size not in (1, size):
+                raise ValueError(f"arrays of the shapes {one.shape} and {other.shape} do not fit together")
         side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
         axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
         sides.append(replace(side, axes=tuple(axes)))
@@ -364,7 +395,7 @@ class ShadowArithmetic(Arithmetic):
         for axis in axes:
             if axis.is_fixed:  # and stays so: it is pinned where it is summed, indexed or put out
                 self.record.split.update(axis.nodes)
-        return Shadow(self.record, axes, _sum(one.factors, other.factors))
+        return self._product(one, other, axes)
 
     def matmul(self, a: Any, b: Any) -> Shadow:
         """The product of stacks of matrices: entrywise products along the stacks, and a contraction."""
@@ -372,7 +403,11 @@ class ShadowArithmetic(Arithmetic):
         # (..., m, k) and (..., k, n) as (..., m, k, 1) and (..., 1, k, n)
         one, other = aligned(one[..., None], other[..., None, :, :])
         axes = tuple(_together(x, y) for x, y in zip(one.axes, other.axes, strict=True))
-        return Shadow(self.record, axes, _sum(one.factors, other.factors)).sum(-2)
+        return self._product(one, other, axes).sum(-2)
+
+    def _product(self, one: Shadow, other: Shadow, axes: tuple[Axis, ...]) -> Shadow:
+        degrees = one.degrees and other.degrees and one.degrees * other.degrees
+        return Shadow(self.record, axes, _sum(one.factors, other.factors), degrees)
 
     def turned_products(self, keys: Any, queries: Any, powers: Any) -> Shadow:
         """The rows of both are contracted, up to rotations of pairs of rows, which have the same factors."""
@@ -391,7 +426,7 @@ class ShadowArithmetic(Arithmetic):
         self.record.equal(a.factors, {}, a.axes)
         for axis in a.axes:
             self.record.split.update(axis.nodes)
-        return replace(a, factors={})
+        return replace(a, factors={}, degrees=None)
 
     def normalized(self, a: Shadow, coefficient: Any, seen: Any = None) -> Shadow:
         """As :meth:`softmax`: no factors are left."""
@@ -410,7 +445,7 @@ class ShadowArithmetic(Arithmetic):
         raise NotImplementedError("arrays put together along an axis")
 
 
-def contractions(architecture: Architecture) -> Contractions:
+def contractions(architecture: Evaluated) -> Contractions:
     """All contractions of a model, from one evaluation on shapes.
 
     Raises:
@@ -422,8 +457,8 @@ def contractions(architecture: Architecture) -> Contractions:
         labels = [next(record.labels) for _ in shape]
         factor = ArrayFactor(name, tuple(map(Spot, labels)))
         axes = (Axis(x, n, ((factor, k),)) for k, (x, n) in enumerate(zip(labels, shape, strict=True)))
-        parameters[name] = Shadow(record, tuple(axes), {factor: 1})
-    X = shadow(record, np.broadcast_to(0, (1, *architecture.input_shape)))
+        parameters[name] = Shadow(record, tuple(axes), {factor: 1}, PARAMETER)
+    X = _known(record, (1, *architecture.input_shape), INPUT)
     try:
         out = architecture.evaluate(ShadowArithmetic(record), parameters, X)
     except (AttributeError, TypeError) as error:  # an operation that arrays have, and shadows do not
@@ -433,6 +468,7 @@ def contractions(architecture: Architecture) -> Contractions:
             record.close(axis)
             record.pinned.update(axis.nodes)
     record.equal(out.factors, {}, out.axes)
+    record.degrees = out.degrees
     return record
 
 
@@ -454,60 +490,75 @@ class Cut:
     along: tuple[dict[Node, int], ...]
 
 
-def graph(record: Contractions) -> networkx.Graph:
-    """The axes with both signs as nodes, (axis, dual), and the contractions as edges between them."""
-    import networkx
+def components(edges: Iterable[tuple[Vertex, Vertex, bool]]) -> Iterator[tuple[dict[Vertex, bool], bool]]:
+    """The connected components of a graph, whose edges change a sign or keep it.
 
-    found = networkx.Graph()
-    for one, other, dual, _ in record.joined:
-        for sign in (False, True):
-            found.add_edge((one, sign), (other, sign != dual))
-    return found
-
-
-def cuts(architecture: Architecture, record: Contractions) -> tuple[list[Cut], set[Node]]:
-    """The axes that GL(n) or O(n) acts on, and those on which only diagonal matrices do."""
-    import networkx
-
-    signed, found = graph(record), list[Cut]()
-    shapes, split = architecture.shapes, set(record.split)
-    components = [{node for node, _ in one} for one in networkx.connected_components(signed)]
-    for nodes in components:
-        if nodes & split:
-            split |= nodes
-    for nodes in components:
-        first = min(nodes)
-        if nodes & (split | record.fixed) or any(first in cut.sides for cut in found):
+    Of each component these are its vertices with their signs, and whether some way back changes the sign.
+    """
+    neighbours = defaultdict[Vertex, list[tuple[Vertex, bool]]](list)
+    for one, other, changes in edges:
+        neighbours[one].append((other, changes))
+        neighbours[other].append((one, changes))
+    seen = set[Vertex]()
+    for start in neighbours:
+        if start in seen:
             continue
-        sides = dict.fromkeys(nodes, False)
-        sides.update(networkx.node_connected_component(signed, (first, False)))
-        is_orthogonal = networkx.has_path(signed, (first, False), (first, True))
-        name, axis = first
-        along = tuple(_families(nodes, record, split))
-        found.append(Cut(sides, shapes[name][axis], is_orthogonal, along))
+        signs, is_twisted, waiting = {start: False}, False, [start]
+        while waiting:
+            vertex = waiting.pop()
+            for other, changes in neighbours[vertex]:
+                sign = signs[vertex] != changes
+                if other not in signs:
+                    signs[other] = sign
+                    waiting.append(other)
+                is_twisted |= signs[other] != sign
+        seen |= signs.keys()
+        yield signs, is_twisted
+
+
+def cuts(architecture: Evaluated, record: Contractions) -> tuple[list[Cut], set[Node]]:
+    """The axes that GL(n) or O(n) acts on, and those on which only diagonal matrices do."""
+    shapes, split, found = architecture.shapes, set(record.split), list[Cut]()
+    joined = list(components((one, other, dual) for one, other, dual, _ in record.joined))
+    for sides, _ in joined:
+        if sides.keys() & split:
+            split |= sides.keys()
+    for sides, is_orthogonal in joined:
+        if not sides.keys() & (split | record.fixed):
+            name, axis = next(iter(sides))
+            along = tuple(_families(set(sides), record, split))
+            found.append(Cut(_oriented(sides, shapes), shapes[name][axis], is_orthogonal, along))
     return found, split
+
+
+def _oriented(sides: Mapping[Node, bool], shapes: Mapping[str, tuple[int, ...]]) -> dict[Node, bool]:
+    """The same with the sign that the orientation asks for."""
+    order = {name: number for number, name in enumerate(shapes)}
+    nodes = sorted(sides, key=lambda node: (order[node[0]], node[1]))
+    rows = [(name, axis) for name, axis in nodes if axis == len(shapes[name]) - 2]
+    leading = rows[-1] if rows else nodes[0]
+    return {node: dual != sides[leading] for node, dual in sides.items()}
 
 
 def _families(nodes: set[Node], record: Contractions, split: set[Node]) -> Iterator[dict[Node, int]]:
     """The split axes that run along all contractions of a cut: for each its place in each of the arrays."""
-    import networkx
-
     joined = [(one, other, along) for one, other, _, along in record.joined if one in nodes]
-    running = networkx.Graph()
-    for one, other, along in joined:
-        running.add_edges_from(
-            ((one, k), (other, m)) for k, m in along if {(one[0], k), (other[0], m)} <= split
-        )
-    for family in networkx.connected_components(running):
-        places = dict(family)
+    running = (
+        ((one, k), (other, m), False)
+        for one, other, along in joined
+        for k, m in along
+        if {(one[0], k), (other[0], m)} <= split
+    )
+    for family, _ in components(running):
+        places = dict(family.keys())
         everywhere = all(
-            any({(one, k), (other, m)} <= family for k, m in along) for one, other, along in joined
+            any({(one, k), (other, m)} <= family.keys() for k, m in along) for one, other, along in joined
         )
         if len(family) == len(places) == len(nodes) and everywhere:
             yield places
 
 
-Row = dict[int, Fraction]  # a linear form: coefficients by unknown
+Row = dict[int, Fraction | int]  # a linear form: coefficients by unknown
 
 
 @dataclass(frozen=True)
@@ -560,7 +611,7 @@ class Exponents:
         labels = sorted({p.label for _, places, _ in parts for p in places if p.label is not None})
         for index in product(*(range(sizes[label]) for label in labels)):
             at = dict(zip(labels, index, strict=True))
-            row = defaultdict[int, Fraction](Fraction)
+            row = defaultdict[int, int](int)
             for array, places, times in parts:
                 chosen = [p.start + p.step * at[p.label] if p.label is not None else p.start for p in places]
                 row[self.unknown(array, chosen)] += times
@@ -570,23 +621,24 @@ class Exponents:
 class ExponentEquations:
     """Linear equations Σ cᵢ uᵢ = 0 over ℚ, each solved for its last unknown."""
 
-    def __init__(self) -> None:
-        self.solved: dict[int, Row] = {}  # an unknown, as a linear form of unknowns before it
+    def __init__(self, solved: Mapping[int, Row] | None = None) -> None:
+        self.solved: dict[int, Row] = dict(solved or {})  # an unknown, as a linear form of unknowns before it
 
     def reduced(self, row: Row) -> Row:
         """A linear form in the unknowns that are left."""
         waiting, left = dict(row), Row()
-        while waiting:
-            unknown = max(waiting)
-            x = waiting.pop(unknown)
+        queue = [-unknown for unknown in waiting]
+        heapify(queue)  # a row may have an entry for each of very many neurons
+        while queue:
+            unknown = -heappop(queue)
+            x = waiting.pop(unknown, 0)
             if unknown not in self.solved:
-                left[unknown] = x
+                left |= {unknown: x} if x else {}
                 continue
-            for other, y in self.solved[unknown].items():
-                if total := waiting.get(other, 0) + x * y:
-                    waiting[other] = total
-                else:
-                    waiting.pop(other, None)
+            for other, y in self.solved[unknown].items() if x else ():
+                if other not in waiting:
+                    heappush(queue, -other)
+                waiting[other] = waiting.get(other, 0) + x * y
         return left
 
     def add(self, row: Row) -> bool:
@@ -596,25 +648,37 @@ class ExponentEquations:
             return False
         pivot = max(left)
         x = left.pop(pivot)
-        self.solved[pivot] = {unknown: -y / x for unknown, y in left.items()}
+        factor = -x if abs(x) == 1 else Fraction(-1) / x  # whole numbers where that is enough
+        self.solved[pivot] = {unknown: y * factor for unknown, y in left.items()}
         return True
 
     def solutions(self, unknowns: int) -> list[Row]:
-        """A basis of the solutions, one for each unknown that is left free."""
-        found: dict[int, Row] = {u: {u: Fraction(1)} for u in range(unknowns) if u not in self.solved}
+        """A basis of the solutions, each with an unknown that the others do not have, as late as can be."""
+        found: dict[int, Row] = {u: {u: 1} for u in range(unknowns) if u not in self.solved}
         for unknown in sorted(self.solved):
-            for free, x in self.reduced({unknown: Fraction(1)}).items():
+            for free, x in self.reduced({unknown: 1}).items():
                 found[free][unknown] = x
-        return list(found.values())
+        basis = ExponentEquations()
+        for row in found.values():
+            basis.add(row)
+        solutions = list[Row]()
+        for last in sorted(basis.solved):
+            solutions.append({u: -x for u, x in basis.reduced(basis.solved[last]).items()})
+            solutions[-1][last] = 1
+        return solutions
 
 
-def gauge_groups(architecture: Architecture) -> list[Symmetry]:
+def gauge_groups(architecture: Evaluated) -> list[Symmetry]:
     """The groups that the contractions of a model show: GL(n), O(n), and factors.
 
     Raises:
         NotImplementedError: if the model computes something that this module has no rule for.
     """
-    record = contractions(architecture)
+    return groups_of(architecture, contractions(architecture))
+
+
+def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
+    """The same from contractions that are known."""
     found, split = cuts(architecture, record)
     shapes = architecture.shapes
     exponents = Exponents(shapes, split)
@@ -624,14 +688,19 @@ def gauge_groups(architecture: Architecture) -> list[Symmetry]:
             system.add(row)
     groups = list[Symmetry]()
     known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
+    without = ExponentEquations(system.solved)  # and with no factors where these centers can take them away
     for cut in found:
         for group in _matrix_groups(cut, shapes):
             turned = [record.turned[node] for node in cut.sides if node in record.turned]
             groups += _complex_numbers(group, turned[0]) if turned else [group]
             if not group.is_orthogonal:
                 known.add(_center(group, exponents))
-    for solution in system.solutions(exponents.first[""]):
-        if known.add(solution):
+                without.add({_first_factor(group.leading, exponents): 1})
+    unknowns = exponents.first[""]
+    missing = unknowns - len(system.solved) - len(known.solved)
+    for solution in chain.from_iterable(one.solutions(unknowns) for one in (without, system)):
+        if missing and known.add(solution):
+            missing -= 1
             groups.append(_scaling(solution, exponents))
     return groups
 
@@ -673,10 +742,10 @@ def _complex_numbers(group: Symmetry, pairs: int) -> Iterator[Symmetry]:
 
     for k in range(0, 2 * pairs, 2):
         on = part(k, k + 2)
-        yield Symmetry("O(2)", 2, on, is_orthogonal=True)
         if not group.is_orthogonal:
-            factors = (replace(one, axis=None, dual=False, weight=-1 if one.dual else 1) for one in on)
+            factors = (replace(one, axis=None, dual=False, weight=1 if one.dual else -1) for one in on)
             yield Symmetry("scaling", 1, tuple(factors))
+        yield Symmetry("O(2)", 2, on, is_orthogonal=True)
     if still := group.size - 2 * pairs:
         name = f"{'O' if group.is_orthogonal else 'GL'}({still})"
         yield Symmetry(name, still, part(2 * pairs, group.size), is_orthogonal=group.is_orthogonal)
@@ -693,13 +762,20 @@ def _center(group: Symmetry, exponents: Exponents) -> Row:
         )
         for index in product(*ranges):
             unknown = exponents.unknown(acted.parameter, index)
-            row[unknown] = row.get(unknown, Fraction()) + (-1 if acted.dual else 1)
+            row[unknown] = row.get(unknown, 0) + (-1 if acted.dual else 1)
     return {unknown: x for unknown, x in row.items() if x}
+
+
+def _first_factor(acted: Acted, exponents: Exponents) -> int:
+    """The unknown of the first entry that a group acts on."""
+    index = (acted.index[k] for k in exponents.axes(acted.parameter))
+    return exponents.unknown(acted.parameter, [i if isinstance(i, int) else 0 for i in index])
 
 
 def _scaling(solution: Row, exponents: Exponents) -> Symmetry:
     """A solution as a group of factors, with whole exponents."""
     whole, on = lcm(*(x.denominator for x in solution.values())), []
+    whole = whole if solution[min(solution)] > 0 else -whole
     for unknown in sorted(solution):
         array, index = exponents.place(unknown)
         part = _part(exponents.shapes[array], dict(zip(exponents.axes(array), index, strict=True)))

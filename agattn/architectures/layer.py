@@ -10,18 +10,18 @@ M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import Architecture
-from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
-from agattn.sheet.result import Key, Positive, Result
+from agattn.sheet.result import Described, Key, Positive
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Result):
+class SingleLayer(Described):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
@@ -114,7 +114,7 @@ class SingleLayer(Result):
 
     @property
     def degree(self) -> int:
-        """The degree 6 of φ(X): one in each of K, Q and V, three in X."""
+        """The degree of φ(X): one in each of K, Q and V, three in X."""
         return 6
 
     @property
@@ -130,9 +130,10 @@ class SingleLayer(Result):
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """GL(a) on (K, Q) and the scaling of A against V (HMK, Lemma 3.1 and Theorem 3.2)."""
-        keys, queries = Acted("K", -2, dual=True), Acted("Q", -2)
-        scaling = Symmetry("scaling", 1, (Acted("K"), Acted("V", weight=-1)))
-        return Symmetry("GL(a)", self.a, (keys, queries)), scaling
+        return tuple(
+            replace(group, on=tuple(replace(one, parameter=one.parameter[0], index=()) for one in group.on))
+            for group in self.as_network().symmetries
+        )
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs X, (n, d, t), as (n, d', t)."""
@@ -248,11 +249,7 @@ def as_layer(architecture: Architecture) -> SingleLayer | None:
     if isinstance(architecture, SingleLayer):
         return architecture
     network = architecture.as_network()
-    if (
-        network is None
-        or network.layers > 1
-        or network != DeepNetwork(network.dims, network.ranks, network.t)
-    ):
+    if network is None or network.depth > 1 or network != DeepNetwork(network.dims, network.ranks, network.t):
         return None
     (d, d_out), (a,) = network.dims, network.ranks
     return SingleLayer(d, d_out, a, network.t)

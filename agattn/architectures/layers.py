@@ -13,7 +13,7 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
@@ -22,17 +22,14 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
 
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
-from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Key, Meta, Positive, Result, Written, document
+from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
 
 Shape = tuple[int, int]
-#: Degrees in the weights and in the inputs; ``None`` where something is no polynomial.
-Degrees = tuple[int, int]
 Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
 
 
@@ -50,11 +47,11 @@ Steps = Iterator[Step | str]
 
 
 @dataclass(frozen=True)
-class Layer(Result):
-    """What all layers have in common; one whose map is that of its steps has no more than those.
+class Layer(Described):
+    """What all layers have in common: a layer is its ``output_shape``, ``shapes`` and ``evaluate``.
 
-    ``rows`` and ``columns`` are axes of parameters. A change of the output by an invertible matrix g acts on
-    ``rows``, and a change of the input acts on ``columns``: by g, or by g⁻ᵀ.
+    One whose map is that of its steps has no more than those. The other methods make bounds better. Degrees
+    and groups are derived (:mod:`agattn.architectures.derived`).
     """
 
     #: What a model file calls it.
@@ -79,29 +76,6 @@ class Layer(Result):
         """The parameters by letter with their shapes, for this shape of the input."""
         return {}
 
-    def degrees(self, weights: int, inputs: int) -> Degrees | None:
-        """The degrees of the output, for an input of these degrees.
-
-        A layer whose degrees depend on the number of tokens defines :meth:`degrees_in` instead.
-        """
-        raise NotImplementedError
-
-    def degrees_in(self, shape: Shape, weights: int) -> tuple[int, Collection[int]] | None:
-        """The degree of the output in all weights, and the degrees of its monomials in the input.
-
-        The input has this shape and is of degree ``weights`` in the weights. Both may be more than occur.
-        """
-        found = self.degrees(weights, 1)
-        return found and (found[0], (found[1],))
-
-    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
-        """The known groups that act on the parameters of this layer alone."""
-        return ()
-
-    def alike(self) -> tuple[str, ...]:
-        """The parameters whose first two parts may be equal, so that summands such as heads are alike."""
-        return ()
-
     @property
     def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
         """On which further tokens of the input a token of the output may depend.
@@ -118,18 +92,6 @@ class Layer(Result):
     def reduced(self, shape: Shape) -> Layer:
         """A layer with the same functions, up to their limits, and sizes not larger than needed."""
         return self
-
-    def passes(self) -> int:
-        """r, if a factor c of a row of the input becomes a factor c^r of that row of the output; else 0."""
-        return 0
-
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The axes on which a change of basis of the output acts; ``None`` where only factors can act."""
-        return {}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The axes on which a change of basis of the input acts; ``None`` where only factors can act."""
-        return {}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The output on a stack of inputs, with parameters by letter."""
@@ -158,7 +120,7 @@ class Layer(Result):
 
 
 def _plain(value: Any) -> object:
-    if isinstance(value, Result):
+    if isinstance(value, Described):
         return value.as_json()
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
@@ -201,6 +163,21 @@ def _one_of(*choices: str) -> Callable[[str, object], Any]:
         return value
 
     return read
+
+
+def positive_number(name: str, value: Any) -> float:
+    """A number above 0, an int or else a float.
+
+    Raises:
+        InputError: if it is none.
+    """
+    try:
+        usable = 0 < value < float("inf")
+    except TypeError:
+        usable = False
+    if not usable:
+        raise InputError(f"{name} is {shown(value)}; it must be a number above 0")
+    return value if isinstance(value, (int, float)) else float(value)
 
 
 def _mask(name: str, value: object) -> Mask:
@@ -276,6 +253,9 @@ class Attention(Layer):
     q_latent: Key[Positive | None, "The rows of D, if queries are read from D X; null if they are not."] = (
         field(default=None, kw_only=True)
     )
+    temperature: Key[float, "The T by which the scores of a normalized layer are divided.", Meta(gt=0)] = (
+        field(default=1.0, kw_only=True)
+    )
 
     type: ClassVar[str] = "attention"
 
@@ -283,7 +263,7 @@ class Attention(Layer):
         _check(
             self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
             mask=_mask, rotary=_rotary, skip=_boolean, normalization=read_normalization,
-            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none,
+            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none, temperature=positive_number,
         )  # fmt: skip
         if self.rotary is True and self.rank % 2:
             raise InputError(
@@ -362,69 +342,10 @@ class Attention(Layer):
             {values: (g, self.out, r)} if b is None else {"O": (*own, self.out, b), values: (g, b, r)}
         )
 
-    def degrees(self, weights: int, inputs: int) -> Degrees | None:
-        """Three times those of the input, and one for each matrix."""
-        if self.normalization != "none":
-            return None
-        own = 3 if self.value_rank is None else 4
-        own += 2 * (self.kv_latent is not None) + (self.q_latent is not None)
-        return 3 * weights + own, 3 * inputs
-
     def as_json(self) -> dict[str, Any]:
-        """The table of a model file that gives this layer; groups and latents only where there are some."""
-        found, ours = super().as_json(), ("kv_heads", "kv_latent", "q_latent")
-        return {key: value for key, value in found.items() if key not in ours or value is not None}
-
-    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
-        """The groups inside of the layer.
-
-        For each K there is GL(a), or factors of the pairs of rows that are turned, and GL of those that are
-        not. For each P there is GL(β). GL(s) mixes the s heads of a group, and a factor is moved from A to V
-        of a head of its own; a softmax has neither. GL(r) and GL(ρ) act on latents. With rotary positions
-        rotations of the pairs leave the function as well, which :mod:`agattn.architectures.contractions`
-        finds.
-        """
-        result: list[Symmetry] = []
-        K, Q, values = self._names
-        for group in range(self.groups):
-            for first in range(0, 2 * self.pairs, 2):
-                scaled = self._rows_of(group, first, first + 2)
-                result.append(Symmetry("scaling", 1, (scaled[0], replace(scaled[1], weight=-1))))
-            if (still := self.rank - 2 * self.pairs) == self.rank:
-                keys, queries = Acted(K, -2, True, (group,)), Acted(Q, -2, False, (group,))
-                result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
-            elif still:
-                rest = slice(2 * self.pairs, self.rank)
-                heads = (slice(None),) if self.is_grouped else ()
-                both = Acted(K, -2, True, (group, rest)), Acted(Q, -2, False, (group, *heads, rest))
-                result.append(Symmetry("GL(a)", still, both))
-            if self.value_rank is not None:
-                factors = Acted("O", -1, True, (group,)), Acted(values, -2, False, (group,))
-                result.append(Symmetry("GL(β)", self.value_rank, factors))
-            if self.normalization == "none" and self.is_grouped:
-                mixed = Acted(Q, -3, False, (group,)), Acted("O", -3, True, (group,))
-                result.append(Symmetry("GL(s)", self.heads // self.groups, mixed))
-            elif self.normalization == "none":
-                (last,) = self.rows(shape)
-                scaled = Acted(K, index=(group,)), Acted(last, index=(group,), weight=-1)
-                result.append(Symmetry("scaling", 1, scaled))
-        if self.kv_latent is not None:
-            read = Acted("C", -2), Acted(K, -1, True), Acted(values, -1, True)
-            result.append(Symmetry("GL(r)", self.kv_latent, read))
-        if self.q_latent is not None:
-            result.append(Symmetry("GL(ρ)", self.q_latent, (Acted("D", -2), Acted(Q, -1, True))))
-        return tuple(result)
-
-    def _rows_of(self, group: int, start: int, stop: int) -> tuple[Acted, Acted]:
-        """Rows of K and of all queries of a group."""
-        K, Q, _ = self._names
-        rows = slice(start, stop), slice(None)
-        heads = (slice(None),) if self.is_grouped else ()
-        return Acted(K, index=(..., group, *rows)), Acted(Q, index=(..., group, *heads, *rows))
-
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads, or several groups of them."""
-        return self._names[:2] if self.groups > 1 else ()
+        """The table of a model file that gives this layer; what is not always there only where it is."""
+        usual = {"kv_heads": None, "kv_latent": None, "q_latent": None, "temperature": 1}
+        return {key: x for key, x in super().as_json().items() if key not in usual or x != usual[key]}
 
     @property
     def mixes(self) -> Literal["tokens", "order"]:
@@ -456,16 +377,6 @@ class Attention(Layer):
             kv_latent=r if latents[0] else None, q_latent=rho if latents[1] else None,
         )  # fmt: skip
 
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The rows of V, or of O."""
-        return {self._names[2] if self.value_rank is None else "O": -2}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The columns of what reads the input: K, Q, and V or P; C and D in place of those behind latents."""
-        keys, queries, values = self._names
-        first = "D" if self.q_latent else queries
-        return dict.fromkeys(("C", first) if self.kv_latent else (keys, first, values), -1)
-
     def _seen(self, t: int) -> Array:
         """The mask as a matrix of ints."""
         import numpy as np
@@ -493,6 +404,7 @@ class Attention(Layer):
             W = mul(keys.swapaxes(-1, -2), queries)
         mask = None if self.mask == "none" else self._seen(X.shape[-1])
         if self.normalization != "none":
+            W = W if self.temperature == 1 else W / self.temperature
             W = weights_of(arithmetic, W, self.normalization, None if mask is None else mask.astype(bool))
         elif mask is not None:
             W = arithmetic.times(W, arithmetic.constant(mask))
@@ -622,55 +534,9 @@ class Recurrence(Layer):
         found: dict[str, tuple[int, ...]] = {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
         return found | ({self._gate: gates[self._gate]} if self._gate else {})
 
-    def degrees_in(self, shape: Shape, weights: int) -> tuple[int, Collection[int]]:
-        """From the first token, with V, K and Q, to the last one: every rule multiplies the state."""
-        first = 4 if self.rule == "gated-delta" else 3
-        steps = {"sum": (0, 0), "decay": (1, 0), "delta": (2, 2), "gated-delta": (3, 3)}
-        own, step = steps.get(self.rule, (1, 1))
-        last = first + step * (shape[1] - 1)
-        found = range(first, last + 1, step) if step else (first,)
-        return last * weights + first + own * (shape[1] - 1), found
-
-    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
-        """Of the state of each head GL(a), a torus beside a diagonal gate, or O(a) with a delta rule.
-
-        A factor is moved from V to Q; with a gated delta rule another one from K to w and Q.
-        """
-        result: list[Symmetry] = []
-        for head in range(self.heads):
-            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
-            if self.is_delta and self.rank == 1:
-                pass  # O(1) is finite
-            elif self.is_delta:
-                result.append(Symmetry("O(a)", self.rank, (keys, queries), is_orthogonal=True))
-            elif self.rule == "diagonal-gate":
-                for k in range(self.rank):
-                    moved = Acted("K", index=(head, k)), Acted("Q", index=(head, k), weight=-1)
-                    result.append(Symmetry("scaling", 1, moved))
-            else:
-                result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
-            queries, values = Acted("Q", index=(head,)), Acted("V", index=(head,), weight=-1)
-            result.append(Symmetry("scaling", 1, (queries, values)))
-            if self.rule == "gated-delta":
-                scaled = Acted("K", index=(head,)), queries, Acted("w", index=(head,), weight=-2)
-                result.append(Symmetry("scaling", 1, scaled))
-        return tuple(result)
-
     def reduced(self, shape: Shape) -> Layer:
         """With the rank at most d, but for a diagonal gate, which has an entry for each row of K and Q."""
         return self if self.rule == "diagonal-gate" else replace(self, rank=min(self.rank, shape[0]))
-
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads."""
-        return ("K", "Q") if self.heads > 1 else ()
-
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The rows of V."""
-        return {"V": -2}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The columns of K, Q, V, and of w or G."""
-        return dict.fromkeys([name for name in self.shapes(shape) if name != "gamma"], -1)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The states of all heads, token after token."""
@@ -747,35 +613,9 @@ class CrossAttention(Layer):
         h, a, d = self.heads, self.rank, shape[0]
         return {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
 
-    def degrees(self, weights: int, inputs: int) -> Degrees:
-        """Three times those of the input, and one for each matrix."""
-        return 3 * weights + 3, 3 * inputs
-
-    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
-        """For each head GL(a) on K and Q, and a factor that moves from K to V."""
-        result: list[Symmetry] = []
-        for head in range(self.heads):
-            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
-            result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
-            keys, values = Acted("K", index=(head,)), Acted("V", index=(head,), weight=-1)
-            result.append(Symmetry("scaling", 1, (keys, values)))
-        return tuple(result)
-
     def reduced(self, shape: Shape) -> Layer:
         """With the rank at most d."""
         return replace(self, rank=min(self.rank, shape[0]))
-
-    def alike(self) -> tuple[str, ...]:
-        """K and Q, if there are several heads."""
-        return ("K", "Q") if self.heads > 1 else ()
-
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The rows of V."""
-        return {"V": -2}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The columns of K, Q and V."""
-        return {"K": -1, "Q": -1, "V": -1}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The heads added up."""
@@ -807,19 +647,7 @@ class Linear(Layer):
         """W, out × d, and b of length out."""
         return {"W": (self.out, shape[0])} | ({"b": (self.out,)} if self.bias else {})
 
-    def degrees(self, weights: int, inputs: int) -> Degrees:
-        """One more in the weights."""
-        return weights + 1, inputs
-
     mixes = "nothing"
-
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The rows of W, and of b."""
-        return {"W": -2, "b": -1} if self.bias else {"W": -2}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The columns of W."""
-        return {"W": -1}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """W X, or W X + b."""
@@ -843,15 +671,7 @@ class Power(Layer):
         """That of the input."""
         return shape
 
-    def degrees(self, weights: int, inputs: int) -> Degrees:
-        """r times those of the input."""
-        return self.degree * weights, self.degree * inputs
-
     mixes = "nothing"
-
-    def passes(self) -> int:
-        """Rows are taken to the power one by one."""
-        return self.degree
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """By squares and products."""
@@ -881,15 +701,7 @@ class Sum(Layer):
         """(d, 1)."""
         return shape[0], 1
 
-    def degrees(self, weights: int, inputs: int) -> Degrees:
-        """Those of the input."""
-        return weights, inputs
-
     mixes = "sum"
-
-    def passes(self) -> int:
-        """Rows are summed one by one."""
-        return 1
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The sum of the columns."""
@@ -981,18 +793,6 @@ class Convolution(Layer):
     def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
         """W, channels × channels of the input × filter."""
         return {"W": (self.channels, self._input(shape)[0], self.filter)}
-
-    def degrees(self, weights: int, inputs: int) -> Degrees:
-        """Those of the filter alone, as the power is a step of its own."""
-        return weights + 1, inputs
-
-    def rows(self, shape: Shape) -> dict[str, int | None]:
-        """The filters by channel of the output; of positions only a factor is taken up."""
-        return {"W": None if self._is_vector(shape) else -3}
-
-    def columns(self, shape: Shape) -> dict[str, int | None]:
-        """The filters by channel of the input; of positions only a factor is taken up."""
-        return {"W": None if shape[1] == 1 else -2}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The filter alone, entry by entry of it."""

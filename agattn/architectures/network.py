@@ -14,25 +14,23 @@ array([[[48, 64]]], dtype=object)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
-from typing import TYPE_CHECKING, ClassVar, cast
+from functools import cached_property
+from typing import ClassVar, cast
 
-from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization, weights_of
-from agattn.architectures.symmetry import Acted, Symmetry
+from agattn.architectures.layered import Layered
+from agattn.architectures.layers import Attention, Layer, positive_number
+from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization
+from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Key, Meta, Positive, Result, Written
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.sheet.result import Described, Key, Meta, Positive, Written
 
 
 @constructed
 @dataclass(frozen=True)
-class DeepNetwork(Result):
+class DeepNetwork(Layered, Described):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
@@ -115,14 +113,7 @@ class DeepNetwork(Result):
             raise InputError(f"the widths {dims} differ; skip connections need equal widths")
         read = read_normalization("normalization", self.normalization)
         object.__setattr__(self, "normalization", read)
-        try:
-            usable = 0 < self.temperature < float("inf")
-        except TypeError:
-            usable = False
-        if not usable:
-            raise InputError(f"temperature is {shown(self.temperature)}; it must be a number above 0")
-        if not isinstance(self.temperature, (int, float)):
-            object.__setattr__(self, "temperature", float(self.temperature))
+        object.__setattr__(self, "temperature", positive_number("temperature", self.temperature))
         if self.value_rank is not None:
             object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
         object.__setattr__(self, "dims", dims)
@@ -135,8 +126,19 @@ class DeepNetwork(Result):
         """The number of tokens t."""
         return self.t
 
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers, one after the other."""
+        return tuple(
+            Attention(
+                d_out, a, heads, self.value_rank, skip=self.skip, normalization=self.normalization,
+                temperature=self.temperature,
+            )
+            for d_out, a, heads in zip(self.dims[1:], self.ranks, self.heads_by_layer, strict=True)
+        )  # fmt: skip
+
     @property
-    def layers(self) -> int:
+    def depth(self) -> int:
         """The number of layers l."""
         return len(self.ranks)
 
@@ -156,96 +158,23 @@ class DeepNetwork(Result):
         return self.normalization.first_degree if isinstance(self.normalization, Normalizer) else 1
 
     @property
-    def parameters(self) -> int:
-        """The number of entries of all K, Q and V (or O and P where ``value_rank`` is given)."""
-        return sum(map(prod, self.shapes.values()))
-
-    @property
     def input_shape(self) -> tuple[int, int]:
         """The shape (d_0, t) of X."""
         return self.dims[0], self.t
-
-    @property
-    def output_shape(self) -> tuple[int, int]:
-        """The shape (d_l, t) of φ(X)."""
-        return self.dims[-1], self.t
 
     @property
     def ambient_dimension(self) -> None:
         """``None``: a network is known by its values, not by coordinates."""
 
     @property
-    def degree(self) -> int | None:
-        """The degree of φ(X) in all weights and X, or with skips at most that; ``None`` if normalized.
-
-        A layer makes weights of degree k into 3k + 3, one more for V = OP, and inputs of degree k into 3k.
-        """
-        inputs = 3**self.layers
-        weights = (3 if self.value_rank is None else 4) * (inputs - 1) // 2
-        return weights + inputs if self.is_lightning else None
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of K_i, Q_i, V_i, or O_i, P_i with V_i = O_i P_i, stacked over the heads of layer i."""
-        result: dict[str, tuple[int, ...]] = {}
-        sizes = zip(self.dims, self.dims[1:], self.ranks, self.heads_by_layer, strict=False)
-        for i, (d, d_out, a, h) in enumerate(sizes, 1):
-            result |= {f"K_{i}": (h, a, d), f"Q_{i}": (h, a, d)}
-            if (beta := self.value_rank) is None:
-                result[f"V_{i}"] = (h, d_out, d)
-            else:
-                result |= {f"O_{i}": (h, d_out, beta), f"P_{i}": (h, beta, d)}
-        return result
-
-    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The known symmetries.
+        """The known symmetries, layer by layer.
 
         GL(a) inside a head: K → C⁻ᵀK, Q → CQ (HMK, Lemma 3.1); GL(β) where V = OP: O → OC⁻¹, P → CP; the
         scaling of a lightning head: A → sA, V → V/s (HMK, Theorem 3.2); GL(d_i) between layers without skip
         connections: V_i → CV_i, then K, Q, V of layer i+1 → ·C⁻¹ (HMK, equation 9).
         """
-        result = []
-        out, into = ("V", "V") if self.value_rank is None else ("O", "P")
-        for i, (a, heads) in enumerate(zip(self.ranks, self.heads_by_layer, strict=True), 1):
-            for head in range(heads):
-                keys, queries = Acted(f"K_{i}", -2, True, (head,)), Acted(f"Q_{i}", -2, False, (head,))
-                result.append(Symmetry("GL(a)", a, (keys, queries)))
-                if self.value_rank is not None:
-                    factors = Acted(f"O_{i}", -1, True, (head,)), Acted(f"P_{i}", -2, False, (head,))
-                    result.append(Symmetry("GL(β)", self.value_rank, factors))
-                if self.is_lightning:
-                    values = Acted(f"{out}_{i}", index=(head,), weight=-1)
-                    result.append(Symmetry("scaling", 1, (Acted(f"K_{i}", index=(head,)), values)))
-            if i < self.layers and not self.skip:
-                following = (Acted(f"{letter}_{i + 1}", -1, True) for letter in ("K", "Q", into))
-                result.append(Symmetry("GL(d)", self.dims[i], (Acted(f"{out}_{i}", -2), *following)))
-        return tuple(result)
-
-    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """φ on a stack of inputs X, (n, d_0, t), as (n, d_l, t).
-
-        Raises:
-            ValueError: if X does not have the network's shape.
-            TypeError: if the network is normalized and the scalars have no softmax.
-        """
-        if X.shape[1:] != self.input_shape:
-            raise ValueError(f"X has shape {X.shape[1:]}; the network takes {self.input_shape}")
-        mul, clean = arithmetic.matmul, arithmetic.clean
-        for i in range(1, self.layers + 1):
-            stacked = X[:, None]  # for all heads
-            keys, queries = mul(parameters[f"K_{i}"], stacked), mul(parameters[f"Q_{i}"], stacked)
-            W = mul(keys.swapaxes(-1, -2), queries)
-            if not self.is_lightning:
-                W = weights_of(
-                    arithmetic, W if self.temperature == 1 else W / self.temperature, self.normalization
-                )
-            Y = mul(stacked, W)
-            for letter in ("V",) if self.value_rank is None else ("P", "O"):
-                Y = mul(parameters[f"{letter}_{i}"], Y)
-            out = clean(Y.sum(axis=1))
-            X = clean(out + X) if self.skip else out
-        return X
+        return tuple(sorted(super().symmetries, key=lambda one: int(one.on[0].parameter.partition("_")[2])))
 
     @property
     def bottleneck(self) -> int | None:

@@ -31,6 +31,16 @@ class Acted:
     index: tuple[Any, ...] = ()
     weight: int = 1
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the array is meant."""
+        return all(i == slice(None) for i in self.index)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether some, but not all, indices along an axis are meant."""
+        return any(isinstance(i, slice) and i != slice(None) for i in self.index)
+
 
 @dataclass(frozen=True)
 class Symmetry:
@@ -40,6 +50,11 @@ class Symmetry:
     size: int
     on: tuple[Acted, ...]
     is_orthogonal: bool = False
+
+    @property
+    def leading(self) -> Acted:
+        """The first part on which g acts itself, not g⁻ᵀ."""
+        return next(one for one in self.on if not one.dual)
 
     @property
     def dimension(self) -> int:

@@ -56,7 +56,7 @@ MOST_LAYERS = 16
 def _no_zeros(network: DeepNetwork) -> str:
     if not is_covered(network) or network.t < 2:
         return "the zeros of other networks are not known"
-    l = network.layers  # the paper's l
+    l = network.depth  # the paper's l
     return f"{l} layers, more than {MOST_LAYERS}, have many kinds of zeros" if l > MOST_LAYERS else ""
 
 
@@ -98,7 +98,7 @@ def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
     listed = listed if len(listed) <= LONGEST else "the integer weights that the JSON lists"
     witness = (
         f"with {listed}, but the rows of Q_{s} after the first times ε, ΩK_{s + 1} + εQ_{s + 1} for "
-        f"Q_{s + 1} and V_{network.layers} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
+        f"Q_{s + 1} and V_{network.depth} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
         f"one whose value at X = {found.X} is {found.value}. No weights have it: at this X δ and κ are not "
         "0, and the other hypotheses of the theorem in docs/networks/deep-limits.md hold"
     )

@@ -42,7 +42,7 @@ MOST_ENTRIES = 150
 def _too_large(network: DeepNetwork) -> str:
     if not is_wide(network) or network.t < 2:
         return "the theorem is about other networks"
-    entries = network.layers * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    entries = network.depth * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
     return f"(M, L) has {entries} entries; more than {MOST_ENTRIES} take long" * (entries > MOST_ENTRIES)
 
 
@@ -103,7 +103,7 @@ def _scope(points: Sequence[PointRanks]) -> str:
 def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool) -> dict[str, Any]:
     """Points of some kinds with the rank of the differential, or with more tangent vectors than dim M."""
     network = replace(network, t=2)
-    l, d_out = network.layers, network.dims[-1]
+    l, d_out = network.depth, network.dims[-1]
     names = [f"rk M_{i} = 1" for i in range(1, l)] + [f"rk M_{l} = rk L = 1"]
     if not singular:
         names = ["generic", *names, f"M_{l} = k qᵀ, L = h kᵀ"]

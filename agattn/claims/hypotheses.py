@@ -17,8 +17,8 @@ INJECTIVE = Hypothesis[DeepNetwork](
     lambda network: network.is_lightning or network.first_degree % 2 == 1,
 )
 SOFTMAX = Hypothesis[DeepNetwork]("softmax", lambda network: network.normalization == "softmax")
-ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.layers == 1)
-DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
+ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.depth == 1)
+DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.depth >= 2)
 ONE_HEAD = Hypothesis[DeepNetwork]("one head", lambda network: set(network.heads_by_layer) == {1})
 ANY_VALUES = Hypothesis[DeepNetwork]("V_i of any rank", lambda network: network.value_rank is None)
 NO_SKIP = Hypothesis[DeepNetwork]("no skip connections", lambda network: not network.skip)

@@ -70,7 +70,7 @@ def _not_tried(network: DeepNetwork) -> str:
     """Why the jets are not computed; of networks that the claim is not about they would say nothing."""
     if not all(hypothesis.holds(network) for hypothesis in HYPOTHESES):
         return "jets are compared for softmax networks with one head in each layer"
-    layers, order = network.layers, least_order(network)
+    layers, order = network.depth, least_order(network)
     given = network.normalization
     if isinstance(given, Normalizer) and order // 2 >= len(given.series):
         return (
@@ -80,8 +80,8 @@ def _not_tried(network: DeepNetwork) -> str:
 
 
 def _too_wide(network: DeepNetwork) -> str:
-    d, columns = network.dims[0], network.layers * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
-    wide = f"(M, L) has {columns} entries, {network.layers} times {d}² and those of L"
+    d, columns = network.dims[0], network.depth * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    wide = f"(M, L) has {columns} entries, {network.depth} times {d}² and those of L"
     return _not_tried(network) or (wide if columns > MOST_COLUMNS else "")
 
 
@@ -107,9 +107,9 @@ SEEN_BEHIND = Task(
 def _too_large(network: DeepNetwork) -> str:
     if not all(hypothesis.holds(network) for hypothesis in SPECTRUM):
         return "contact orders are compared for networks of one width with one head in each layer"
-    if network.layers > MOST_LAYERS or network.parameters > MOST_PARAMETERS:
+    if network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS:
         return f"contact orders are for {MOST_LAYERS} layers and {MOST_PARAMETERS} parameters at most"
-    last = network.first_degree * 3 ** (network.layers - 1)
+    last = network.first_degree * 3 ** (network.depth - 1)
     given = network.normalization
     if isinstance(given, Normalizer) and last >= len(given.series):
         return f"the power series need the Taylor coefficients of the normalizer up to w^{last}"
@@ -152,7 +152,7 @@ IDENTIFIABLE = (
 
 def _predict_identifiable(network: DeepNetwork) -> dict[str, int]:
     d = network.dims[0]
-    return {"rank": network.layers * d * d + d * network.dims[-1]}
+    return {"rank": network.depth * d * d + d * network.dims[-1]}
 
 
 def _judge_identifiable(network: DeepNetwork, findings: Findings) -> Outcome:
@@ -171,14 +171,14 @@ def _collapse_scope(network: DeepNetwork) -> str:
     known = "near one random (M, L) for each s. That the whole fiber is this is"
     if network.t == 2:
         return f"{known} not checked: {PREPRINT} (Theorem 2)"
-    if network.layers <= 2:
+    if network.depth <= 2:
         return f"{known} not checked: {PREPRINT} (Theorem 3, for two layers)"
     return f"{known} open for softmax with three tokens or more and three layers or more"
 
 
 def _predict_collapse(network: DeepNetwork) -> Mapping[str, object]:
     d, d_out = network.dims[0], network.dims[-1]
-    return {"ranks": [s * d * d + d * d_out for s in range(1, network.layers + 1)], "later": 0}
+    return {"ranks": [s * d * d + d * d_out for s in range(1, network.depth + 1)], "later": 0}
 
 
 def _judge_collapse(network: DeepNetwork, findings: Findings) -> Outcome:
@@ -202,7 +202,7 @@ def predict_spectrum(network: DeepNetwork) -> Mapping[str, object]:
     >>> predict_spectrum(DeepNetwork((4,) * 4, (2,) * 3, t=4, normalization="softmax"))
     {'orders': {'0': 16, '1': 12, '5': 12, '17': 12}, 'kernel': 44}
     """
-    d, l = network.dims[0], network.layers
+    d, l = network.dims[0], network.depth
     orders = {"0": d * d}
     for i, r in enumerate(network.ranks):
         orders[str(2 * network.first_degree * 3**i - 1)] = r * (2 * d - r)

@@ -8,9 +8,10 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import structs
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.claims import hypotheses
@@ -49,7 +50,7 @@ SEVERAL_HEADS = Hypothesis[DeepNetwork]("several heads", lambda network: min(net
 
 def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
     """A hypothesis about networks of several layers, or of one; it holds for all other networks."""
-    return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
+    return Hypothesis(text, lambda network: (network.depth > 1) != deep or holds(network))
 
 
 # Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and Corollary 3.3 also NOT_A_PRODUCT.
@@ -80,10 +81,9 @@ def equation_14(network: DeepNetwork) -> int:
     dims = network.dims
     attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
     values = sum(d * e for d, e in pairwise(dims)) - sum(d * d for d in dims[1:-1])
-    return attention + values - (network.layers if network.is_lightning else 0)
+    return attention + values - (network.depth if network.is_lightning else 0)
 
 
-@dataclass(frozen=True, repr=False)
 class ByPaper(Result):
     """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 
@@ -92,7 +92,6 @@ class ByPaper(Result):
     failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
     defect: Key[int | None, "The value less the dimension; null where only bounds are known."]
 
-    @property
     @key
     def hypotheses_hold(self) -> bool:
         """Whether the hypotheses of the equation hold for this network."""
@@ -103,7 +102,6 @@ class ByPaper(Result):
         return f"{self.equation}: {self.value}"
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionByPaper(Dimension, name="dimension"):
     """A dimension, and what HMK say beside it."""
 
@@ -138,7 +136,7 @@ def by_paper(found: Dimension) -> ByPaper | None:
     """
     if (network := found.architecture.as_network()) is None:
         return None
-    number = 16 if not network.is_lightning else 14 if network.layers > 1 else 7
+    number = 16 if not network.is_lightning else 14 if network.depth > 1 else 7
     claim, value = COROLLARY_3_8 if network.is_lightning else CONJECTURE_3_10, equation_14(network)
     failing = tuple(claim.failing_hypotheses(network))
     defect = None if found.dimension is None else value - found.dimension
@@ -147,7 +145,7 @@ def by_paper(found: Dimension) -> ByPaper | None:
 
 def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
-    return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
+    return DimensionByPaper(**structs.asdict(found), paper=by_paper(found))
 
 
 @takes("seed", "force", "progress")

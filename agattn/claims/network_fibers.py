@@ -14,7 +14,7 @@ RANK_TWO = Hypothesis[DeepNetwork]("rk M_i ≥ 2", lambda network: min(*network.
 
 
 def _predict_fiber(network: DeepNetwork) -> dict[str, int]:
-    return {"dimension": network.layers, "other_components": 0}
+    return {"dimension": network.depth, "other_components": 0}
 
 
 def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
@@ -28,10 +28,10 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
     computed: dict[str, object]
     if everything is None:
         computed = {**sizes, "other_components": None}
-        holds = True if local.is_exact and local.upper_bound == network.layers else None
+        holds = True if local.is_exact and local.upper_bound == network.depth else None
         missing = findings.missing.get(COMPONENTS, "nothing was asked about other components")
         witness = (
-            f"{near}, the rescalings {network.layers}; whether it has other components is open: {missing}"
+            f"{near}, the rescalings {network.depth}; whether it has other components is open: {missing}"
         )
         scope = "near one random (M, L)"
     else:

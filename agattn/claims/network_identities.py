@@ -194,7 +194,7 @@ UNROLLED = _identity("unrolled-product", "the unrolled product", equation_12)
 BASIS_CHANGE = Task(
     "basis-change", "the changes of basis", DeepNetwork,
     lambda network: equation_9(
-        network.dims, max(network.dims) ** (4 * network.layers - 3) <= MAX_SYMBOLIC_TERMS
+        network.dims, max(network.dims) ** (4 * network.depth - 3) <= MAX_SYMBOLIC_TERMS
     ),
     evidence=lambda found: found.evidence, infeasible=no_virtual_weights,
 )  # fmt: skip

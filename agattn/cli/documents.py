@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -219,7 +218,7 @@ def figure(
     made = figure(number, **given.get(number, {}))
     if output is not None:
         made.save(output)
-    show_result(replace(made, file=None if output is None else str(output)), as_json)
+    show_result(made.replace(file=None if output is None else str(output)), as_json)
     if made.note and not as_json:
         print_folded(made.note, sys.stderr)
     if output is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -261,7 +260,7 @@ def calibrate(
     settings = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy, "seed": seed}
     lines = _sample(out, count, settings, progress)
     _write_report(out, lines, shown, say=not as_json)
-    return replace(known, estimates=tuple(lines)) if as_json else 0
+    return known.replace(estimates=tuple(lines)) if as_json else 0
 
 
 def _sample(folder: Path, count: int, settings: dict[str, Any], progress: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -143,7 +142,7 @@ def fiber(
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
-        result = replace(whole, equivalent=answer)
+        result = whole.replace(equivalent=answer)
     else:
         of_networks = ("t", "skip", "value_rank", "normalization", "temperature", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or --model, as well", *of_networks)
@@ -178,9 +177,9 @@ def _fiber_of_head(
     w = _head(files, a, which)
     result: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
     if other is None:
-        return None, replace(result, equivalent=None)
+        return None, result.replace(equivalent=None)
     answer = equivalent(w, _head((other,), a, which), tolerance=tolerance)
-    return answer, replace(result, equivalent=answer.of_head())
+    return answer, result.replace(equivalent=answer.of_head())
 
 
 def _head(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 from typing import Any
+
+from msgspec import structs
 
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
@@ -25,13 +26,13 @@ from agattn.errors import (
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import FORMATS, export
 from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
-from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal, gradient_rank
+from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
-from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
+from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
@@ -79,10 +80,9 @@ def eliminate(
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
     )
-    return replace(found, given=given) if isinstance(found, Ideal) and given is not layer else found
+    return found.replace(given=given) if isinstance(found, Ideal) and given is not layer else found
 
 
-@dataclass(frozen=True, repr=False)
 class Completeness(Result, extensible=True):
     """Whether the equations found generate the whole ideal.
 
@@ -129,13 +129,11 @@ class Completeness(Result, extensible=True):
     known_to: Key[int | None, "The degree to which the generators are known; null where not told."] = None
     missing_evidence: Evidence = Evidence.PROVED
 
-    @property
     @key
     def whole(self) -> bool | None:
         """Whether the generators found generate all of the ideal; null if open."""
         return self._decided[0]
 
-    @property
     @key
     def conclusion(self) -> str:
         """The same in a sentence, with the reason."""
@@ -146,8 +144,7 @@ class Completeness(Result, extensible=True):
         )
         return f"{word}: {reason}{known}"
 
-    @property
-    @key(EXACT)
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the conclusion is known: natively that equations are missing, else by the engine's field.
 
@@ -251,7 +248,6 @@ class Completeness(Result, extensible=True):
         agree = f"{', '.join(same)} {'are those' if len(same) > 1 else 'is that'} of M̄"
         return None, f"{agree}, but whether they generate a prime ideal stayed open"
 
-    @property
     @key
     def field(self) -> str:
         """The field of the computation: `QQ` or `ZZ/p`."""
@@ -263,8 +259,7 @@ class Completeness(Result, extensible=True):
         return f"{self.conclusion} (over {self.field}{known})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExaminedIdeal(Ideal, name="ideal"):
+class ExaminedIdeal(Ideal):
     """The ideal of a layer, beside named invariants and what an engine says about the generators."""
 
     invariants: Key[
@@ -285,15 +280,14 @@ class ExaminedIdeal(Ideal, name="ideal"):
 
 def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
-    known = vars(ideal)
     found = ExaminedIdeal(
-        **{one.name: known[one.name] for one in fields(ideal)},
+        **structs.asdict(ideal),
         invariants=UNSET if compared is None else compared.spans,
         named_families=UNSET if compared is None or not ideal.layer.has_orbits else compared.named,
         lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
         complete=UNSET if complete is None else complete,
     )
-    vars(found).update(known)  # with the generators, which take long
+    vars(found).update(vars(ideal))  # with the generators, which take long
     return found
 
 
@@ -351,7 +345,7 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
     if missing is None and found._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
-        found = replace(found, missing_degree=missing.degree, missing_evidence=missing.evidence)
+        found = found.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
     if found.contradiction:
         raise DisagreementError(
             f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"

@@ -187,7 +187,8 @@ def emit_task(
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
     problem, chosen = problem_of(architecture, task, options), engine_named(engine)
-    return Script(emit(problem, chosen, machine=machine), problem, chosen.name)
+    text = emit(problem, chosen, machine=machine)
+    return Script(text, problem.task, chosen.name, problem.architecture)
 
 
 def problem_of(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.catalogue import engine_named
 from agattn.engines.locate import Installation, locate
-from agattn.engines.process import Ended, run_program, work_folder
+from agattn.engines.process import Ended, run_program
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError, argument
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 #: Lists of polynomials are shown up to so many.
 _MOST_LINES = 20
 
 
-@dataclass(frozen=True, repr=False)
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "The name of the engine.", Written(EngineName, str)]
+    name: Key[str, "The name of the engine.", Written(EngineName)]
     version: Key[str, "The version of the engine."]
 
     def summary(self) -> str:
@@ -37,7 +35,6 @@ class Program(Result, extensible=True):
         return f"{self.name} {self.version}"
 
 
-@dataclass(frozen=True, repr=False)
 class Run(Result, name="run", extensible=True):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
@@ -50,36 +47,31 @@ class Run(Result, name="run", extensible=True):
         "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
         " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
-        Written(dict[str, int | str | list[str]], lambda answer: answer.as_json()),
+        Written(dict[str, int | str | list[str]]),
     ]
     seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
-    @property
     @key
     def task(self) -> str:
         """The name of the task."""
         return self.problem.task
 
-    @property
     @key
     def engine(self) -> Program:
         """The engine that ran."""
         return Program(self.installation.engine.name, self.installation.version)
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture of the problem."""
         return self.problem.architecture
 
-    @property
     @key
     def script_sha256(self) -> Sha256:
         """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
-    @property
-    @key(Written(Literal["proved", "modular"], str))
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the result is known: `modular` over a finite field, and where an engine lifts from some."""
         proved = self.installation.engine.proves and not self.problem.characteristic
@@ -202,10 +194,7 @@ def run_script(script: Path, installation: Installation) -> None:
     engine = installation.engine
     command = engine.command(installation.path, script.absolute())
     try:
-        with work_folder() as folder:
-            ended = run_program(
-                command, folder, timeout=limits().timeout, memory=limits().memory, passed_through=True
-            )
+        ended = run_program(command, timeout=limits().timeout, memory=limits().memory, passed_through=True)
         if ended.status:
             how = f"ended with exit status {ended.status}" if ended.status > 0 else "was killed by a signal"
             raise EngineCrashedError(how)

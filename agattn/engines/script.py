@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.evidence import EngineName
 from agattn.files import write
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import Described, Key, Written
 
 if TYPE_CHECKING:
-    from agattn.systems.problem import Problem
+    from agattn.architectures import Architecture
 
 
-class Script(Result, str, name="emit", extensible=True):
+class Script(Described, str, name="emit", extensible=True):
     """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
 
     task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName)]
     architecture: Key[Studied, STUDIED]
     script: Key[str, "The script itself."]
 
-    def __new__(cls, text: str, problem: Problem, engine: str) -> Script:
-        """A script that puts a problem to the engine of this name."""
-        made = super().__new__(cls, text)
-        made.script = text
-        made.task, made.engine, made.architecture = problem.task, engine, problem.architecture
+    def __new__(cls, script: str, task: str, engine: str, architecture: Architecture) -> Script:
+        """A script for the engine of this name."""
+        made = super().__new__(cls, script)
+        made.script, made.task, made.engine, made.architecture = script, task, engine, architecture
         return made
 
     def summary(self) -> str:

@@ -7,6 +7,8 @@ from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import structs
+
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import Architecture, SingleLayer, one_layer
 from agattn.calls import shown
@@ -81,7 +83,7 @@ def of_files(
     for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
         of_head = parameters(K=one.K, Q=one.Q, V=one.V)
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**vars(at), layer=one.layer, head=one.head))
+        rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
 

@@ -24,11 +24,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from agattn.heads.checkpoints import Checkpoint
 
 
-@dataclass(frozen=True, repr=False)
 class HeadGeometry(Result):
     """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
@@ -97,15 +96,10 @@ class HeadGeometry(Result):
         "exchanged: 0 where both have rank one (HMK, Theorem 3.2); null for 0.",
     ]
 
-    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known; all distances are numerical."""
         return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
-
-    def sheet(self) -> Sheet:
-        """The head as a table with one row."""
-        return HeadTable((self,), ((0, 0),)).sheet()
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of the head in a table."""
@@ -132,7 +126,6 @@ class HeadGeometry(Result):
         )
 
 
-@dataclass(frozen=True, repr=False)
 class PlacedHead(HeadGeometry, name="classify"):
     """One head with its place, which is also a JSON document of its own."""
 
@@ -140,7 +133,6 @@ class PlacedHead(HeadGeometry, name="classify"):
     head: Key[Count, "The head, counted from 0."]
 
 
-@dataclass(frozen=True, repr=False)
 class SharedHeads(Result):
     """Heads of one layer that share keys and values, so that GL(s) mixes them where there is no softmax."""
 
@@ -157,16 +149,13 @@ class SharedHeads(Result):
         return f"layer {self.layer}, heads {self.heads[0]} to {self.heads[-1]}: rank {self.queries_rank}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
+class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
     """Heads in order, each with its place (layer, head), from 0."""
 
     heads: tuple[HeadGeometry, ...]
     places: tuple[tuple[int, int], ...]
     layout: Key[
-        str,
-        "The naming and order of the arrays.",
-        Written(Literal["plain", "torch", *common().layouts], str),
+        str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts])
     ] = "plain"
     tolerance: Key[
         float, "Singular values below this, relative to the largest, count as zero: the largest of all heads."
@@ -177,18 +166,16 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
         "the inverse combination of their outputs, has the same function. Empty where no heads share.",
     ] = ()
 
-    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known: the weakest of all heads."""
         return weakest([Evidence.PROVED, *(head.evidence for head in self)])
 
-    @property
     @key(name="heads")
     def rows(self) -> list[PlacedHead]:
         """One entry for each head."""
         return [
-            PlacedHead(**vars(head), layer=layer, head=number)
+            PlacedHead(**structs.asdict(head), layer=layer, head=number)
             for (layer, number), head in zip(self.places, self, strict=True)
         ]
 
@@ -381,8 +368,8 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
             if w.is_exact:
                 at = stratum_of(w.A.tolist(), w.V.tolist())
                 degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
-                geometry = replace(
-                    geometry, r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
+                geometry = geometry.replace(
+                    r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
                     tolerance_a=None, tolerance_v=None,
                     singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
                     boundary=degenerate, critical=degenerate,

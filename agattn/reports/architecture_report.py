@@ -314,14 +314,14 @@ def _listing(name: str, text: str, description: str) -> Attachment:
 def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
     """Equation 12 and Figure 2, for a plain network of a few layers."""
     plain_layers = network.is_lightning and set(network.heads_by_layer) == {1} and not network.skip
-    if not plain_layers or not 2 <= network.layers <= _MOST_LAYERS_DRAWN:
+    if not plain_layers or not 2 <= network.depth <= _MOST_LAYERS_DRAWN:
         return {"product": "", "tree": ()}
-    values: Values = {"product": (product := f"φ(X) = L {reading(network.layers)}"), "tree": ()}
+    values: Values = {"product": (product := f"φ(X) = L {reading(network.depth)}"), "tree": ()}
     if pictures:
-        tree = as_file(draw_figure_2(network.layers), ".svg")
-        caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
+        tree = as_file(draw_figure_2(network.depth), ".svg")
+        caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.depth}."
         picture = Picture("tree.svg", tree, f"Ternary tree of the product {product}.", caption)
-        values["tree"] = (picture, _interactive("tree.html", lambda: page_2(network.layers), "read"))
+        values["tree"] = (picture, _interactive("tree.html", lambda: page_2(network.depth), "read"))
     return values
 
 

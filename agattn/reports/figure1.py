@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -51,7 +50,6 @@ CHOICES = ("auto", *_ENGINES, "native")
 MAX_AUTO_COORDINATES = 18
 
 
-@dataclass(frozen=True, repr=False)
 class SingularLine(Result):
     """The singular points of a surface, where they form a line."""
 
@@ -59,8 +57,7 @@ class SingularLine(Result):
     direction: Key[Vector, "The direction of the line."]
 
 
-@dataclass(frozen=True, repr=False)
-class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
+class Figure1(SurfaceFigure, tag=("figure", 1)):
     """Figure 1: a surface in a slice of M̄, and which of its points are in M.
 
     All that is stated is exact; where the singular locus is no line, its picture is numerical.
@@ -78,32 +75,27 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
     run: Run | None
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key
     def slice(self) -> Slice:
         """The affine map from three coordinates to the N coordinates y, with exact entries."""
         return self.section.slice
 
-    @property
     @key
     def equation(self) -> str:
         """The squarefree equation of the surface."""
         return str(self.section.equation)
 
-    @property
     @key
     def singular(self) -> list[str]:
         """Polynomials whose zeros are the singular points of the surface."""
         return list(map(str, self.section.singular))
 
-    @property
     @key
     def line(self) -> SingularLine | None:
         """The singular points, if they form a line."""
         line = self.section.line()
         return None if line is None else SingularLine(*line)
 
-    @property
     @key
     def script_sha256(self) -> Sha256 | None:
         """The SHA-256 of the script that ran; null for a native computation."""
@@ -121,8 +113,7 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
         x, y, w = (float(p) + parameter * float(v) for p, v in zip(*line, strict=True))
         return x, y, w
 
-    @property
-    @key(Written(list[Place], lambda points: list(map(list, points))))
+    @key(Written(list[Place]))
     def pinch_points(self) -> list[tuple[float, float, float]]:
         """The points where the two preimages come together: ends that two pieces share."""
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]

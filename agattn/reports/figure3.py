@@ -11,7 +11,6 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -37,7 +36,6 @@ _INPUTS = 250
 _INK, _BLUE, _RED = "#222222", "#2b6cb0", "#c05621"
 
 
-@dataclass(frozen=True, repr=False)
 class Figure3Row(Result):
     """One δ of Figure 3: all widths are d_0 = d_1 = d_2 = δ, a_1 = a_2 = 2 and t = 3."""
 
@@ -46,25 +44,21 @@ class Figure3Row(Result):
     expected: Key[Count, "Equation 16, δ² + 8δ − 8."]
     float32: Key[Count, "The numerical rank in one trial in float32."]
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension computed."""
         return self.computed.observed
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known."""
         return self.computed.known
 
-    @property
     @key
     def lower_bound(self) -> Count:
         """The proved lower bound."""
         return self.computed.lower_bound
 
-    @property
     @key
     def upper_bound(self) -> Count:
         """The proved upper bound."""
@@ -76,8 +70,7 @@ class Figure3Row(Result):
         return f"{known}  {self.expected:6}  {self.float32:17}"
 
 
-@dataclass(frozen=True, repr=False)
-class Figure3(FigureResult, Sequence[Figure3Row], name="figure", tag=("figure", 3)):
+class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
     """Figure 3: dimensions of normalized networks; also the sequence of its rows."""
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -49,8 +49,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
+class FigureCritical(SurfaceFigure, tag=("figure", "critical")):
     """Critical points of a loss on the surface of Figure 1: figure critical.
 
     The loss is one of M(2, 1, 2). The evidence is that of the points; level sets are drawn in floating point.
@@ -67,25 +66,21 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
     ]
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key
     def architecture(self) -> SingleLayer:
         """The layer."""
         return self.surface.layer
 
-    @property
     @key
     def metric(self) -> str:
         """The metric of the distance, or `data`."""
         return self.loss.metric
 
-    @property
     @key
     def equation(self) -> str:
         """The equation of the surface."""
         return self.surface.equation
 
-    @property
     @key(name="levels")
     def values(self) -> tuple[float, ...]:
         """The losses whose level sets are drawn."""

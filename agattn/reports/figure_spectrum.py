@@ -10,7 +10,6 @@ s = 2⁻⁹      10 in 40 digits   7 in float64
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -34,7 +33,6 @@ _COLORS = ("#3b82c4", "#2f9e57", "#c78a12", "#d9663a", "#8452a8", "#555555")
 _FLOATS, _CUTOFF = "#222222", "#b3261e"
 
 
-@dataclass(frozen=True, repr=False)
 class Scale(Result):
     """The singular values at one s, as logarithms to base 10, from the largest on."""
 
@@ -56,8 +54,7 @@ class Scale(Result):
         return f"s = 2{raised(-self.halvings)}: {len(self.values)}, and {self.above} in float64"
 
 
-@dataclass(frozen=True, repr=False)
-class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
+class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
     """The bands of singular values of a softmax network: figure spectrum."""
 
     spectrum: Key[ContactSpectrum, "The orders with their multiplicities, by the Smith form modulo a prime."]

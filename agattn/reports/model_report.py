@@ -36,7 +36,7 @@ from agattn.limits import limits, log
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
 from agattn.sheet.data import Cell, Math, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described, Result
 
 #: Coordinates are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12
@@ -174,7 +174,7 @@ def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singu
 
 def _described(model: Architecture) -> Table:
     """The model as its own sheet has it; one line where it is an architecture without any."""
-    if isinstance(model, Result):
+    if isinstance(model, Described):
         return model.sheet().tables[0]
     return Table("", (), (("model", str(model)),))
 

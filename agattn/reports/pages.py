@@ -120,7 +120,7 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
     rows: list[list[object]] = []
     for found in group.found:
         if isinstance(found.limits, LimitSet):
-            l = found.limits.network.layers  # the paper's l
+            l = found.limits.network.depth  # the paper's l
             rows.append([found.network, found.dimension.dimension, found.limits.dimension])
             for names in ([f"rk M_{i} = 1" for i in range(1, l)], [f"rk M_{l} = rk L = 1"]):
                 points = [point for name in names for point in found.kinds if point.name == name]

@@ -50,7 +50,7 @@ def _not_wide(network: DeepNetwork, task: str) -> str:
 def weights_ring(network: DeepNetwork, data: Mapping[str, Any] | None = None) -> PolynomialRing:
     """The ring of the entries of M_1, ..., M_l and L, in the order that scripts have."""
     d, e = range(1, network.dims[0] + 1), range(1, network.dims[-1] + 1)
-    names = [Variable("m", x) for x in itertools.product(range(1, network.layers + 1), d, d)]
+    names = [Variable("m", x) for x in itertools.product(range(1, network.depth + 1), d, d)]
     return PolynomialRing([*names, *(Variable("l", x) for x in itertools.product(e, d))])
 
 
@@ -64,7 +64,7 @@ def _charts(network: DeepNetwork) -> tuple[tuple[Variable, ...], ...]:
     for variable in weights_ring(network).variables:
         block = variable.indices[:1] if variable.letter == "m" else ()
         blocks.setdefault(block, []).append(variable)
-    blocks.pop((network.layers,))
+    blocks.pop((network.depth,))
     return tuple(itertools.product(*blocks.values()))
 
 
@@ -81,7 +81,7 @@ def _limit_and_point(network: DeepNetwork) -> dict[str, Any]:
     The limit is that of M_(l−1) = k qᵀ + εN, M_l = K + εP with K skew-symmetric, L/ε, and the first M_i of
     the point. N is not k aᵀ + b qᵀ, which has no influence: then the limit is the function of k qᵀ, P, L.
     """
-    d, e, l = network.dims[0], network.dims[-1], network.layers
+    d, e, l = network.dims[0], network.dims[-1], network.depth
     generator = np.random.default_rng(limits().seed)
 
     def draw(*shape: int) -> Array:
@@ -109,7 +109,7 @@ def _refuse(reason: str) -> None:
 def _no_limit(network: DeepNetwork, task: str) -> str:
     if reason := _not_wide(network, task):
         return reason
-    for name, value in (("l", network.layers), ("t", network.t), ("d_0", network.dims[0])):
+    for name, value in (("l", network.depth), ("t", network.t), ("d_0", network.dims[0])):
         if value < 2:
             return f"{task} is about limits that are no functions of the network; with {name} = 1 it has none"
     return ""
@@ -162,7 +162,7 @@ def _facts_of_fibers(problem: Problem) -> Facts:
     for name, low in least.items():
         for i in range(1, charts + 1):
             found = f"{name}-dimension@{i}"
-            yield found, Fact(low, size - network.layers, f"the value of {found}")
+            yield found, Fact(low, size - network.depth, f"the value of {found}")
 
 
 def _listed(numbers: Iterable[Fraction]) -> str:
@@ -237,7 +237,7 @@ def zero_sets(network: DeepNetwork, characteristic: int = 0) -> Iterator[ZeroSet
     >>> [zeros[:2] for zeros in zero_sets(DeepNetwork((2, 2, 1), (2, 2), t=2))]
     [('M_1 = 0', 6), ('M_2 = 0', 6), ('L = 0', 8), ('rk M_1 ≤ 1, M_2 skew-symmetric', 6)]
     """
-    d, l = network.dims[0], network.layers
+    d, l = network.dims[0], network.depth
     weights = weights_ring(network).variables
     factors = [Variable(letter, (b,)) for letter in "kq" for b in range(1, d + 1)]
     ring = PolynomialRing([*weights, *factors], characteristic)
@@ -386,7 +386,7 @@ class _Limits:
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
         d, e = self.network.dims[0], self.network.dims[-1]
-        first = {f"M_{i}": (d, d) for i in range(1, self.network.layers - 1)}
+        first = {f"M_{i}": (d, d) for i in range(1, self.network.depth - 1)}
         return first | {"k": (d, 1), "q": (d, 1), "N": (d, d), "K": (d, d), "P": (d, d), "L": (e, d)}
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
@@ -401,7 +401,7 @@ class _Limits:
         def turned(a: Array) -> Array:
             return a.swapaxes(-1, -2)
 
-        for i in range(1, self.network.layers - 1):
+        for i in range(1, self.network.depth - 1):
             X = product(X, turned(X), parameters[f"M_{i}"], X)
         k, q, N, K, P, L = (parameters[name] for name in "kqNKPL")
         K = arithmetic.clean(K - turned(K))
@@ -451,7 +451,7 @@ MAX_PRODUCTS = 10**5
 
 
 def _limit_entries(network: DeepNetwork) -> int:
-    d, e, l = network.dims[0], network.dims[-1], network.layers
+    d, e, l = network.dims[0], network.dims[-1], network.depth
     return 2 * d + l * d * d + comb(d, 2) + d * e
 
 
@@ -470,7 +470,7 @@ def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any
 
 def _too_many_products(network: DeepNetwork) -> str:
     evaluations = 2 * _limit_entries(network) * _inputs(network)
-    products = evaluations * network.t**2 * 4 ** min(network.layers - 2, 50)
+    products = evaluations * network.t**2 * 4 ** min(network.depth - 2, 50)
     described = f"{network} takes about {products:.0e} products; the limit is {MAX_PRODUCTS:.0e}"
     return described if products > MAX_PRODUCTS else ""
 

@@ -43,7 +43,7 @@ def no_virtual_weights(network: DeepNetwork) -> str:
 
 def _too_many_columns(network: DeepNetwork) -> str:
     d_0, d_l = network.dims[0], network.dims[-1]
-    columns = network.layers * d_0**2 + d_0 * d_l
+    columns = network.depth * d_0**2 + d_0 * d_l
     wide = f"(M, L) has {columns} entries; ranks of so many columns, more than {MAX_COLUMNS}, take long"
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
@@ -110,7 +110,7 @@ def _read_components(answer: Answer) -> FiberComponents:
 
 def will_not_finish(network: DeepNetwork) -> str:
     """The reason why engines are not asked about virtual weights of a network, or an empty string."""
-    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
+    if network.depth > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
         return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     return ""
 
@@ -128,7 +128,7 @@ def too_many_monomials(network: DeepNetwork) -> str:
     from agattn.geometry.identifiability.virtual_weights import monomials_of_network
 
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
-    as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
+    as_virtual = DeepNetwork((*network.dims[:1] * network.depth, network.dims[-1]), network.ranks, network.t)
     monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
     described = f"{network} expands at least {monomials:.0e} monomials; the limit is {MAX_MONOMIALS:.0e}"
     return described if monomials > MAX_MONOMIALS else ""
@@ -187,7 +187,7 @@ COMPONENTS = Task(
 
 
 def _recovery_is_for_others(network: DeepNetwork) -> str:
-    if network.is_lightning or network.layers > 1 or network.skip or network.heads_by_layer != (1,):
+    if network.is_lightning or network.depth > 1 or network.skip or network.heads_by_layer != (1,):
         return "the recovery is for one normalized layer with one head and without skip connections"
     if network.normalization != "softmax":
         return "the recovery is known for the softmax and for the functions S that it names"

@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -56,7 +55,7 @@ from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
-from agattn.sheet.result import Key, Result
+from agattn.sheet.result import Described, Key, Result
 from agattn.verification.verify import verify
 
 #: Verdicts on layers are certified up to so many coordinates: then the native facts take up to a minute.
@@ -71,7 +70,7 @@ MOST_PARAMETERS = 400
 HEADS_CLAIM = "agattn.heads-not-closed"
 
 
-class Certificate(Result, dict[str, Any]):
+class Certificate(Described, dict[str, Any]):
     """A certificate: a JSON document that prints as a summary."""
 
     def as_json(self) -> dict[str, Any]:
@@ -131,7 +130,6 @@ class Certificate(Result, dict[str, Any]):
         write(path, dump(self) + "\n")
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedClaims(Result, name="certificate"):
     """A certificate, with what it proves and what it does not."""
 
@@ -260,7 +258,7 @@ def make_certificate(
         InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
-    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.layers == 1:
+    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.depth == 1:
         return make_heads_certificate(layer, [claim.id for claim in claims_about(layer, tuple(claims))])
     if isinstance(layer, DeepNetwork):
         return make_deep_certificate(layer, claims, verdicts)

@@ -12,7 +12,7 @@ M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -169,7 +169,7 @@ def critical_points(
     counts = as_counts(question.loss, parts)
     if counts and natively and not smooth:
         return _compared(counts, question)
-    return replace(_counted(question, engine, method, characteristic, natively), real=parts)
+    return _counted(question, engine, method, characteristic, natively).replace(real=parts)
 
 
 def _counted(
@@ -233,7 +233,7 @@ def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
             raise DisagreementError(
                 _difference(counted, stratum, f"{proved} proved for general losses") + hint
             )
-    return replace(counted, proofs=proofs)
+    return counted.replace(proofs=proofs)
 
 
 def _theorems(question: Question) -> CriticalPoints | None:

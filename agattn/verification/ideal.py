@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from agattn.architectures import Architecture, as_attention, as_layer, one_layer
 from agattn.architectures.forms import STUDIED, Studied
@@ -20,7 +19,6 @@ from agattn.geometry.strata.closures import compute_stratum_ideal
 from agattn.geometry.strata.strata import stratum_of_ranks
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited, limits, log, takes
-from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Count, Key, Result
 from agattn.systems.native_facts import degree_of_closure
 
@@ -87,7 +85,6 @@ def ideal(
         return compute_ideal(layer, max_degree, workers=workers)
 
 
-@dataclass(frozen=True, repr=False)
 class Degree(Result):
     """The degree of M̄, with how it is known."""
 
@@ -99,14 +96,6 @@ class Degree(Result):
     def summary(self) -> str:
         """The degree in a line."""
         return f"{self.architecture.name}: degree {self.degree} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """The degree with its reason."""
-        headings = ("degree", "evidence", "reason")
-        return Sheet(
-            self.summary(),
-            (Table(self.summary(), headings, ((self.degree, str(self.evidence), self.reason),)),),
-        )
 
 
 #: How the degree is known for t ≥ 2.
@@ -158,7 +147,6 @@ def degree(
     return Degree(architecture, known, Evidence.PROVED, reason)
 
 
-@dataclass(frozen=True, repr=False)
 class HilbertFunction(Result):
     """The Hilbert function of M̄ up to a degree."""
 
@@ -170,12 +158,6 @@ class HilbertFunction(Result):
         """The values in a line."""
         values = ", ".join(map(str, self.values))
         return f"Hilbert function of {self.architecture.name}: {values} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """A row for each degree."""
-        return Sheet(
-            self.summary(), (Table(self.summary(), ("degree", "value"), tuple(enumerate(self.values))),)
-        )
 
 
 @takes("seed", "timeout", "force", "progress")
@@ -217,7 +199,7 @@ def _ideal_of_stratum(given: Architecture, ranks: Sequence[int], max_degree: int
         as_layer(given) or given, "strata", f"{verb('singularities')} finds the kinds of its points"
     )
     found = compute_stratum_ideal(layer, stratum_of_ranks(ranks), max_degree)
-    return found if layer is given else replace(found, given=given)
+    return found if layer is given else found.replace(given=given)
 
 
 def _ideal_of_model(model: Architecture, max_degree: int) -> ModelIdeal:
@@ -231,4 +213,4 @@ def _ideal_of_model(model: Architecture, max_degree: int) -> ModelIdeal:
         return found
     log.info("dimension")
     size = dimension(as_attention(model))
-    return replace(found, dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found
+    return found.replace(dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found

@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -285,7 +284,7 @@ class _Work:
             return verdict
         who = next(iter(alone.values())).engines[0]
         reason = f"{who} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
-        return replace(verdict, status=Status.UNDECIDED, witness=reason, fails_at=())
+        return verdict.replace(status=Status.UNDECIDED, witness=reason, fails_at=())
 
     def _native(self, task: Task[Any]) -> Finding | str:
         """The native value of a task, computed once, or the reason why there is none."""

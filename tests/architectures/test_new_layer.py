@@ -30,9 +30,6 @@ class Neighbours(Layer):
     def shapes(self, shape):
         return {"W": (2, self.out, shape[0])}
 
-    def degrees(self, weights, inputs):
-        return weights + 1, inputs
-
     def evaluate(self, arithmetic, parameters, X):
         W = parameters["W"]
         after = X[..., [*range(1, X.shape[-1]), 0]]
@@ -67,15 +64,6 @@ class Matrix(Layer):
     def shapes(self, shape):
         return {"U": (self.out, shape[0])}
 
-    def degrees(self, weights, inputs):
-        return weights + 1, inputs
-
-    def rows(self, shape):
-        return {"U": -2}
-
-    def columns(self, shape):
-        return {"U": -1}
-
     def evaluate(self, arithmetic, parameters, X):
         return arithmetic.matmul(parameters["U"], X)
 
@@ -89,12 +77,6 @@ class Cubes(Layer):
 
     def output_shape(self, shape):
         return shape
-
-    def degrees(self, weights, inputs):
-        return 3 * weights, 3 * inputs
-
-    def passes(self):
-        return 3
 
     def evaluate(self, arithmetic, parameters, X):
         return arithmetic.times(X, arithmetic.times(X, X))

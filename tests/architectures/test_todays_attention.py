@@ -16,7 +16,6 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import named_groups
 from agattn.geometry.identifiability.connecting import connecting
 from agattn.geometry.identifiability.families import ExactWeights
 
@@ -150,7 +149,7 @@ def test_declared_groups_are_those_of_the_contractions(model):
     generator = np.random.default_rng(0)
     weights = draw_parameters(model, lambda shape: random_residues(generator, shape, P))
     known, shown = (
-        symmetry_tangents(model, weights, P, groups) for groups in (named_groups(model), gauge_groups(model))
+        symmetry_tangents(model, weights, P, groups) for groups in (model.symmetries, gauge_groups(model))
     )
     X = random_residues(generator, (40, *model.input_shape), P)
     cotangents = random_residues(generator, (40, 1, *model.output_shape), P)

@@ -1,7 +1,5 @@
 """The claims about softmax networks by their jets: orders, virtual weights, collapse, contact orders."""
 
-from dataclasses import replace
-
 import pytest
 
 import agattn as ag
@@ -57,7 +55,7 @@ def test_deep_networks_are_undecided_and_the_order_is_named():
 
 
 def test_an_order_that_is_too_low_is_refuted(monkeypatch):
-    monkeypatch.setattr(jets, "least_order", lambda network: 2 * 3 ** (network.layers - 1) - 1)
+    monkeypatch.setattr(jets, "least_order", lambda network: 2 * 3 ** (network.depth - 1) - 1)
     assert verdict((2, 2, 1), (2, 2), 2).status.value == "refuted"
 
 
@@ -65,7 +63,7 @@ def test_a_rank_that_may_be_larger_at_other_weights_proves_no_refutation():
     found = jets.jet_ranks(ag.DeepNetwork((3, 2), (2,), 3, normalization="softmax"))
     assert jets.JET_RANKS.evidence(found) is Evidence.PROVED
     small = found.full.lower_bound - 1
-    full = replace(found.full, lower_bound=small, upper_bound=small, upper_evidence=Evidence.MODULAR)
+    full = found.full.replace(lower_bound=small, upper_bound=small, upper_evidence=Evidence.MODULAR)
     assert jets.JET_RANKS.evidence(found._replace(full=full)) is Evidence.MODULAR
 
 

@@ -216,7 +216,7 @@ def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
     monkeypatch.setattr(formulas, "network_dimension", lambda network: 49)
     found = verdict("agattn.multi-head-dimension", HEADS)
     assert (found.status, found.computed["observed"]) == (UNDECIDED, 49)
-    open_ = replace(DIMENSION.native(BOTTLENECK), upper_bound=34, evidence=MODULAR)
+    open_ = DIMENSION.native(BOTTLENECK).replace(upper_bound=34, evidence=MODULAR)
     assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).status is UNDECIDED
 
 

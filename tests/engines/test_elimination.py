@@ -1,6 +1,5 @@
 """Engines against the native ideal: the same by elimination, and whether the equations found are all."""
 
-from dataclasses import replace
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -108,7 +107,7 @@ def test_conclusions(found, whole, reason):
     assert complete.whole is (None if whole is False else whole) and reason in complete.conclusion
     assert ("one engine alone refutes nothing" in complete.conclusion) is (whole is False)
     assert complete.as_json()["whole"] is complete.whole
-    known = replace(complete, missing_degree=4, missing_evidence=Evidence.MODULAR)
+    known = complete.replace(missing_degree=4, missing_evidence=Evidence.MODULAR)
     if whole is True:
         assert known.whole is None and known.contradiction.endswith(MISSING)
         return
@@ -129,7 +128,7 @@ def test_conclusions(found, whole, reason):
 def test_an_engine_is_not_believed_against_what_is_known_natively(figures, told):
     known = Completeness(7, 20, 7, 20, True, 0, None, (1, 12, 73, 304, 975))
     assert known.whole is True and not known.contradiction
-    wrong = replace(known, **figures)
+    wrong = known.replace(**figures)
     assert told in wrong.contradiction and wrong.whole is None and told in wrong.conclusion
 
 
@@ -179,7 +178,7 @@ def test_evidence_of_completeness():
     modular = Completeness(6, 21, 6, 20, None, 32003)
     assert (modular.evidence, modular.field) == (Evidence.MODULAR, "ZZ/32003")
     assert modular.summary() == f"{modular.conclusion} (over ZZ/32003)"  # open, so without evidence
-    theorem = replace(modular, theorem="by a theorem")
+    theorem = modular.replace(theorem="by a theorem")
     assert (theorem.whole, theorem.evidence) == (True, Evidence.PROVED)
     assert theorem.conclusion == "complete: by a theorem"
     regular = Completeness(6, 20, 6, 20, None, 32003, regular=True, modulus=32003)
@@ -187,7 +186,7 @@ def test_evidence_of_completeness():
     exact = Completeness(6, 20, 6, 20, True, 0)
     assert (exact.evidence, exact.field) == (Evidence.PROVED, "QQ")
     assert str(exact).endswith("(over QQ: proved)")
-    for other in (exact, replace(exact, dimension=7), replace(exact, prime=None)):
+    for other in (exact, exact.replace(dimension=7), exact.replace(prime=None)):
         assert other.contradiction == ""
 
 

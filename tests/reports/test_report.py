@@ -173,7 +173,7 @@ def test_a_value_cannot_begin_a_block():
 
 def test_undecided_and_modular_are_said():
     base = Verdict("corollary-3.3", Status.UNDECIDED, True, 5, None, None, "time ran out", "none", 1.0)
-    modular = replace(base, status=Status.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
+    modular = base.replace(status=Status.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
     assert summary([base, modular]) == "Of 2 claims: 1 confirmed, 1 undecided."
     table = claims_table([base, modular])
     assert [row[1:3] for row in table.rows] == [

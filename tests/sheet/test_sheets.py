@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from xml.etree import ElementTree
@@ -176,7 +175,7 @@ def test_numbers_stand_in_the_right_places():
 
 def test_what_is_hostile_is_shown_as_text():
     base = Verdict(HOSTILE, Status.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
-    report = replace(objects()["report"][0], verdicts=(base,))
+    report = objects()["report"][0].replace(verdicts=(base,))
     for thing in (base, report, Table(HOSTILE, (HOSTILE,), ((HOSTILE,),))):
         html = thing._repr_html_() if hasattr(thing, "_repr_html_") else table_html(thing)
         assert "<script" not in html and HOSTILE in words(html)

@@ -1,6 +1,5 @@
 """Tasks about any polynomial architecture: what is asked, and what both engines answer."""
 
-import dataclasses
 import re
 from fractions import Fraction
 from functools import cache
@@ -353,7 +352,7 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
     """Their tables to degree 3 and all equations, which are of degree 2; by the command line too."""
     for model in (CUBIC, LINEAR):
         native, found = (ag.ideal(model, 3, engine) for engine in ("native", "singular"))
-        native_degrees = [dataclasses.replace(row, way=None) for row in native.degrees]
+        native_degrees = [row.replace(way=None) for row in native.degrees]
         assert [*found.degrees] == native_degrees and found.whole is not None and found.method == "singular"
         assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
         assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]

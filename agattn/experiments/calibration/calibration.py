@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -37,7 +36,6 @@ from agattn.sheet.result import (
     Result,
     UnsetType,
     Written,
-    printed_as,
 )
 
 Line = dict[str, Any]
@@ -47,8 +45,6 @@ EVERY = 3
 RIGHT = 0.1
 
 
-@printed_as("Estimate")
-@dataclass(frozen=True, repr=False)
 class CalibrationEstimate(Result):
     """What one method found at one point with known λ."""
 
@@ -68,7 +64,6 @@ class CalibrationEstimate(Result):
     energies: Key[list[float] | UnsetType, "Of free energies: the means of F_n − nS_n."] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
     """The points with known λ, and what sampling found at some of them.
 
@@ -83,7 +78,7 @@ class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
         tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
     ]
     estimates: Key[
-        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
+        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate])
     ] = ()
 
     def __getitem__(self, name: str) -> list[Line]:

@@ -39,7 +39,6 @@ from agattn.experiments.calibration.estimators import PointLoss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.limits import log
-from agattn.sheet.result import Result
 
 #: The inputs that are drawn.
 DRAWN = 100_000
@@ -47,7 +46,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True, repr=False)
-class FreeEnergy(Result):
+class FreeEnergy:
     """The slope of the free energy in log n at one point.
 
     Attributes:
@@ -63,7 +62,7 @@ class FreeEnergy(Result):
     error: float
     evidence: Evidence = Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"λ ≈ {self.slope:.2f} ± {self.error:.2f} ({self.evidence})"
 
 

@@ -68,7 +68,6 @@ def family(
     return NetworkFamily(title, tuple(networks), total)
 
 
-@dataclass(frozen=True, repr=False)
 class Missed(Result):
     """A network whose dimension is not that of a formula."""
 
@@ -90,50 +89,42 @@ class Missed(Result):
 MISSED = Written(list[Missed], lambda entries: [Missed.of(entry).as_json() for entry in entries])
 
 
-@dataclass(frozen=True, repr=False)
 class Survey(Result):
     """The dimensions of a family: what came out for each network."""
 
     family: NetworkFamily
     entries: tuple[Entry, ...]
 
-    @property
     @key
     def title(self) -> str:
         """What the networks of the family have in common."""
         return self.family.title
 
-    @property
     @key
     def networks(self) -> Count:
         """The number of networks computed."""
         return len(self.entries)
 
-    @property
     @key
     def total(self) -> Count:
         """The number of networks in the family."""
         return self.family.total
 
-    @property
     @key
     def proved(self) -> Count:
         """How many of the computed dimensions are proved."""
         return sum(e.result["evidence"] == "proved" for e in self.entries)
 
-    @property
     @key(MISSED)
     def formula_missed(self) -> list[Entry]:
         """The networks whose dimension is not the general formula's."""
         return [e for e in self.entries if e.result["dimension"] != e.result["predicted"]]
 
-    @property
     @key(Written(Count, len))
     def paper_applies(self) -> list[Entry]:
         """The number of networks that fulfil the hypotheses of equation 14."""
         return [e for e in self.entries if e.result["paper"]["hypotheses_hold"]]
 
-    @property
     @key(MISSED)
     def paper_missed(self) -> list[Entry]:
         """The networks with another dimension than equation 14 says, whether its hypotheses hold or not."""
@@ -156,7 +147,6 @@ class Survey(Result):
         return f"{self.title}: {self.proved} of {self.networks} dimensions proved"
 
 
-@dataclass(frozen=True, repr=False)
 class Atlas(Result, name="atlas"):
     """Surveys of families of small networks."""
 

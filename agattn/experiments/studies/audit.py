@@ -10,7 +10,6 @@ a < d and a ≥ 2 and d' ≥ 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal, NamedTuple
 
@@ -46,13 +45,12 @@ class Pattern(NamedTuple):
     where: int
 
 
-@dataclass(frozen=True, repr=False)
 class AuditedClaim(Result):
     """What became of a claim for one architecture."""
 
     id: Key[str, "The claim."]
     verdict: Key[Status, "What is concluded."]
-    evidence: Key[str | None, KNOWN, Written(Judged, str)]
+    evidence: Key[str | None, KNOWN, Written(Judged)]
     witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
 
     def summary(self) -> str:
@@ -60,7 +58,6 @@ class AuditedClaim(Result):
         return f"{self.id}: {self.verdict}{f' ({self.evidence})' * bool(self.evidence)}. {self.witness}"
 
 
-@dataclass(frozen=True, repr=False)
 class AuditedLayer(Result):
     """The claims about one architecture."""
 
@@ -72,7 +69,6 @@ class AuditedLayer(Result):
         return f"{self.architecture.name}: {len(self.claims)} claims"
 
 
-@dataclass(frozen=True, repr=False)
 class FoundPattern(Result):
     """Where a claim has a word."""
 
@@ -80,7 +76,7 @@ class FoundPattern(Result):
     word: Key[
         str,
         "What is true where the condition holds.",
-        Written(Literal["fails", "inapplicable", "undecided"], str),
+        Written(Literal["fails", "inapplicable", "undecided"]),
     ]
     condition: Key[str | None, "A shortest condition on d, d', a for just these rows; null if none found."]
     rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
@@ -91,7 +87,6 @@ class FoundPattern(Result):
         return f"{self.id}: {self.word} in {self.where} of {self.rows}, {self.condition or 'no pattern'}"
 
 
-@dataclass(frozen=True, repr=False)
 class Audit(Result, name="audit"):
     """A table, architecture by claim: the lines of a study of all small layers."""
 
@@ -100,7 +95,6 @@ class Audit(Result, name="audit"):
     claims: tuple[str, ...]
     rows: tuple[Entry, ...]
 
-    @property
     @key(name="rows")
     def layers(self) -> list[AuditedLayer]:
         """One entry for each architecture."""
@@ -115,7 +109,6 @@ class Audit(Result, name="audit"):
             for row in self.rows
         ]
 
-    @property
     @key
     def patterns(self) -> list[FoundPattern]:
         """Where claims fail, are inapplicable or undecided, by d, d', a."""

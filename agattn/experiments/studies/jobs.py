@@ -18,7 +18,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -26,10 +26,9 @@ from typing import Any, Literal, Union
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
 from agattn.architectures.forms import STUDIED, AnyArchitecture
-from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
@@ -41,7 +40,6 @@ from agattn.verification.verify import verify
 SEED = "The seed of all random choices."
 
 
-@dataclass(frozen=True, repr=False)
 class VerifyAsked(Result, tag=("ask", "verify")):
     """The claims were checked."""
 
@@ -52,21 +50,18 @@ class VerifyAsked(Result, tag=("ask", "verify")):
     memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionAsked(Result, tag=("ask", "dimension")):
     """The dimension was computed."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class SymmetriesAsked(Result, tag=("ask", "symmetries")):
     """All linear symmetries were found."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class IdealAsked(Result, tag=("ask", "ideal")):
     """The equations up to a degree were found."""
 
@@ -74,7 +69,6 @@ class IdealAsked(Result, tag=("ask", "ideal")):
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class StrataAsked(Result, tag=("ask", "strata")):
     """The strata were listed."""
 
@@ -85,7 +79,7 @@ QUESTIONS: dict[str, type[Any]] = {
     "strata": StrataAsked,
 }  # fmt: skip
 #: The keys of a grid that say how.
-ASKS = {name: tuple(one.name for one in fields(question)) for name, question in QUESTIONS.items()}
+ASKS = {name: question.__struct_fields__ for name, question in QUESTIONS.items()}
 #: What each is asked about.
 ABOUT: dict[str, tuple[type[Any], ...]] = {
     "verify": (SingleLayer, DeepNetwork, Network),
@@ -175,25 +169,6 @@ def key_of(settings: Mapping[str, Any], architecture: Mapping[str, Any], version
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def architecture_of(document: Mapping[str, Any]) -> Architecture:
-    """The architecture that ``as_json`` turned into a document.
-
-    Raises:
-        InputError: if it is none.
-
-    >>> architecture_of(SingleLayer(3, 2).as_json())
-    SingleLayer(d=3, d_out=2, a=3, t=2)
-    """
-    if "layer" in document:
-        return from_table(document)
-    if "jet" in document:
-        return Jet(architecture_of(document["network"]), document["jet"])
-    try:
-        return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
-    except TypeError:
-        raise InputError(f"{canonical(document)[:200]} is no layer, network or model") from None
-
-
 def versions_for(engine: str) -> dict[str, str]:
     """The versions an answer depends on: this program's, a fingerprint of its code, the engines'.
 
@@ -266,7 +241,6 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
 
 
-@dataclass(frozen=True, repr=False)
 class Failure(Result):
     """Why a job has no result."""
 
@@ -274,7 +248,6 @@ class Failure(Result):
     message: Key[str, "What went wrong, in one line."]
 
 
-@dataclass(frozen=True, repr=False)
 class StudyLine(Result, name="study", one_of=("result", "error")):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 
@@ -282,22 +255,18 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     job: Key[
         Mapping[str, Any],
         "What was asked, and the settings on which the answer depends.",
-        Written(Union[tuple(QUESTIONS.values())], dict),  # noqa: UP007 -- of as many types as there are
+        Written(Union[tuple(QUESTIONS.values())]),  # noqa: UP007 -- of as many types as there are
     ]
-    architecture: Key[
-        Mapping[str, Any],
-        STUDIED,
-        Written(AnyArchitecture, dict),
-    ]
+    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture)]
     versions: Key[
         Mapping[str, str],
         "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",
         Meta(extra_json_schema={"required": ["agattn", "code"]}),
     ]
     result: Key[
-        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any], dict)
+        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any])
     ]
-    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure, dict)]
+    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure)]
     status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
     seconds: Key[Number, "How long the job took when it was computed."]
     cached: Key[bool, "Whether the result comes from an earlier study."]

@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 
 from agattn import errors
+from agattn.architectures.forms import architecture_of
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import read_grid
 from agattn.experiments.studies.jobs import (
     Job,
     Line,
     Versions,
-    architecture_of,
     failure,
     make_line,
     perform,

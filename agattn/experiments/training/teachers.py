@@ -219,7 +219,7 @@ class Teacher:
         parameters = gaussian_weights(architecture, draw)
         if self.kind == "ranks":
             network = architecture.as_network()
-            if network is None or len(self.ranks or ()) != network.layers:
+            if network is None or len(self.ranks or ()) != network.depth:
                 raise InputError(
                     f"{architecture.name} does not fit the ranks {list(self.ranks or ())} of the teacher"
                 )

@@ -54,7 +54,7 @@ from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
-from agattn.sheet.result import UNSET, Count, Key, Number, Result, UnsetType
+from agattn.sheet.result import UNSET, Count, Described, Key, Number, Result, UnsetType
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
@@ -82,7 +82,6 @@ Line = dict[str, Any]
 Heads = list[list[list[Number]]]
 
 
-@dataclass(frozen=True, repr=False)
 class History(Result):
     """The way of a run, at some times."""
 
@@ -95,7 +94,6 @@ class History(Result):
     ] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class TrainedRun(Result, name="train"):
     """One line of the JSON Lines that agattn train prints: the run of one seed."""
 
@@ -142,7 +140,7 @@ class TrainedRun(Result, name="train"):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Training(Result, Sequence[Line]):
+class Training(Described, Sequence[Line]):
     """The runs of an experiment, a JSON-ready line for each seed."""
 
     experiment: Experiment
@@ -512,7 +510,7 @@ def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> 
         ratios = []
         for heads in layers:
             ratios.append([_short(x) for x in np.min([_second_singular_value(A) for A, _ in heads], axis=0)])
-        history = replace(history, second_singular_value=ratios)
+        history = history.replace(second_singular_value=ratios)
     return history
 
 

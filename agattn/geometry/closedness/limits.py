@@ -52,7 +52,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_weights,
 )
 from agattn.limits import limits, takes
-from agattn.sheet.result import Count, Key, Named, Result, key, printed_as
+from agattn.sheet.result import Count, Described, Key, Named, Result
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -70,7 +70,7 @@ def first_of_pair(network: DeepNetwork) -> int | None:
     1
     """
     ranks = virtual_ranks(network)
-    s = (ranks.index(1) if 1 in ranks else network.layers) - 1
+    s = (ranks.index(1) if 1 in ranks else network.depth) - 1
     return s if s >= 1 and network.t >= 2 else None
 
 
@@ -116,8 +116,8 @@ class LimitMap:
     def __init__(self, network: DeepNetwork, first: int) -> None:
         if not is_covered(network):
             raise InputError(f"{network}: limits are found for lightning networks of one head, no skips")
-        if not 1 <= first < network.layers:
-            last = network.layers - 1
+        if not 1 <= first < network.depth:
+            last = network.depth - 1
             raise InputError(f"s is {first}; it must be from 1 to {last}, and layers s, s + 1 are meant")
         self.network, self.first = network, first
         self.t, self.degree = network.t, network.degree
@@ -138,7 +138,7 @@ class LimitMap:
     @property
     def order(self) -> int:
         """m = 3^(l−s−1), the power of ε by which V_l is divided."""
-        return int(3 ** (self.network.layers - self.first - 1))
+        return int(3 ** (self.network.depth - self.first - 1))
 
     def queries(
         self, arithmetic: Arithmetic, parameters: Mapping[str, Array]
@@ -180,7 +180,7 @@ class LimitMap:
         Z, moved = (mul(parameters[f"V_{s}"], mul(X, scores(s, X, Q, X))) for Q in rank_one)
         W = scores(after, moved, skew[0], Z) + scores(after, Z, skew[0], moved) + scores(after, Z, skew[1], Z)
         Y: Array = clean(mul(parameters[f"V_{after}"], mul(Z, clean(W))).sum(axis=1))
-        if after == self.network.layers:
+        if after == self.network.depth:
             return Y
         back = DeepNetwork(dims[after:], ranks[after:], self.t)
         names = {name: f"{name[:2]}{int(name[2:]) + after}" for name in back.shapes}
@@ -192,7 +192,7 @@ class LimitMap:
         Over the integers; L is that of the V_i as they are given.
         """
         moving = self.queries(RingArithmetic(), parameters)
-        numbers = range(1, self.network.layers + 1)
+        numbers = range(1, self.network.depth + 1)
         V = [parameters[f"V_{i}"][0] for i in numbers]
         # Of what is multiplied by ε only M_s and M_{s+1} are asked, so the other factors do not matter.
         at, slopes = [
@@ -238,22 +238,16 @@ class LimitMap:
         return failing
 
 
-@printed_as("Limits")
 class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
     upper_bound: Key[Count, "The dimension of these limits is at most this: proved.", Named("at_most")]
-
-    @property
-    @key
-    def witness(self) -> dict[str, Any]:
-        """One limit, and the weights through which it is taken."""
-        raise NotImplementedError
+    witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
 
 @dataclass(frozen=True, repr=False)
-class LimitSet(OutsideLimits):
+class LimitSet(Described):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:
@@ -377,7 +371,7 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
     all rk M_i = 1 False
     """
     ranks = virtual_ranks(network)
-    numbers = range(1, network.layers + 1)
+    numbers = range(1, network.depth + 1)
     twisted = [j for j in numbers if ranks[j - 1] >= 2]
     kinds: list[tuple[str, dict[int, str]]] = [("generic", {}), ("L = 0", {0: "zero"})]
     kinds += [(f"M_{i} = 0", {i: "zero"}) for i in numbers]
@@ -387,12 +381,12 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
     pairs = [{i: "one", j: "skew"} for i in numbers for j in twisted if i != j]
     kinds += [(", ".join(words[pair[i]].format(i) for i in sorted(pair)), pair) for pair in pairs]
     kinds.append(("all rk M_i = 1", dict.fromkeys(numbers, "one")))
-    if len(twisted) == network.layers:
+    if len(twisted) == network.depth:
         kinds.append(("all M_i skew", dict.fromkeys(numbers, "skew")))
     found = []
     for name, what in kinds:
         ones = [i for i in numbers if what.get(i) == "one" or ranks[i - 1] == 1]
-        lost = any(what.get(j) == "skew" for i in ones[:1] for j in range(i + 1, network.layers + 1))
+        lost = any(what.get(j) == "skew" for i in ones[:1] for j in range(i + 1, network.depth + 1))
         found.append((name, what, lost or "zero" in what.values()))
     return found
 
@@ -434,7 +428,7 @@ def _zero_kind(
         arrays = {key: generator.integers(-3, 4, shape).astype(object) for key, shape in shapes}
         for i, kind in what.items():
             if i == 0:
-                arrays[f"V_{network.layers}"] *= 0
+                arrays[f"V_{network.depth}"] *= 0
             elif kind == "skew":
                 K, Q = arrays[f"K_{i}"], arrays[f"Q_{i}"] * 0
                 Q[:, 0], Q[:, 1] = K[:, 1], -K[:, 0]

@@ -148,7 +148,6 @@ class GeneralLoss:
         return self.size
 
 
-@dataclass(frozen=True, repr=False)
 class AboutLoss(Result):
     """What is found about a loss of a layer.
 
@@ -158,19 +157,16 @@ class AboutLoss(Result):
 
     loss: Loss | GeneralLoss
 
-    @property
     @key(name="architecture")
     def layer(self) -> SingleLayer:
         """The layer."""
         return self.loss.layer
 
-    @property
     @key
     def metric(self) -> str:
         """The metric of the loss; `data` for samples that were given."""
         return self.loss.metric
 
-    @property
     @key
     def samples(self) -> Positive | None:
         """The number of samples; null for a metric without any, or if enough."""

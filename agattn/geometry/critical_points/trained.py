@@ -36,7 +36,7 @@ at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -73,8 +73,7 @@ _BITS = 192
 _HEADINGS = ("rank of A", "distance", "loss", "stratum", "index", "rank rises", "evidence")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoint(Result):
+class NearbyCriticalPoint(Result, eq=False):
     """A critical point in (K, Q, V), where K and Q have the rank of A, and how far weights are from it."""
 
     point: Key[
@@ -99,12 +98,11 @@ class NearbyCriticalPoint(Result):
     direction: Key[
         tuple[Array, Array] | None,
         "Further rows u of K and v of Q: add εu and -εv; or null.",
-        Written(list[list[float]], lambda pair: [row.tolist() for row in pair]),
+        Written(list[list[float]]),
     ]
     #: proved: the point exists; the distance is a bound; there are at least that many escapes
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key(name="local_minimum")
     def is_local_minimum(self) -> bool:
         """Whether the point is proved to be a local minimum in K, Q and V."""
@@ -126,10 +124,6 @@ class NearbyCriticalPoint(Result):
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
 
-    def sheet(self) -> Sheet:
-        """The point as a table with one row."""
-        return Sheet(self.summary(), (Table("A critical point near weights", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of the point in a table."""
         return (
@@ -143,8 +137,7 @@ class NearbyCriticalPoint(Result):
         )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoints(AboutLoss, name="critical-points"):
+class NearbyCriticalPoints(AboutLoss, name="critical-points", eq=False):
     """The critical points found from given weights, one for each rank of A at most; nearest first."""
 
     loss: Loss

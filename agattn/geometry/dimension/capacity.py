@@ -46,10 +46,10 @@ from agattn.architectures import (
     PolynomialMap,
     draw_parameters,
 )
-from agattn.architectures.composition import Wire
+from agattn.architectures.layered import Wire
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.orbits import orbit_dimension
-from agattn.geometry.dimension.symmetries import known_groups, named_groups, symmetry_bound
+from agattn.geometry.dimension.symmetries import known_groups, symmetry_bound
 from agattn.limits import limits
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
@@ -130,12 +130,12 @@ def _shared_forms(network: Network) -> Bound | None:
 def bound_at_any_size(network: Network) -> Bound:
     """The least of the bounds that need no matrices of the size of a Jacobian.
 
-    The groups are those that contractions show; with very many neurons, or with filters, those that the
-    layers name and the rotations of rotary positions, which are found sooner.
+    The groups are those that contractions of the whole network show; with very many neurons, or with filters,
+    those of its layers and between them, which are found sooner.
     """
     filters = any(isinstance(place.layer, Convolution) for place in network.places)
     many = len(network.symmetries) > _MOST_GROUPS
-    groups = named_groups(network) if many or filters else known_groups(network)
+    groups = network.symmetries if many or filters else known_groups(network)
     orbit = orbit_dimension(groups, network.shapes)
     left = f", but for {', '.join(dict.fromkeys(map(str, orbit.left_out)))}" if orbit.left_out else ""
     reason = f"the parameters, minus the dimension of the symmetries' orbits{left}"
@@ -210,8 +210,9 @@ def _monomials(network: Network) -> Bound | None:
         return None
     rows, tokens = network.output_shape
     alone, ordered, pooled = True, False, False
-    for layer, found in ((place.layer, place.layer.degrees_in(place.shape, 0)) for place in network.places):
-        linear = found in ((0, (1,)), (1, (1,)))  # else there are products of tokens after their sum
+    for place in network.places:
+        layer, found = place.layer, place.derived.degrees
+        linear = found is not None and max(found.inputs) <= 1  # else products of tokens after their sum
         alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
         ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
@@ -233,7 +234,7 @@ def _pieces(network: Network) -> Bound | None:
             power = 1
         elif step.power and i and not pooled:
             power *= step.power
-        elif step.layer.mixes == "sum" and step.layer.passes() == power == 1 and not step.names:
+        elif step.layer.mixes == "sum" and step.derived.passes == power == 1 and not step.names:
             pooled = True
         else:
             return None

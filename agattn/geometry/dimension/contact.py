@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -53,7 +52,6 @@ MOST_ORDER = 36
 _SURPLUS = 6
 
 
-@dataclass(frozen=True, repr=False)
 class ContactOrder(Result):
     """An order β, with the number of singular values that fall as s^β."""
 
@@ -65,8 +63,7 @@ class ContactOrder(Result):
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ContactSpectrum(Result, name="spectrum"):
+class ContactSpectrum(Result, name="spectrum", eq=False):
     """The contact orders of a network where all scores vanish.
 
     ``kernel`` is the number of parameters less the number of all Smith factors that were found.
@@ -137,9 +134,9 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         raise InputError(
             f"{architecture} is no network of attention; contact orders are known only for these"
         )
-    if not limits().force and (network.layers > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
+    if not limits().force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
         raise TooLargeError(
-            f"{network} has {network.layers} layer{'s' * (network.layers != 1)} and {network.parameters} "
+            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters} "
             f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
             f"parameters. Use {argument('force', True)} to start all the same"
         )
@@ -150,8 +147,8 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
     p = random_prime(generator)
     bound = min(symmetry_bound(network).value, network_bound(network).value)
     # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
-    last = 2 * network.first_degree * 3 ** (network.layers - 1)
-    last = 3**network.layers if network.is_lightning else last
+    last = 2 * network.first_degree * 3 ** (network.depth - 1)
+    last = 3**network.depth if network.is_lightning else last
     while True:
         log.info(f"the Jacobian as a power series to order {last}")
         series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)

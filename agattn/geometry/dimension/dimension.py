@@ -43,7 +43,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
@@ -101,7 +101,6 @@ MAX_SEARCHED_IN_JETS = 24
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, repr=False)
 class Dimension(Result):
     """What is known about the dimension of a neuromanifold.
 
@@ -121,7 +120,7 @@ class Dimension(Result):
     jacobian_shape: Key[
         tuple[int, int] | None,
         "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
+        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)]),
     ]
     ranks: Key[
         tuple[RankPoint, ...],
@@ -148,7 +147,6 @@ class Dimension(Result):
     checked: Key[tuple[str, ...], "The hypotheses of the theorem, which hold."] = ()
     smaller: Key[str | None, "The smaller model inside whose dimension is the lower bound."] = None
 
-    @property
     @key
     def parameters(self) -> Count:
         """The number of entries of all parameters."""
@@ -275,9 +273,9 @@ def dimension(architecture: Architecture, points: int = 3) -> Dimension:
     theorem = theorem or by_layer(architecture)
     if theorem and not limits().force and _takes_long(architecture, theorem):
         found = _known(architecture, theorem)
-        return replace(found, architecture=given, seconds=time.perf_counter() - start)
+        return found.replace(architecture=given, seconds=time.perf_counter() - start)
     if theorem is None and not limits().force and (bounds := _by_bounds(architecture)):
-        return replace(bounds, architecture=given, seconds=time.perf_counter() - start)
+        return bounds.replace(architecture=given, seconds=time.perf_counter() - start)
     if not limits().force:
         check_size(architecture)
     counted = _counted(architecture)
@@ -290,7 +288,7 @@ def dimension(architecture: Architecture, points: int = 3) -> Dimension:
             f" {found.lower_bound} and {found.upper_bound} by its bounds; one of the two is wrong, please"
             " report it"
         )
-    return replace(found, architecture=given, seconds=time.perf_counter() - start)
+    return found.replace(architecture=given, seconds=time.perf_counter() - start)
 
 
 def _takes_long(architecture: Architecture, theorem: Theorem) -> bool:
@@ -370,22 +368,20 @@ def _by_bounds(architecture: Architecture) -> Dimension | None:
         precision_bits=0, error=0.0, seconds=0.0,
     )  # fmt: skip
     if known is not None:
-        lower = replace(
-            lower, lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
+        lower = lower.replace(lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
             checked=known.checked,
         )  # fmt: skip
     upper = _counted_at_any_size(architecture, counted, known)
     if lower.lower_bound < upper.value:
         inside = _inside(architecture)
-        lower = max(lower, replace(lower, **inside), key=lambda found: found.lower_bound)
+        lower = max(lower, lower.replace(**inside), key=lambda found: found.lower_bound)
     if lower.lower_bound > upper.value:
         raise DisagreementError(
             f"{architecture} has at least the dimension {lower.lower_bound}: {lower.lower_bound_argument};"
             f" and at most {upper.value}: {upper.reason}; one of the two is wrong, please report it"
         )
     met = lower.lower_bound == upper.value
-    return replace(
-        lower,
+    return lower.replace(
         dimension=upper.value if met else None,
         evidence=Evidence.PROVED if met else None,
         upper_bound=upper.value,
@@ -526,7 +522,7 @@ def _of_jet(architecture: Architecture) -> Bound | None:
         return None  # coordinates of several heads are independent by the poles of the logistic function
     scores = seen_scores(network, architecture.order)
     found = network_bound(network, scores)
-    if scores == network.layers:
+    if scores == network.depth:
         return found
     unseen = f"no scores of layers above {scores}" if scores else "no scores"
     return Bound(found.value, f"{found.reason}; a jet of this order sees {unseen}")

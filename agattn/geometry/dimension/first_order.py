@@ -25,16 +25,17 @@ False
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import lcm, prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic, Array, EvaluationEnded, RingArithmetic
+from agattn.algebra.arithmetic import Array, EvaluationEnded, RingArithmetic
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
+from agattn.architectures.contractions import Evaluated
 
 # A polynomial by monomials, which are the numbers of their symbols in order. FLINT's have an exponent for
 # every symbol, of which there are hundreds here, and few in each term.
@@ -68,21 +69,6 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
         )
         for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
     )
-
-
-class Evaluated(Protocol):
-    """What is evaluated here: an architecture, or a function of its parameters."""
-
-    @property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """The parameters with their shapes."""
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        """The shape of X."""
-
-    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """The values on a stack of inputs."""
 
 
 def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:

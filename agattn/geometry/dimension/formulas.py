@@ -213,9 +213,9 @@ def reduced_widths(network: DeepNetwork, scores: int | None = None) -> tuple[int
     """
     if network.skip:
         return network.dims
-    widths, inner = list(network.dims), range(1, network.layers)
+    widths, inner = list(network.dims), range(1, network.depth)
     heads, beta = network.heads_by_layer, network.value_rank or max(widths)
-    seen_ranks = [*network.ranks[:scores], *[0] * (network.layers - len(network.ranks[:scores]))]
+    seen_ranks = [*network.ranks[:scores], *[0] * (network.depth - len(network.ranks[:scores]))]
     while True:
         before, symmetric = list(widths), symmetric_layers(network, widths)
         for i in (*inner, *reversed(inner)):  # what a layer has to choose from, then what is seen of it
@@ -300,16 +300,16 @@ def seen_scores(network: DeepNetwork, order: int) -> int:
     [0, 0, 1, 1, 2]
     """
     if network.skip:
-        return network.layers
+        return network.depth
     first = network.first_degree
-    return sum(order >= 2 * first * 3**i + 1 for i in range(network.layers))
+    return sum(order >= 2 * first * 3**i + 1 for i in range(network.depth))
 
 
 def _all_coefficients(network: DeepNetwork) -> Bound | None:
     """All maps of the degree of a lightning network; with one head in each layer they are never fewer."""
     if not network.is_lightning or set(network.heads_by_layer) == {1}:
         return None
-    d, t, d_out, degree = network.dims[0], network.t, network.dims[-1], 3**network.layers
+    d, t, d_out, degree = network.dims[0], network.t, network.dims[-1], 3**network.depth
     if (space := equivariant_maps(d, t, degree)) is None:
         return None
     if t == 1:
@@ -346,7 +346,7 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     [2, 4]
     """
     result = []
-    for i, symmetric in zip(range(1, network.layers), symmetric_layers(network, widths), strict=False):
+    for i, symmetric in zip(range(1, network.depth), symmetric_layers(network, widths), strict=False):
         d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
         t = 1 if symmetric else min(network.t, 2)
         if h == 1 or not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, log2
 from typing import Any
@@ -67,7 +66,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -96,7 +95,6 @@ _ENTRIES = Written(
 )
 
 
-@dataclass(frozen=True, repr=False)
 class Generator(Result):
     """An n × n matrix B with dφ(θ)·Bθ = 0 for all θ.
 
@@ -115,8 +113,6 @@ class Generator(Result):
         return self.moves
 
 
-@printed_as("Family")
-@dataclass(frozen=True, repr=False)
 class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
@@ -124,7 +120,6 @@ class SymmetryFamily(Result):
     arrays: Key[tuple[str, ...], "The parts of the parameters that the symmetry moves."]
     generators: tuple[Generator, ...]
 
-    @property
     @key
     def dimension(self) -> Count:
         """The number of its generators that are independent of those of the symmetries before it."""
@@ -135,7 +130,6 @@ class SymmetryFamily(Result):
         return f"{self.name}: dimension {self.dimension}"
 
 
-@dataclass(frozen=True, repr=False)
 class LinearSymmetries(Result, name="symmetries"):
     """The Lie algebra of all linear symmetries of a parametrization.
 
@@ -158,19 +152,16 @@ class LinearSymmetries(Result, name="symmetries"):
         Meta(ge=0, le=1),
     ]
 
-    @property
     @key
     def parameters(self) -> Count:
         """The number of parameters n: B is an n × n matrix."""
         return self.architecture.parameters
 
-    @property
     @key
     def generators(self) -> tuple[Generator, ...]:
         """A basis of the Lie algebra."""
         return tuple(itertools.chain.from_iterable(family.generators for family in self.families))
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of the Lie algebra: the number of generators."""
@@ -181,25 +172,21 @@ class LinearSymmetries(Result, name="symmetries"):
         """Dimensions of ideals, and the type; ``None`` beyond :data:`MAX_BRACKETS` generators."""
         return structure([g.matrix for g in self.generators]) if self.dimension <= MAX_BRACKETS else None
 
-    @property
     @key
     def type(self) -> str | None:
         """The simple parts and the center of the Lie algebra; null where it is too large to tell."""
         return None if self.structure is None else str(self.structure)
 
-    @property
     @key
     def center(self) -> Count | None:
         """The dimension of the center."""
         return None if self.structure is None else self.structure.center
 
-    @property
     @key
     def derived(self) -> Count | None:
         """The dimension of the span of all brackets."""
         return None if self.structure is None else self.structure.derived
 
-    @property
     @key
     def radical(self) -> Count | None:
         """The dimension of the largest solvable ideal."""
@@ -210,7 +197,6 @@ class LinearSymmetries(Result, name="symmetries"):
         """Those that belong to no known symmetry."""
         return tuple(g for g in self.generators if g.family == NEW)
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known: `proved` if every generator is, and that there are no more."""

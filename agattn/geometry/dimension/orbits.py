@@ -180,7 +180,7 @@ class _Stabilizer:
     def look(self, array: str) -> bool:
         """Go through an array; whether something new is found."""
         shape, found = self.shapes[array], False
-        columns = defaultdict[tuple[int, int, frozenset[tuple[int, Fraction]]], int](int)
+        columns = defaultdict[tuple[int, int, frozenset[tuple[int, Fraction | int]]], int](int)
         for sizes, matrices, row in self.sums(array):
             if not matrices:
                 found |= self.equations.add(row)

@@ -346,14 +346,7 @@ def layers_of(architecture: Architecture) -> Sequence[Layer] | None:
         return architecture.layers
     if (network := architecture.as_network()) is None:
         return None
-    sizes = list(zip(network.dims[1:], network.ranks, network.heads_by_layer, strict=True))
-    made = {  # layers of one size are made once
-        (out, a, h): Attention(
-            out, a, h, network.value_rank, skip=network.skip, normalization=network.normalization
-        )
-        for out, a, h in set(sizes)
-    }
-    return [made[size] for size in sizes]
+    return network.layers
 
 
 def by_supports(architecture: Architecture) -> Theorem | None:

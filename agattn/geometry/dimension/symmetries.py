@@ -19,7 +19,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 
@@ -73,33 +72,13 @@ def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
 
     >>> from agattn import Attention
     >>> [group.name for group in known_groups(Network([Attention(2, rank=2, rotary=True)], dim=3, tokens=2))]
-    ['O(2)', 'scaling', 'scaling']
+    ['scaling', 'O(2)', 'scaling']
     """
     from agattn.architectures.contractions import gauge_groups
 
     with suppress(NotImplementedError):  # it does what has no rule
         return gauge_groups(architecture)
-    return named_groups(architecture) if isinstance(architecture, Network) else architecture.symmetries
-
-
-def named_groups(network: Network) -> list[Symmetry]:
-    """The groups that a network names, and the rotations of rotary positions, by the layers one by one.
-
-    See Also:
-        :func:`known_groups`, which finds more; this is faster for very many neurons.
-    """
-    from agattn.architectures.contractions import gauge_groups
-
-    found = list(network.symmetries)
-    for place in network.places:
-        if getattr(place.layer, "rotary", False):
-            alone = Network((place.layer,), *place.shape)
-            names = dict(zip(alone.shapes, place.names.values(), strict=True))
-            for group in gauge_groups(alone):
-                if group.is_orthogonal:
-                    on = tuple(replace(acted, parameter=names[acted.parameter]) for acted in group.on)
-                    found.append(replace(group, on=on))
-    return found
+    return architecture.symmetries
 
 
 def symmetry_bound(architecture: Architecture) -> Bound:
@@ -127,7 +106,7 @@ def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.n
     """
     index, fixed = as_parameters(network, np.arange(network.parameters)), []
     for symmetry in network.symmetries:
-        acted = next(part for part in symmetry.on if not part.dual)
+        acted = symmetry.leading
         if acted.axis is None:
             continue
         entries = _side_by_side(index, acted)

@@ -45,7 +45,7 @@ def by_theorem(network: DeepNetwork) -> Theorem | None:
     """The theorem that gives the dimension of a network, or ``None``."""
     if set(network.heads_by_layer) != {1} or network.normalization not in ("none", "softmax"):
         return None
-    if network.layers == 1:
+    if network.depth == 1:
         # A skip connection around the only layer adds X to every function.
         if network.t >= 2:
             return _one_layer(network)
@@ -73,7 +73,7 @@ def irreducible_fibers(network: DeepNetwork) -> str | None:
     alphas = [min(a, d) for a, d in zip(network.ranks, dims, strict=False)]
     one_line = dims[0] == 1
     exchanged = alphas[-1] == 1 and min(*dims, beta or dims[0]) == 1 and not one_line
-    if network.layers == 1:
+    if network.depth == 1:
         return None if exchanged else "theorem-3.2"
     if network.skip or not _any_values(network) or one_line or exchanged:
         return None
@@ -100,7 +100,7 @@ def _one_layer(network: DeepNetwork) -> Theorem:
 
 def _networks(network: DeepNetwork) -> Theorem:
     widths = _seen_widths(network)
-    total, symmetric = -network.layers, network.t == 1
+    total, symmetric = -network.depth, network.t == 1
     for (e, following), a in zip(pairwise(widths), network.ranks, strict=True):
         alpha, beta = min(a, e), min(2 * a, e)
         total += beta * (2 * e - beta + 1) // 2 if symmetric else alpha * (2 * e - alpha)
@@ -114,8 +114,8 @@ def _networks(network: DeepNetwork) -> Theorem:
 def _seen_widths(network: DeepNetwork) -> list[int]:
     """e_0 = d_0, e_l = d_l and e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), from the last layer on."""
     least = list(network.dims)
-    for i in range(1, network.layers):
+    for i in range(1, network.depth):
         least[i] = min(least[i - 1], least[i])
-    for i in range(network.layers - 1, 0, -1):
+    for i in range(network.depth - 1, 0, -1):
         least[i] = min(least[i], 2 * network.ranks[i] + least[i + 1])
     return least

@@ -16,14 +16,13 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat, zip_longest
 from math import comb
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import flint
 
@@ -62,10 +61,18 @@ from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from agattn.sheet.result import (
+    PROVED_OR_MODULAR,
+    Count,
+    Described,
+    Key,
+    Named,
+    Positive,
+    Result,
+    Written,
+    field,
+    key,
+)
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -94,10 +101,8 @@ _MOST_MODULES = 20
 Way = Literal["modules", "weight spaces", "multidegrees", "hypersurface", "whole space"]
 
 #: How evidence is written that is no floating point.
-EXACT = Written(Literal["proved", "modular"], str)
 
 
-@dataclass(frozen=True, repr=False)
 class Isotypic(Result):
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
@@ -110,7 +115,6 @@ class Isotypic(Result):
     coordinate_ring: Key[Count, "The multiplicity of the module in the coordinate ring."]
     minimal_generators: Key[Count, "The multiplicity of the module among the minimal generators."]
 
-    @property
     @key
     def ideal(self) -> Count:
         """The multiplicity of the module in the ideal."""
@@ -121,7 +125,6 @@ class Isotypic(Result):
         return module_name(self.shapes)
 
 
-@dataclass(frozen=True, repr=False)
 class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
@@ -133,7 +136,7 @@ class DegreePiece(Result):
     ideal_dimension: Key[Count, "The number of independent equations of degree n."]
     hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
     minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-    evidence: Key[Evidence, "How the result is known.", EXACT]
+    evidence: Key[Evidence, "How the result is known.", PROVED_OR_MODULAR]
     modules: Key[
         tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
     ] = None
@@ -184,7 +187,7 @@ def counted_pieces(
     )
 
 
-class IdealByDegree(Result):
+class IdealByDegree(Described):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
     Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
@@ -197,7 +200,6 @@ class IdealByDegree(Result):
     characteristic: int
     affine: bool = False
 
-    @property
     @key
     def complete_by(self) -> Literal["elimination", "hypersurface", "whole space"] | None:
         """How it is known that there are no further generators; null where it is not known."""
@@ -325,8 +327,7 @@ class IdealByDegree(Result):
         return f"Ideal of {self.name}{known}: {', '.join(counts) or 'no equations'}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Ideal(IdealByDegree, name="ideal"):
+class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -346,7 +347,7 @@ class Ideal(IdealByDegree, name="ideal"):
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
     degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0
@@ -389,7 +390,6 @@ class Ideal(IdealByDegree, name="ideal"):
         """The name of the layer."""
         return self.layer.name
 
-    @property
     @key
     def architecture(self) -> Studied:
         """The layer, or the network of one layer that was given."""
@@ -427,13 +427,11 @@ class Ideal(IdealByDegree, name="ideal"):
                 found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
-    @property
     @key
     def ambient(self) -> Positive:
         """N, the number of coordinates."""
         return self.layer.ambient_dimension
 
-    @property
     @key(name="generators")
     def modules_found(self) -> tuple[EquationModule, ...] | None:
         """Highest weight vectors that generate; null if not asked for."""
@@ -579,17 +577,14 @@ _SMALL_DEGREE = 4
 
 def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Shape, Multiplicities]]:
     """The modules of each degree, one at a time."""
-    processes: AbstractContextManager[Executor | None] = nullcontext()
+    mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
     if workers > 1:
-        from concurrent.futures import ProcessPoolExecutor
+        from agattn.workers import processes
 
-        from agattn.workers import end_with_parent
-
-        processes = ProcessPoolExecutor(workers, initializer=end_with_parent)
-    with processes as pool:
+        mapping = processes(workers)
+    with mapping as run:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]
-            run = partial(pool.map, chunksize=4) if pool else map
             yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
 
 

@@ -71,7 +71,7 @@ from agattn.geometry.ideal.named_families import NamedFamily, named_families, se
 from agattn.geometry.ideal.torus_weights import TorusWeight, smallest_layer
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.limits import takes
-from agattn.sheet.result import UNSET, Count, Key, Named, Positive, Result, UnsetType
+from agattn.sheet.result import UNSET, Count, Described, Key, Named, Positive, Result, UnsetType
 
 #: The families are written out up to this width.
 LARGEST_WIDTH = 4
@@ -167,7 +167,6 @@ def spanned(family: EquationFamily, module: EquationModule, layer: SingleLayer, 
     return total
 
 
-@dataclass(frozen=True, repr=False)
 class LieFlattening(Result):
     """The images of a cubic form in d variables under sl(d) as a matrix, and its largest rank on M̄, t = 1."""
 
@@ -202,7 +201,6 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
     return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
-@dataclass(frozen=True, repr=False)
 class SpannedModule(Result):
     """A module of minimal generators, and how much of it a family spans."""
 
@@ -212,7 +210,6 @@ class SpannedModule(Result):
     spanned: Key[Count, "How many of its equations lie in the span, modulo equations of lower degree."]
 
 
-@dataclass(frozen=True, repr=False)
 class SpannedByFamily(Result):
     """What a family of named invariants spans."""
 
@@ -232,7 +229,7 @@ class SpannedByFamily(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class FamilyComparison(Result):
+class FamilyComparison(Described):
     """Which modules of minimal generators each family spans, and all families together.
 
     Attributes:

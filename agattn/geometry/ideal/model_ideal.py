@@ -16,7 +16,6 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 
 from agattn.algebra.polynomial import Polynomial, Variable
@@ -26,7 +25,6 @@ from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
-    EXACT,
     DegreePiece,
     IdealByDegree,
     Way,
@@ -39,7 +37,7 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Result, Written, key
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
@@ -51,8 +49,7 @@ MOST_COORDINATES = 40
 Moves = dict[Coordinate, tuple[Coordinate, int]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MultidegreeEquations(Result):
+class MultidegreeEquations(Result, eq=False):
     """Minimal generators of one multidegree, and of all those to which permutations of the model take it.
 
     Iterating over it gives all of them. The last entry of the multidegree is the degree. Where the evidence
@@ -71,9 +68,8 @@ class MultidegreeEquations(Result):
         EQUATIONS,
     ]
     images: tuple[Moves, ...]
-    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
+    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", PROVED_OR_MODULAR]
 
-    @property
     @key
     def dimension(self) -> Positive:
         """The number of equations, in all multidegrees that permutations give."""
@@ -101,17 +97,12 @@ class MultidegreeEquations(Result):
         equation = equation_cell(self.highest)
         return (f"({weight})", self.degree, self.dimension, self.evidence.value, equation)
 
-    def sheet(self) -> Sheet:
-        """The multidegree and its first equation."""
-        return Sheet(self.summary(), (_multidegrees("Equations of a multidegree", [self]),))
-
 
 def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table:
     headings = ("multidegree", "degree", "dimension", "evidence", "equation")
     return Table(caption, headings, tuple(group.row() for group in groups))
 
 
-@dataclass(frozen=True, repr=False)
 class NamedCoordinate(Result):
     """A coordinate of the ambient space of a model."""
 
@@ -126,8 +117,7 @@ class NamedCoordinate(Result):
         return f"{self.name}: {self.meaning}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ModelIdeal(IdealByDegree, name="ideal"):
+class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of the closure of the neuromanifold of any model, up to a degree.
 
     The coordinates y_k are those of the :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`.
@@ -148,7 +138,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: Key[
         tuple[Equation, ...] | None,
         "Minimal generators of the whole ideal, from an engine; null natively.",
@@ -199,19 +189,16 @@ class ModelIdeal(IdealByDegree, name="ideal"):
         }
         return ({(0,): "1"} if self.affine else {}) | names
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture whose map was taken."""
         return self.source.architecture
 
-    @property
     @key
     def ambient(self) -> Positive:
         """The number of coordinates, without y_0."""
         return len(self.source.coordinates)
 
-    @property
     @key(name="coordinates")
     def named_coordinates(self) -> tuple[NamedCoordinate, ...]:
         """What each coordinate is."""
@@ -219,7 +206,6 @@ class ModelIdeal(IdealByDegree, name="ideal"):
             NamedCoordinate(f"y_{k}", meaning, self.multidegrees[k,]) for (k,), meaning in self.legend.items()
         )
 
-    @property
     @key(name="generators")
     def groups_found(self) -> tuple[MultidegreeEquations, ...] | None:
         """Minimal generators, by multidegree; null from an engine."""

@@ -263,4 +263,4 @@ def identifiability_at(
     found = table(study.study, rows, (), at_weights=True)
     fiber = study.fiber
     exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
-    return replace(found, fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)
+    return found.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)

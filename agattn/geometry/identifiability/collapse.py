@@ -55,13 +55,13 @@ def least_order(network: DeepNetwork) -> int:
     >>> [least_order(DeepNetwork((1,) * n, (1,) * (n - 1), normalization="softmax")) for n in (2, 3, 4, 5)]
     [3, 7, 19, 55]
     """
-    order: int = 2 * network.first_degree * 3 ** (network.layers - 1) + 1
+    order: int = 2 * network.first_degree * 3 ** (network.depth - 1) + 1
     return order
 
 
 def in_virtual_weights(network: DeepNetwork) -> DeepNetwork:
     """The network with Q_i = M_i, V_l = L, and the identity for K_i and the other V_i."""
-    d, l = network.dims[0], network.layers
+    d, l = network.dims[0], network.depth
     return replace(network, dims=(*[d] * l, network.dims[-1]), ranks=(d,) * l)
 
 
@@ -116,7 +116,7 @@ def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
     >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
     [(1, 8), (2, 12)]
     """
-    return _seen(network, [_Point.draw(network, s) for s in range(1, network.layers + 1)])
+    return _seen(network, [_Point.draw(network, s) for s in range(1, network.depth + 1)])
 
 
 class _Point(NamedTuple):
@@ -134,7 +134,7 @@ class _Point(NamedTuple):
         """The same prime for the same seed."""
         generator = np.random.default_rng(limits().seed)
         p = random_prime(generator)
-        d, d_out, l = network.dims[0], network.dims[-1], network.layers
+        d, d_out, l = network.dims[0], network.dims[-1], network.depth
         ranks, narrow = virtual_ranks(network), min(network.dims)
         M = [_of_rank(d, d, r, p, generator) for r in ranks]
         L = _of_rank(d_out, d, narrow, p, generator)
@@ -157,7 +157,7 @@ class _Point(NamedTuple):
 
 def _seen(network: DeepNetwork, points: Sequence[_Point]) -> tuple[Seen, ...]:
     """What the jet sees at each of several points modulo one prime."""
-    wide, l, p, rows = in_virtual_weights(network), network.layers, points[0].p, len(points[0].X)
+    wide, l, p, rows = in_virtual_weights(network), network.depth, points[0].p, len(points[0].X)
     theta = {
         name: np.concatenate([np.broadcast_to(point.theta[name], (rows, *shape)) for point in points])
         for name, shape in wide.shapes.items()
@@ -197,7 +197,7 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[fl
     >>> first > 0.01, second < 1e-12
     (True, True)
     """
-    wide, l = in_virtual_weights(network), network.layers
+    wide, l = in_virtual_weights(network), network.depth
     covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
     columns = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
     if not covered or columns > MOST_COLUMNS:

@@ -21,7 +21,6 @@ permutations of 3 on K_1, Q_1, V_1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import factorial
 from typing import Literal
@@ -53,7 +52,6 @@ MOST_EXPONENTS = 200
 MOST_ROOTS = 50_000
 
 
-@dataclass(frozen=True, repr=False)
 class DiscreteSymmetry(Result):
     """A finite group that leaves the function as it is, beyond the connected groups.
 
@@ -74,7 +72,6 @@ class DiscreteSymmetry(Result):
         """The order of the roots of unity; 1 for permutations, 2 for reflections."""
         return {"permutations": 1, "roots": self.size, "reflections": 2}[self.name]
 
-    @property
     @key
     def order(self) -> Positive:
         """The number of elements: n!, the order of the roots, or 2."""

@@ -15,7 +15,6 @@ one common factor s: V by s, K^T Q by s⁻¹ (proved)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import Architecture, Jet
@@ -99,7 +98,7 @@ def identifiability(
 def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> Jet:
     """The jet that sees all scores of a softmax network."""
     network = architecture.as_network()
-    if network is None or network.normalization != "softmax" or network.skip or network.layers > MOST_LAYERS:
+    if network is None or network.normalization != "softmax" or network.skip or network.depth > MOST_LAYERS:
         raise InputError(
             f"{architecture} is no polynomial in its weights; which parameters are determined is found for"
             " polynomials, such as lightning attention, and jets, "
@@ -133,7 +132,7 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
         f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
         " both have the same fibers"
     )
-    return replace(found, architecture=architecture, decided_by=reason)
+    return found.replace(architecture=architecture, decided_by=reason)
 
 
 def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[tuple[WeightFunction, bool]]:

@@ -39,7 +39,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -87,7 +86,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_weights,
 )
 from agattn.limits import takes
-from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -112,7 +111,6 @@ def _arrays(at: ExactWeights, vector: Vector | None = None) -> dict[str, Any]:
     return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
 
 
-@dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
@@ -143,21 +141,8 @@ class Comparison(Result):
             return f"{said}; no known symmetry was found" if self.equal else said
         return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
-    def sheet(self) -> Sheet:
-        """The answer, and the symmetries one below the other."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two functions are", "equal" if self.equal else "different"),
-            ("evidence", Word(str(self.evidence))),
-        ]
-        if self.equal and self.symmetry is None:
-            rows.append(("connected by", "no known symmetry that was found"))
-        rows += [("connected by", str(step)) for step in self.symmetry or ()]
-        table = Table("Two weights of one architecture", (), tuple(rows), where="page")
-        return Sheet(self.summary(), (table,))
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Directions(Result):
+class Directions(Result, eq=False):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
     at: ExactWeights
@@ -169,7 +154,6 @@ class Directions(Result):
     layer: Key[Positive | None, "The layer to which the directions belong; null for `found`."]
     vectors: tuple[Vector, ...]
 
-    @property
     @key(name="vectors")
     def arrays(self) -> list[dict[str, Any]]:
         """Of each direction the arrays that are not 0, exact, as text."""
@@ -180,8 +164,7 @@ class Directions(Result):
         return f"{len(self.vectors)} {self.name}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkComponent(Result):
+class NetworkComponent(Result, eq=False):
     """A family of weights with the same function as given weights: a linear space, moved by the symmetries.
 
     Attributes:
@@ -220,17 +203,12 @@ class NetworkComponent(Result):
         parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
 
-    def sheet(self) -> Sheet:
-        """The component in a row."""
-        return Sheet(self.summary(), (Table("A component of a fiber", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
         through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
         return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
-@dataclass(frozen=True, repr=False)
 class Moved(Result):
     """What symmetries of one name add to an orbit."""
 
@@ -238,8 +216,7 @@ class Moved(Result):
     dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkFiber(Result, name="fiber"):
+class NetworkFiber(Result, name="fiber", eq=False):
     """All that is known of the weights that have the same function as given weights.
 
     Attributes:
@@ -259,9 +236,7 @@ class NetworkFiber(Result, name="fiber"):
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
     evidence: Key[
-        Evidence,
-        "How it is known that the function is the same along all directions.",
-        PROVED_OR_MODULAR,
+        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
     ]
     error: Key[
         Probability,
@@ -278,8 +253,7 @@ class NetworkFiber(Result, name="fiber"):
         str | None, "Of a softmax network: what is known of weights that are not near the given ones."
     ] = None
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture that was given, or that of the weights."""
         return as_attention(self.given or self.weights.architecture)
@@ -294,13 +268,11 @@ class NetworkFiber(Result, name="fiber"):
         """What the fiber is called by: a softmax network, of which the weights are those of a jet."""
         return self.weights.architecture if self.elsewhere is None else self.architecture
 
-    @property
     @key
     def dimension(self) -> Count:
         """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
-    @property
     @key(PROVED_OR_MODULAR)
     def dimension_evidence(self) -> Evidence:
         """How the lower bound on the dimension is known."""
@@ -310,13 +282,11 @@ class NetworkFiber(Result, name="fiber"):
     def _widest(self) -> NetworkComponent:
         return max((c for c in self.components if c.through), key=lambda c: c.dimension)
 
-    @property
     @key
     def upper_bound(self) -> Count:
         """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
 
-    @property
     @key(name="symmetries")
     def orbit(self) -> list[Moved]:
         """The dimension of the orbit by what moves the weights."""
@@ -327,7 +297,6 @@ class NetworkFiber(Result, name="fiber"):
         """Whether the bounds meet: then the fiber is smooth at the weights, and its dimension is known."""
         return self.dimension == self.upper_bound
 
-    @property
     @key
     def generic(self) -> bool:
         """Whether near the weights there is nothing but symmetries, and no other component."""
@@ -427,6 +396,8 @@ class NetworkFiber(Result, name="fiber"):
             back = inverse(g)
             if back is None:
                 raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
+            if symmetry.is_orthogonal and (back != g.T).any():
+                raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, is not orthogonal")
             act(moved, symmetry, g, back)
         return ExactWeights(network, moved).exact()
 
@@ -616,9 +587,9 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
             " and no skip connections, and for polynomials, such as its jets: "
             f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
-    if network.layers > MOST_LAYERS:
+    if network.depth > MOST_LAYERS:
         raise TooLargeError(
-            f"{network} has {network.layers} layers, and jets of order {least_order(network)} take long; "
+            f"{network} has {network.depth} layers, and jets of order {least_order(network)} take long; "
             f"fibers of softmax are for {MOST_LAYERS} layers at most"
         )
     at = weights_of(Jet(network, least_order(network)), given)
@@ -687,7 +658,7 @@ class _Layers:
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
         arrays = at.exact()
-        self.l = network.layers
+        self.l = network.depth
         self.K, self.Q, self.V = (
             [_exact(arrays[f"{x}_{i}"][0], x) for i in range(1, self.l + 1)] for x in "KQV"
         )

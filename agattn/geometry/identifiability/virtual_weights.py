@@ -318,7 +318,7 @@ def monomials_of_network(network: DeepNetwork, limit: int) -> int:
 
 def head_matrices(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[list[Array]], ...]:
     """A_i and V_i, for each layer a list of those of its heads."""
-    layers = range(1, network.layers + 1)
+    layers = range(1, network.depth + 1)
     A = [[K.T @ Q for K, Q in zip(weights[f"K_{i}"], weights[f"Q_{i}"], strict=True)] for i in layers]
     return A, [list(weights[f"V_{i}"]) for i in layers]
 

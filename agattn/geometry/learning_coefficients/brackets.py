@@ -31,7 +31,6 @@ the bounds meet: the fiber is smooth, and m = 1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor
 from typing import Any
@@ -42,8 +41,8 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Jet, Network
-from agattn.architectures.composition import Place
 from agattn.architectures.forms import Studied
+from agattn.architectures.layered import Place
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
@@ -67,7 +66,6 @@ MOST_MONOMIALS = 400_000
 _ORDERS = 40
 
 
-@dataclass(frozen=True, repr=False)
 class Bracket(Result):
     """λ at given weights, between two bounds.
 
@@ -97,7 +95,6 @@ class Bracket(Result):
         PROVED_OR_MODULAR,
     ]
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction | None:
         """λ where the bounds meet, or null."""
@@ -122,7 +119,6 @@ class Bracket(Result):
         return Sheet(str(self), (Table(caption, (), tuple(rows), where="page"),))
 
 
-@dataclass(frozen=True, repr=False)
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 

@@ -176,8 +176,8 @@ def within(known: Dimension, source: CoefficientMap | None) -> tuple[Dimension, 
     count = len(source.coordinates)
     if count < known.upper_bound:
         evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
-        known = replace(
-            known, upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
+        known = known.replace(
+            upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
         )
     return known, known.lower_bound == count
 

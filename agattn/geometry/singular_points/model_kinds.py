@@ -68,7 +68,7 @@ def _special(
             yield _Special(f"{one} = {other}", {other: general[one].copy()})
     if isinstance(architecture, Network):
         for place in architecture.places:
-            if names := [place.names[letter] for letter in place.layer.alike()]:
+            if names := [place.names[letter] for letter in place.derived.alike]:
                 copies = {name: general[name].copy() for name in names}
                 for array in copies.values():
                     array[1] = array[0]

@@ -227,7 +227,7 @@ class _Catalogue:
 
     def singles(self) -> Iterator[tuple[str, dict[int, Factors], dict[int, Array]]]:
         """What may be special about one matrix."""
-        for i in range(self.network.layers):
+        for i in range(self.network.depth):
             for name, A in self.types(i):
                 yield name, {i: A}, {}
         for i, (V, *_) in enumerate(self.V[:-1] if self.plain else self.V):
@@ -241,7 +241,7 @@ class _Catalogue:
 
     def shared(self) -> Iterator[Kind]:
         """Relations between two or three matrices."""
-        l, e = self.network.layers, self.sizes
+        l, e = self.network.depth, self.sizes
         k, q = self.full(e[-1], 1), self.full(1, e[-1])
         h = self.full(self.network.dims[-1], 1)
 
@@ -284,7 +284,7 @@ class _Catalogue:
 
     def before_rank_one(self) -> Iterator[Kind]:
         """M_i skew and rk M_l = 1, where M_i and M_l have one size."""
-        l, e, last = self.network.layers, self.sizes[-1], self.network.layers - 1
+        l, e, last = self.network.depth, self.sizes[-1], self.network.depth - 1
         for i in range(last):
             if self.sizes[i] != e or self.most[i] < 2:
                 continue

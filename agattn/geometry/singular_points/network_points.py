@@ -143,8 +143,8 @@ def _moves_all(at: ExactWeights) -> bool:
     """Whether K_i, Q_i and V_i move the virtual weights (M, L) of a wide network in all directions."""
     weights, network = at.exact(), at.architecture
     assert isinstance(network, DeepNetwork)
-    layers = range(1, network.layers + 1)
-    before = partial_products([weights[f"V_{i}"][0] for i in layers])[network.layers - 1]
+    layers = range(1, network.depth + 1)
+    before = partial_products([weights[f"V_{i}"][0] for i in layers])[network.depth - 1]
     return rational_rank(before) == network.dims[0] and all(
         max(rational_rank(weights[f"{letter}_{i}"][0]) for letter in "KQ") == network.dims[i - 1]
         for i in layers

@@ -98,7 +98,7 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> Non
         (architecture.degree or 0, "as its degree", MOST_DEGREE),
     ]
     if network is not None:
-        sizes.insert(0, (network.layers, "layers", MOST_LAYERS))
+        sizes.insert(0, (network.depth, "layers", MOST_LAYERS))
     for number, what, most in sizes:
         if number > most:
             raise TooLargeError(

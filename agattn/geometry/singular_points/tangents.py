@@ -65,7 +65,7 @@ class Tangents:
         #: Of φ in the weights, or more.
         self.degree = architecture.degree or 0
         if isinstance(architecture, DeepNetwork):
-            self.degree = 3 * (3**architecture.layers - 1) // 2
+            self.degree = 3 * (3**architecture.depth - 1) // 2
 
     def image(self, at: ExactWeights) -> Residues:
         """Vectors that span the image of the differential, one in each row, without repetition."""

@@ -217,7 +217,7 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
         return None
     singular_source = any(m < a < d for m, a in zip(ranks, network.ranks, strict=True))
     if min(network.dims[:-1]) < d:
-        one_width = set(network.dims[1:-1]) == {d_1} and d_1 + (network.layers == 2) >= 3
+        one_width = set(network.dims[1:-1]) == {d_1} and d_1 + (network.depth == 2) >= 3
         if not one_width or network.ranks[0] < d or min(network.ranks) < d_1:
             return None
         span = rational_rank(np.concatenate([x for m in M[1:] for x in (m, m.T)] + [L]))
@@ -371,6 +371,6 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
         lambda: square() + plus_skew(), lambda: draw(d, d), lambda: one + plus_skew(),
         lambda: one * generator.integers(-1, 2, d), lambda: square(2) + plus_skew() + square(),
     ]  # fmt: skip
-    chosen = generator.integers(len(types), size=network.layers).tolist()
+    chosen = generator.integers(len(types), size=network.depth).tolist()
     L = draw(d_out, d) if generator.integers(2) else draw(d_out, 1) @ vector().T
     return VirtualPoint("made of few vectors", tuple(types[n]() for n in chosen), L)

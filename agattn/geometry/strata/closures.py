@@ -29,7 +29,7 @@ S(3)⊗S(3)⊗S(2,2,2) 40 3×3 minors of the flattening with rows i: rk [V; Aᵀ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from math import comb, prod
@@ -54,8 +54,7 @@ _MOST_LISTED = 60
 MOST_PARTITIONS = 100_000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StratumIdeal(Ideal, name="ideal"):
+class StratumIdeal(Ideal, kw_only=True, name="ideal", eq=False):
     """The ideal of the closure of a stratum of one layer, up to a degree, by native computation.
 
     The dimension and the degree are those of the closure, and iterating gives the modules of its minimal
@@ -65,8 +64,8 @@ class StratumIdeal(Ideal, name="ideal"):
         closure: the map whose image it is.
     """
 
-    stratum: Key[Stratum, "The ranks r_V, r_A, r of the stratum whose closure it is."] = field(kw_only=True)
-    closure: StratumClosure = field(kw_only=True)
+    stratum: Key[Stratum, "The ranks r_V, r_A, r of the stratum whose closure it is."]
+    closure: StratumClosure
 
     @property
     def name(self) -> str:

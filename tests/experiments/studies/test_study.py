@@ -7,6 +7,7 @@ import pickle
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -23,13 +24,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures.forms import architecture_of
 from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
+from agattn.experiments.studies.jobs import Job, failure, key_of, make_line, versions_for
 from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.experiments.studies.study import study
 from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
@@ -176,16 +178,24 @@ def test_kept_and_found(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
+def in_memory():
+    """A folder on no disk, for which a database would wait hundreds of times."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def sound(in_memory):
     """A sound database with one line."""
-    cache = Cache(tmp_path_factory.mktemp("sound"))
+    cache = Cache(Path(in_memory, "sound"))
     cache.put(line_of_2_1)
     return (cache.folder / "cache.db").read_bytes()
 
 
 @given(st.data())
-def test_no_damaged_file_is_trusted(tmp_path_factory, sound, data):
-    damaged, line = Cache(tmp_path_factory.mktemp("cache")), line_of_2_1
+def test_no_damaged_file_is_trusted(in_memory, sound, data):
+    damaged, line = Cache(Path(tempfile.mkdtemp(dir=in_memory))), line_of_2_1
     path = damaged.folder / "cache.db"
     position = data.draw(st.integers(0, len(sound) - 1))
     match data.draw(st.sampled_from(["cut", "flip", "insert"])):

@@ -308,7 +308,7 @@ def counted(network):
         beta = min(2 * a, e[i])
         total += beta * (2 * e[i] - beta + 1) // 2 if 1 in alpha[:i] else a * (2 * e[i] - a)
     sigma = min(dims[-1], e[-2])
-    for i in range(network.layers - 1, 0, -1):
+    for i in range(network.depth - 1, 0, -1):
         sigma = min(e[i], sigma + 2 * network.ranks[i])
         total += sigma * (e[i - 1] - e[i])
     return total
@@ -318,7 +318,7 @@ def tuples(network, weights):
     """The tuple of a function, and that of a limit, as vectors; N counts by k ∧ N ∧ q."""
     s, alpha = first_of_pair(network), virtual_ranks(network)
     L, of_function, of_limit = np.eye(network.dims[0]), [], []
-    for i in range(1, network.layers + 1):
+    for i in range(1, network.depth + 1):
         K, Q = weights[f"K_{i}"][0] @ L, weights[f"Q_{i}"][0] @ L
         M = K.T @ Q
         of_function.append(M + M.T if 1 in alpha[: i - 1] else M)
@@ -357,4 +357,4 @@ def test_functions_and_limits_depend_on_tuples_of_one_dimension(dims, ranks):
             columns.append([x.imag / 1e-30 for x in tuples(network, weights | {name: moved})])
     found = [int(np.linalg.matrix_rank(np.array(rows))) for rows in zip(*columns, strict=True)]
     assert found == [counted(network)] * 2
-    assert network_bound(network).value == counted(network) - network.layers
+    assert network_bound(network).value == counted(network) - network.depth

@@ -1,6 +1,5 @@
 """Dimensions: the known values, the trap, random networks, and that nothing claims more than it shows."""
 
-import dataclasses
 import tracemalloc
 
 import numpy as np
@@ -166,10 +165,8 @@ def test_reducing_the_widths_changes_nothing(dims, ranks):
 
 def test_an_observed_softmax_rank_is_numerical(monkeypatch):
     """What is seen and was not proved is reported, and marked as what it is."""
-    seen = dataclasses.replace(
-        rank(jacobian_rows(figure_3_network(3), Bound(25, ""))), lower_bound=20, upper_bound=24,
-        upper_evidence=Evidence.NUMERICAL,
-    )  # fmt: skip
+    seen = rank(jacobian_rows(figure_3_network(3), Bound(25, "")))
+    seen = seen.replace(lower_bound=20, upper_bound=24, upper_evidence=Evidence.NUMERICAL)
     monkeypatch.setattr("agattn.geometry.dimension.dimension.rank", lambda rows, points: seen)
     result = dimension(DeepNetwork((3, 3, 3), (2, 2), 3, normalization="softmax"))
     assert (result.lower_bound, result.dimension, result.upper_bound) == (20, 24, 25)

@@ -30,7 +30,7 @@ def outer(x: Any, y: Any) -> Any:
 def values(network: DeepNetwork, weights: dict[str, Any], X: Any) -> list[Any]:
     """φ by the virtual weights' own recursion and exact fractions, which the fibers do not use."""
     exact = {name: np.asarray(a, dtype=object)[0] + Fraction(0) for name, a in weights.items()}
-    numbers = range(1, network.layers + 1)
+    numbers = range(1, network.depth + 1)
     for i in numbers:
         A = exact[f"K_{i}"].T @ exact[f"Q_{i}"]
         X = exact[f"V_{i}"] @ X @ (X.T @ A @ X)

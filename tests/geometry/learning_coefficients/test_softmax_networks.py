@@ -40,7 +40,7 @@ class FixedValues:
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        layers = range(1, self.jet.network.layers + 1)
+        layers = range(1, self.jet.network.depth + 1)
         return tuple(Symmetry("GL(a)", 1, (Acted(f"K_{i}", -2, True), Acted(f"Q_{i}", -2))) for i in layers)
 
     @property
