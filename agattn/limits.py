@@ -91,6 +91,13 @@ def limited(**changes: Any) -> Iterator[None]:
         _LIMITS.reset(token)
 
 
+@contextmanager
+def by_default() -> Iterator[None]:
+    """What holds by default but for the steps: for what is computed once and kept, whoever asks."""
+    with limited(seed=0, force=False, native=None):
+        yield
+
+
 #: Seconds after which the time that is left is estimated.
 _SURE = 5.0
 

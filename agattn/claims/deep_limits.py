@@ -39,6 +39,7 @@ from agattn.geometry.closedness.limits import (
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import is_covered
+from agattn.limits import by_default
 from agattn.systems.task import Task
 
 NOT_ONE = Hypothesis[DeepNetwork](
@@ -186,7 +187,8 @@ def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dic
 #: Two claims show the same limit.
 @lru_cache(maxsize=4)
 def _limits(network: DeepNetwork) -> LimitSet:
-    return limit_set(network, seed=0)
+    with by_default():
+        return limit_set(network)
 
 
 HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS)

@@ -27,7 +27,7 @@ from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.limits import limits
+from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
 from agattn.systems.explicit import lifted
 from agattn.systems.problem import (
@@ -278,7 +278,8 @@ MAX_COORDINATES, MAX_WRITTEN = 12, 24
 
 @lru_cache(maxsize=16)
 def _equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
-    ideal = compute_ideal(layer, MAX_DEGREE, seed=0, force=False)
+    with by_default():
+        ideal = compute_ideal(layer, MAX_DEGREE)
     ring = coordinate_ring(layer)
     return tuple(equation.polynomial(ring).primitive() for equation in ideal.equations())
 

@@ -24,6 +24,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import DegreePiece, compute_ideal
 from agattn.geometry.variety.degree import expected_degree
+from agattn.limits import by_default
 from agattn.systems.problem import Fact, Facts, Point, Problem
 
 #: In these degrees equations are counted natively at once; of models where they have few monomials.
@@ -66,7 +67,8 @@ def degree_of_closure(layer: SingleLayer) -> int | None:
 def known_degrees(layer: SingleLayer, last: int) -> tuple[DegreePiece, ...]:
     """The degrees of the ideal up to one, as far as counting them takes no time."""
     try:
-        return compute_ideal(layer, min(last, DEGREES), seed=0, force=False).degrees if last else ()
+        with by_default():
+            return compute_ideal(layer, min(last, DEGREES)).degrees if last else ()
     except TooLargeError:
         return ()
 

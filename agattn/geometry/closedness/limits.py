@@ -286,7 +286,6 @@ class LimitSet(Described):
         return f"{LimitMap(self.network, self.first)}: {known}"
 
 
-@takes("seed")
 def limit_set(network: DeepNetwork) -> LimitSet:
     """Limits of functions of the network that no weights have as function, and the dimension of their set.
 

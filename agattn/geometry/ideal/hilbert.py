@@ -53,7 +53,7 @@ def double_locus_bound(layer: SingleLayer, n: int) -> int:
 
 
 @cache
-def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
+def double_locus_bound_is_sharp(a: int, max_degree: int) -> bool:
     """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 
     Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight
@@ -62,15 +62,14 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     must meet the bound from above. For a ≥ 2 the coordinates V_{ci}A_{kb} + V_{ck}A_{ib} are symmetric in V
     and Aᵀ: of two weights that this exchange maps to each other, one is enough.
 
-    True if the bound is met in every weight; False is modular evidence that it is not. ``seed`` is that of
-    the points and of the order in which products are tried.
+    True if the bound is met in every weight; False is modular evidence that it is not.
 
     Raises:
         ValueError: if the degree is above 31.
     """
     if max_degree > _HIGHEST_DEGREE:
         raise ValueError(f"max_degree is {max_degree}; it must be at most {_HIGHEST_DEGREE}")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     middle = max_degree - max_degree // 2
     points = _bound_at(a, max_degree, middle, middle, max_degree) + 5
     values = random_points(SingleLayer(2, 2, a), random, points)
