@@ -17,7 +17,7 @@ from agattn._version import __version__
 
 TYPE_CHECKING = False  # true for type checkers; typing takes longer to import than all the rest of this
 if TYPE_CHECKING:
-    from agattn.algebra.verbs import rank
+    from agattn.algebra.rank import rank_of as rank
     from agattn.architectures import (
         Attention,
         Convolution,
@@ -37,37 +37,40 @@ if TYPE_CHECKING:
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.doctor import examine as doctor
-    from agattn.engines.verbs import emit, run
-    from agattn.engines.verbs import emit as script
+    from agattn.engines.emit import emit_task as emit
+    from agattn.engines.emit import emit_task as script
+    from agattn.engines.run import run_task as run
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
-    from agattn.experiments.verbs import atlas, audit, calibrate, study, train
+    from agattn.experiments.calibration.calibration import calibration as calibrate
+    from agattn.experiments.studies.atlas import atlas
+    from agattn.experiments.studies.audit import audit
+    from agattn.experiments.studies.study import study_grid as study
+    from agattn.experiments.training.training import train_architecture as train
+    from agattn.geometry.critical_points.trained import critical_points_near
     from agattn.geometry.dimension.contact import contact_spectrum as spectrum
     from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
     from agattn.geometry.ideal.invariants import invariants
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.fibers import weights
     from agattn.geometry.identifiability.identifiability import identifiability
-    from agattn.geometry.identifiability.verbs import fiber
+    from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.geometry.reconstruction.from_values import identify
+    from agattn.geometry.singular_points.singularities import singularities
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space
+    from agattn.heads.coefficients import rlct
+    from agattn.heads.coefficients import rlct as learning_coefficient
+    from agattn.heads.head_geometry import classify
     from agattn.heads.published import from_config
-    from agattn.heads.verbs import classify, rlct
-    from agattn.heads.verbs import rlct as learning_coefficient
-    from agattn.reports.verbs import figure, report
-    from agattn.verification.verbs import (
-        certificate,
-        check,
-        critical_points,
-        critical_points_near,
-        degree,
-        hilbert_function,
-        ideal,
-        singularities,
-        strata,
-        verify,
-    )
+    from agattn.reports.figures import figure
+    from agattn.reports.report import report
+    from agattn.verification.certificate import certificate
+    from agattn.verification.checked import check
+    from agattn.verification.critical_points import critical_points
+    from agattn.verification.ideal import degree, hilbert_function, ideal
+    from agattn.verification.strata_table import strata_table as strata
+    from agattn.verification.verify import verify
 
 #: Where the names are that are no verbs; where verbs are, :data:`agattn.library.VERBS` says.
 _HOMES = {

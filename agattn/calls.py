@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
 
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Meta, keys
+from agattn.sheet.result import keys
 
 C = TypeVar("C")
 
@@ -168,10 +168,10 @@ def _without_descriptions(signature: inspect.Signature, described: Mapping[str, 
 def _with_attributes(text: str, described: Mapping[str, Any]) -> str:
     """A docstring with those of these arguments that it does not describe itself."""
     lines = [
-        f"    {name}: {more.description}"
+        f"    {name}: {more}"
         for name, kind in described.items()
         for more in kind.__metadata__
-        if isinstance(more, Meta) and more.description and f"{name}:" not in text
+        if isinstance(more, str) and f"{name}:" not in text
     ]
     return "\n".join([text, "", "Attributes:", *lines]) if lines else text
 

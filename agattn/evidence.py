@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
+
+from msgspec import structs
 
 from agattn.sheet.data import Cell, Sheet, Table, Wide
-from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, key
+from agattn.sheet.result import UNSET, Key, Meta, Named, Result, UnsetType, Written, field, key, keys
 
 #: How what a verdict rests on is known: in part where the claim says more.
 Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
@@ -72,7 +73,6 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
     return max(evidence, key=list(Evidence).index)
 
 
-@dataclass(frozen=True, repr=False)
 class Source(Result):
     """Who found one part of a finding, and who checked it.
 
@@ -116,7 +116,6 @@ PLAIN = Written(Any, plain)
 IF_ANY = Written(Strings | UnsetType, lambda texts: plain(texts) or UNSET)
 
 
-@dataclass(frozen=True, repr=False)
 class Verdict(Result, extensible=True):
     """The status of one claim for one architecture, with everything needed to doubt it."""
 
@@ -145,6 +144,15 @@ class Verdict(Result, extensible=True):
         if decided and not self.hypotheses_hold:
             raise ValueError(f"{self.claim}: a claim is {self.status} only where its hypotheses hold")
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The verdict that a document is of, with its evidence and its details."""
+        made = super().from_json(data)
+        known, names = data["evidence"], {entry.name for entry in keys(cast(Any, cls))}
+        structs.force_setattr(made, "evidence", known and Evidence(known.removesuffix(" in part")))
+        structs.force_setattr(made, "details", {name: data[name] for name in data if name not in names})
+        return made
+
     def consistent(self: Any) -> None:
         """Check a document: a claim is decided only where its hypotheses hold, and with evidence."""
         known = self.hypotheses_hold and self.known is not None
@@ -155,20 +163,17 @@ class Verdict(Result, extensible=True):
         if (self.known or "").endswith(" in part") != in_part:
             raise ValueError("a claim is confirmed in part just where there is a scope")
 
-    @property
     @key(Written(str | UnsetType, lambda words: words or UNSET))
     def scope(self) -> str:
         """What was checked, if the claim says more."""
         return str(self.details.get("scope", "")) if self.status is Status.CONFIRMED else ""
 
-    @property
     @key(IF_ANY)
     def assumes(self) -> tuple[str, ...]:
         """The hypotheses that do not hold, if inapplicable."""
         failing = self.details.get("assumes")
         return tuple(failing) if isinstance(failing, list) else ()
 
-    @property
     @key(Written(Judged | None, lambda words: words or None), name="evidence")
     def known(self) -> str:
         """How `computed` is known, in part if the claim says more; null where nothing was computed."""

@@ -67,9 +67,7 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         given = fitted(f"ag.{name}", signature, args, named, _right_call(name, signature, args))
         _check_arguments(given)
         _check_architecture(name, given)
-        with told(_work(name, given), given.arguments.get("progress")) as tell:
-            if "progress" in signature.parameters:
-                given.arguments["progress"] = tell
+        with told(_work(name, given), given.arguments.pop("progress", None)):
             return function(*given.args, **given.kwargs)
 
     called.__name__ = called.__qualname__ = name

@@ -46,25 +46,25 @@ _GEOMETRY = "agattn.geometry"
 GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     "Check the theorems": {
         "verify": VerbEntry(
-            "agattn.verification.verbs:verify",
+            "agattn.verification.verify:verify",
             "Check every claim of the paper for one architecture.",
             ("agattn.verification.report:Report",),
             STATUSES[1],
         ),
         "audit": VerbEntry(
-            "agattn.experiments.verbs:audit",
+            "agattn.experiments.studies.audit:audit",
             "Check every claim on every small architecture, and state the pattern.",
             ("agattn.experiments.studies.audit:Audit",),
             STATUSES[1],
         ),
         "certificate": VerbEntry(
-            "agattn.verification.verbs:certificate",
+            "agattn.verification.certificate:certificate",
             "Write integers that prove verdicts, for anyone to check.",
             ("agattn.verification.certificate:CertifiedClaims",),
             "a refutation is certified",
         ),
         "check": VerbEntry(
-            "agattn.verification.verbs:check",
+            "agattn.verification.checked:check",
             "Verify a certificate with integers alone.",
             ("agattn.verification.checked:Checked",),
             "not valid",
@@ -90,12 +90,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             (f"{_GEOMETRY}.dimension.lie_algebra:LinearSymmetries",),
         ),
         "strata": VerbEntry(
-            "agattn.verification.verbs:strata",
+            "agattn.verification.strata_table:strata_table",
             "List the orbits of the neuromanifold: every point at once, with its tangent space.",
             ("agattn.verification.strata_table:StrataTable",),
         ),
         "ideal": VerbEntry(
-            "agattn.verification.verbs:ideal",
+            "agattn.verification.ideal:ideal",
             "Find the equations of the neuromanifold, with their symmetry.",
             (
                 f"{_GEOMETRY}.ideal.model_ideal:ModelIdeal",
@@ -104,12 +104,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ),
         ),
         "singularities": VerbEntry(
-            "agattn.verification.verbs:singularities",
+            f"{_GEOMETRY}.singular_points.singularities:singularities",
             "Decide which kinds of points of a network or model are critical or singular.",
             (f"{_GEOMETRY}.singular_points.point_facts:Singularities",),
         ),
         "rlct": VerbEntry(
-            "agattn.heads.verbs:rlct",
+            "agattn.heads.coefficients:rlct",
             "Compute learning coefficients: of one layer exactly, of other models by bounds.",
             (
                 f"{_GEOMETRY}.learning_coefficients.weights_coefficients:WeightsCoefficient",
@@ -124,7 +124,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             (f"{_GEOMETRY}.dimension.contact:ContactSpectrum",),
         ),
         "critical-points": VerbEntry(
-            "agattn.verification.verbs:critical_points",
+            "agattn.verification.critical_points:critical_points",
             "Count the critical points of a squared loss, by strata.",
             (
                 f"{_GEOMETRY}.critical_points.trained:NearbyCriticalPoints",
@@ -134,12 +134,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Weights in hand": {
         "classify": VerbEntry(
-            "agattn.heads.verbs:classify",
+            "agattn.heads.head_geometry:classify",
             "Place the heads of a checkpoint on the neuromanifold.",
             ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
         ),
         "fiber": VerbEntry(
-            f"{_GEOMETRY}.identifiability.verbs:fiber",
+            f"{_GEOMETRY}.identifiability.network_fibers:fiber",
             "Describe all weights that compute the same function.",
             (
                 f"{_GEOMETRY}.identifiability.network_fibers:NetworkFiber",
@@ -160,12 +160,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Engines": {
         "emit": VerbEntry(
-            "agattn.engines.verbs:emit",
+            "agattn.engines.emit:emit_task",
             "Print a script for Macaulay2, Singular or msolve.",
-            ("agattn.engines.verbs:Script",),
+            ("agattn.engines.script:Script",),
         ),
         "run": VerbEntry(
-            "agattn.engines.verbs:run",
+            "agattn.engines.run:run_task",
             "Emit a script, run it, and read the answer back.",
             ("agattn.engines.run:Run",),
         ),
@@ -177,36 +177,36 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Experiments": {
         "train": VerbEntry(
-            "agattn.experiments.verbs:train",
+            "agattn.experiments.training.training:train_architecture",
             "Train attention from many seeds, and say where in the geometry the runs end.",
             ("agattn.experiments.training.training:TrainedRun",),
         ),
         "calibrate": VerbEntry(
-            "agattn.experiments.verbs:calibrate",
+            "agattn.experiments.calibration.calibration:calibration",
             "Try estimators of learning coefficients where the coefficients are known.",
             ("agattn.experiments.calibration.calibration:Calibration",),
         ),
         "study": VerbEntry(
-            "agattn.experiments.verbs:study",
+            "agattn.experiments.studies.study:study_grid",
             "Ask one question about many architectures: cached, resumed, in parallel.",
             ("agattn.experiments.studies.jobs:StudyLine",),
             STATUSES[1],
         ),
         "atlas": VerbEntry(
-            "agattn.experiments.verbs:atlas",
+            "agattn.experiments.studies.atlas:atlas",
             "Survey small networks: where the dimension formulas are met.",
             ("agattn.experiments.studies.atlas:Atlas",),
         ),
     },
     "Documents": {
         "report": VerbEntry(
-            "agattn.reports.verbs:report",
+            "agattn.reports.report:report",
             "Write everything about one architecture, or a study, as one document.",
             ("agattn.reports.document:SavedReport",),
             STATUSES[1],
         ),
         "figure": VerbEntry(
-            "agattn.reports.verbs:figure",
+            "agattn.reports.figures:figure",
             "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
             (
                 "agattn.reports.figure_critical:FigureCritical",
@@ -221,7 +221,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Tools": {
         "rank": VerbEntry(
-            "agattn.algebra.verbs:rank",
+            "agattn.algebra.rank:rank_of",
             "Find the rank of a matrix, and say how it is known.",
             ("agattn.algebra.rank:RankResult",),
         ),
@@ -235,11 +235,12 @@ COMMANDS: Mapping[str, VerbEntry] = {name: verb for group in GROUPS.values() for
 VERBS: Mapping[str, VerbEntry] = {
     **{name.replace("-", "_"): verb for name, verb in COMMANDS.items()},
     "critical_points_near": VerbEntry(
-        "agattn.verification.verbs:critical_points_near", command="agattn critical-points --weights"
+        f"{_GEOMETRY}.critical_points.trained:critical_points_near",
+        command="agattn critical-points --weights",
     ),
-    "degree": VerbEntry("agattn.verification.verbs:degree", command="agattn ideal"),
+    "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),
     "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension --config"),
-    "hilbert_function": VerbEntry("agattn.verification.verbs:hilbert_function", command="agattn ideal"),
+    "hilbert_function": VerbEntry("agattn.verification.ideal:hilbert_function", command="agattn ideal"),
     "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),
     "script": COMMANDS["emit"]._replace(command="agattn emit"),

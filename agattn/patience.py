@@ -11,25 +11,20 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from agattn.errors import printable
+from agattn.limits import Progress, limited
 
 #: Seconds of silence that nobody minds, and seconds until a terminal is told again how long it takes.
 AFTER, EVERY = 2.0, 1.0
-
-Progress = Callable[[str], None]
-
-
-def silent(_: str) -> None:
-    """Tell nobody: what a function of a room does unless it is given another one to tell."""
 
 
 @contextlib.contextmanager
 def told(
     work: str, progress: Progress | None = None, after: float = AFTER, every: float = EVERY
 ) -> Iterator[Progress]:
-    """A function that is told each step of some work.
+    """Show the steps of some work that are logged meanwhile; yields a function to which more can be told.
 
     Args:
         work: what is done, in words.
@@ -40,9 +35,14 @@ def told(
         after: seconds.
         every: seconds, after which a terminal is told anew.
     """
-    if progress is not None:
-        yield progress
-        return
+    steps = contextlib.nullcontext(progress) if progress else _printed(work, after, every)
+    with steps as tell, limited(progress=tell):
+        yield tell
+
+
+@contextlib.contextmanager
+def _printed(work: str, after: float, every: float) -> Iterator[Progress]:
+    """A function that prints steps on stderr."""
     if sys.stderr.isatty():
         with _ticking(work, after, every) as step:
             yield step

@@ -15,9 +15,10 @@ from agattn import SingleLayer
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.critical_points import PRIMES
 from agattn.engines.locate import locate
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import EngineMemoryError, EngineNotFoundError, EngineTimeoutError
 from agattn.geometry.critical_points.loss import loss
+from agattn.limits import limited
 from agattn.systems.catalogue import build, task_named
 
 CASES = (
@@ -62,7 +63,8 @@ def main() -> None:
         seconds, found = {}, []
         for name, installation in installations.items():
             try:
-                done = run(problem, installation, Limits(options.limit))
+                with limited(timeout=options.limit):
+                    done = run(problem, installation)
             except (EngineTimeoutError, EngineMemoryError):
                 continue
             seconds[name] = done.seconds

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import re
-import tempfile
 from math import comb
-from pathlib import Path
 
 from agattn import SingleLayer
 from agattn.engines.catalogue import MACAULAY2, SINGULAR
@@ -90,14 +88,12 @@ def singular_rivals(problem: Problem) -> dict[str, str]:
 def seconds(installation: Installation, script: str, problem: Problem, cutoff: float) -> float | None:
     """Wall-clock seconds of a run whose answer is right; ``None`` past the cutoff."""
     engine = installation.engine
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"script.{engine.suffix}")
-        file.write_text(script, encoding="utf-8")
-        command = [str(installation.path), *engine.arguments, str(file)]
-        try:
-            ended = run_program(command, Path(folder), timeout=cutoff, memory=16384)
-        except EngineError:
-            return None
+    name = f"script.{engine.suffix}"
+    command = [str(installation.path), *engine.arguments, name]
+    try:
+        ended = run_program(command, {name: script}, timeout=cutoff, memory=16384)
+    except EngineError:
+        return None
     answer = read(ended.output, problem)
     assert answer.integers["dimension"] == problem.layer.expected_dimension
     return ended.seconds

@@ -103,7 +103,7 @@ def main() -> int:
     proved, having, disagree, parameters = Counter[str](), Counter[str](), 0, 0
     for _ in range(given.count):
         model = draw.network()
-        found = [dimension(model, seed) for seed in range(3)]
+        found = [dimension(model, seed=seed) for seed in range(3)]
         lowest, highest = max(one.lower_bound for one in found), min(one.upper_bound for one in found)
         if len({one.dimension for one in found}) > 1 or lowest > highest:
             print(f"{model}: {[(one.dimension, one.lower_bound, one.upper_bound) for one in found]}")

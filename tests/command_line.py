@@ -115,7 +115,7 @@ def run(*words, **options):
 #: Starts each command in a fork of one process, which has read the modules and whose streams they have.
 EACH = """
 import os, runpy, sys
-import agattn.cli.main, agattn.engines.emit, agattn.experiments.studies.study, agattn.verification.verbs
+import agattn.cli.main, agattn.engines.emit, agattn.experiments.studies.study, agattn.verification.ideal
 statuses = []
 for n, words in enumerate({commands!r}):
     if not (pid := os.fork()):

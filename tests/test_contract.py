@@ -1,6 +1,5 @@
 """What programs rely on stays what ``contract.txt`` says, or the changelog tells what became of it."""
 
-import importlib
 import re
 from pathlib import Path
 
@@ -150,12 +149,12 @@ def test_other_defaults_types_and_choices_of_options_are_seen(today, options_of_
 
 
 def test_a_renamed_parameter_of_a_verb_is_seen(today, monkeypatch):
-    from agattn.algebra import verbs
+    from agattn.algebra import rank as room
 
     def rank(matrix, method="auto", *, bits=128, radius=None, seed=1):
         """The verb with another name for ``precision``, and another default of ``seed``."""
 
-    monkeypatch.setattr(verbs, "rank", rank)
+    monkeypatch.setattr(room, "rank_of", rank)
     _, renamed, changed, how = broken(today, {"ag.rank": python_name("rank")})
     assert renamed == "renamed: ag.rank precision (now bits)"
     assert changed == "changed: ag.rank seed (by name, default 0 became by name, default 1)"
@@ -254,8 +253,3 @@ def test_the_help_of_a_command_says_what_its_status_1_says(name):
     said = re.search(r"Exit status: .*?; 1 (.*?);", " ".join(cli.get_command(None, name).help.split()))
     assert said is None or said[1] == COMMANDS[name].refused
     assert (said is None) == (COMMANDS[name].refused in ("", STATUSES[1]))
-
-
-def test_the_module_that_takes_the_place_of_a_verb_has_its_parameters(kept):
-    assert importlib.import_module("agattn.check") is ag.check
-    assert python_name("check") == kept.sections["ag.check"] == {"document": "position 1"}

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, call
 
+from agattn.documents import results
 from agattn.names import COMMANDS
+from agattn.sheet.result import check_one_of, document
 
 KEPT = Path(__file__).with_name("documents.json")
 #: What differs from run to run, or from machine to machine.
@@ -91,6 +93,8 @@ CASES = [
 ]
 #: Commands whose documents come from an engine, or whose lines and reports have tests of their own.
 ELSEWHERE = {"doctor", "run", "schema", "study", "train", "atlas", "report"}
+#: Commands whose results hold what documents say in fewer words, such as a bound on the dimension.
+NOT_WRITTEN_AGAIN = {"singularities", "critical-points"}
 
 
 def stable(value):
@@ -106,7 +110,19 @@ def documents(words):
     """What a command prints with ``--json``."""
     ended = call(*words, *(["--json"] if "--json" not in words else []))
     assert ended.status in (0, 1, 3), ended
-    return stable(json.loads(ended.out))
+    made = json.loads(ended.out)
+    reads_back(words, made)
+    return stable(made)
+
+
+def reads_back(words, made):
+    """The result of a document has its values, and shows them."""
+    kind = check_one_of(results(words[0]), made)
+    found = kind.from_json(made)
+    assert isinstance(found, kind) and found.as_json() == made
+    assert str(found) and found.summary()
+    if words[0] not in NOT_WRITTEN_AGAIN and "examples/maps.py:cubic" not in words:
+        assert document(found) == made
 
 
 @pytest.mark.parametrize("words", CASES, ids=" ".join)

@@ -23,7 +23,8 @@ from agattn.errors import EngineTimeoutError
 from agattn.experiments.training.experiment import read_experiments
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
-from agattn.sheet.result import Result
+from agattn.limits import log, takes
+from agattn.sheet.result import Described
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -42,7 +43,7 @@ def test_the_table_of_contents_is_what_is_typed_and_what_is_found():
     for name, place in typed:
         home, _, function = place.partition(":")
         found = getattr(ag, name)
-        assert inspect.unwrap(found) is getattr(sys.modules[home], function)
+        assert inspect.unwrap(found) is inspect.unwrap(getattr(sys.modules[home], function))
         assert getattr(ag, name).__doc__
 
 
@@ -117,9 +118,9 @@ def test_nothing_that_is_shown_prints_as_python_does():
     results()
     values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Result"}
     values |= {kind.__name__ for kind in below(Layer)}
-    for kind in below(Result):
+    for kind in below(Described):
         if kind.__name__ not in values and kind.__module__.startswith("agattn"):
-            assert kind.__repr__ is Result.__repr__, kind
+            assert kind.__repr__ is Described.__repr__, kind
 
 
 def test_a_report_is_a_mapping_of_verdicts():
@@ -189,17 +190,18 @@ def test_a_long_call_tells_what_it_does_after_two_seconds(monkeypatch, capsys):
 
     told = []
 
-    def slowly(layer, *_, progress, **__):
-        progress("first")
-        progress("second")
+    @takes("progress")
+    def slowly(layer):
+        log.info("first")
+        log.info("second")
         time.sleep(0.5)
-        progress("third")
+        log.info("third")
 
     monkeypatch.setattr(room, "critical_points", slowly)
     ag.critical_points(ag.SingleLayer(3, 2, 2))
     assert patience.AFTER == 2 and capsys.readouterr() == ("", "")
-    with patience.told("work", after=0.2) as tell:
-        slowly(None, progress=tell)
+    with patience.told("work", after=0.2):
+        slowly(None)
     assert capsys.readouterr().err.splitlines() == ["work: second", "work: third"]
     ag.critical_points(ag.SingleLayer(3, 2, 2), progress=told.append)
     assert told == ["first", "second", "third"] and capsys.readouterr() == ("", "")
@@ -260,7 +262,7 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.engines.critical_points.count_critical_points",
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.atlas.standard_families",
-        "agattn.experiments.studies.audit.audit",
+        "agattn.experiments.studies.audit.answers",
         "agattn.experiments.calibration.calibration.calibrate",
         "agattn.engines.doctor._examined",
         "agattn.reports.architecture_report.report",

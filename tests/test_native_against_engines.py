@@ -12,11 +12,12 @@ from functools import cache
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.limits import limited
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import (
     BASE_LOCUS,
@@ -43,14 +44,14 @@ pytestmark = pytest.mark.engine
 @cache
 def put(task, layer, installation):
     """What an engine says; each question is put once, however many tests look at the answer."""
-    return task.read(run(build(task.name, layer), installation, Limits(60)).answer)
+    return task.read(run(build(task.name, layer), installation).answer)
 
 
 @pytest.fixture
 def answers(both_engines, engine):
     """Puts a task to an engine, and returns its value and the native one."""
     installation = next(i for i in both_engines if i.engine.name == engine)
-    return lambda task, layer: (put(task, layer, installation), task.native(layer, 0))
+    return lambda task, layer: (put(task, layer, installation), task.native(layer))
 
 
 @pytest.mark.slow
@@ -88,7 +89,7 @@ def test_tangent_spaces(answers, layer):
     """
     by_engine, natively = answers(TANGENTS, layer)
     assert by_engine.keys() == natively.keys() == set(strata(layer))
-    fibers = FIBERS.native(layer, 0)
+    fibers = FIBERS.native(layer)
     for stratum, bounds in by_engine.items():
         value = tangent_bounds(layer, stratum).value
         assert natively[stratum].lower == natively[stratum].upper == value
@@ -103,7 +104,7 @@ def test_dimension(answers, layer):
     """Independent: ranks of the differential over ℚ at given points, and modulo a prime at random ones."""
     by_engine, _ = answers(TANGENTS, layer)
     ranks = [t.differential_rank for stratum, t in by_engine.items() if stratum.r_a == layer.alpha]
-    assert max(ranks) == GENERIC_RANK.native(layer, 0) == layer.expected_dimension
+    assert max(ranks) == GENERIC_RANK.native(layer) == layer.expected_dimension
 
 
 @pytest.mark.slow
@@ -132,7 +133,8 @@ def test_named_families_span_the_equations(both_engines, engine, layer):
     Both are in the ideal, and in each degree both have as many generators modulo lower degrees.
     """
     installation = next(i for i in both_engines if i.engine.name == engine)
-    named = run(build("named-equations", layer), installation, Limits(120)).answer.polynomials["generators"]
+    with limited(timeout=120):
+        named = run(build("named-equations", layer), installation).answer.polynomials["generators"]
     ideal = compute_ideal(layer, 4)
     assert Counter(f.degree() for f in named) == ideal.generators_by_degree
     equations = [Equation.from_polynomial(f, type(layer)) for f in named]
@@ -149,6 +151,6 @@ def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
     """Independent: the equations come from elimination, and only the ranks of their gradients are native."""
     installation = next(i for i in both_engines if i.engine.name == engine)
     ideal = put(IDEAL, layer, installation)
-    assert ideal.dimension == GENERIC_RANK.native(layer, 0)
+    assert ideal.dimension == GENERIC_RANK.native(layer)
     for stratum, dimension in ideal.tangent_dimension.items():
         assert dimension == tangent_bounds(layer, stratum).value, str(stratum)

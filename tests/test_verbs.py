@@ -79,8 +79,8 @@ def options_of(command):
 @pytest.mark.parametrize("name", library.VERBS)
 def test_a_verb_shows_the_signature_and_the_docstring_of_its_function(name):
     verb = library.verb(name)
-    function = inspect.unwrap(verb)
-    assert function is not verb and verb is library.verb(name)
+    function = verb.__wrapped__
+    assert verb is library.verb(name)
     assert verb.__name__ == name and name in dir(ag)
     assert inspect.signature(verb) == inspect.signature(function)
     assert verb.__doc__ == function.__doc__

@@ -26,10 +26,10 @@ def sealed(text):
 def asking(question, other):
     """In the place of ``run``: Singular is asked for a number in another way, in every script that asks."""
 
-    def run_otherwise(problem, installation, limits, script):
+    def run_otherwise(problem, installation, script):
         text = script.replace(f", {question});", f", {other});")
         run_otherwise.changed += text != script
-        return run(problem, installation, limits, script=text)
+        return run(problem, installation, script=text)
 
     run_otherwise.changed = 0
     return run_otherwise

@@ -48,6 +48,7 @@ from agattn.algebra.residues import (
     residues,
 )  # fmt: skip
 from agattn.algebra.sparse import STEPS_PER_SECOND, SparseElimination
+from agattn.limits import limits
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0
@@ -112,9 +113,7 @@ class RankGrewError(Exception):
     """Raised and caught in this room if a prime was unlucky: the rank is larger than the rank modulo it."""
 
 
-def exact_rank(
-    A: ExactMatrix, seed: int, budget: float, prove: bool
-) -> tuple[Minor, tuple[BlockProof, ...], float]:
+def exact_rank(A: ExactMatrix, budget: float, prove: bool) -> tuple[Minor, tuple[BlockProof, ...], float]:
     """The rank of a rational matrix; with proof if ``prove`` and its estimated time fits into the budget.
 
     Returns:
@@ -127,18 +126,22 @@ def exact_rank(
     pivots, blocks = (
         decompose(Z) if isinstance(Z, SparseMatrix) else ([], [Block(tuple(range(m)), tuple(range(n)), Z)])
     )
-    for p in islice(random_primes(seed), 1000):
+    for p in islice(random_primes(limits().seed), 1000):
         try:
-            return _at_prime(A, pivots, blocks, p, seed, budget, prove)
+            return _at_prime(A, pivots, blocks, p, budget, prove)
         except RankGrewError:
             continue
     raise AssertionError("no prime fits this matrix")
 
 
 def _at_prime(
-    A: ExactMatrix, pivots: list[tuple[int, int, Any]], blocks: list[Block],
-    p: int, seed: int, budget: float, prove: bool,
-) -> tuple[Minor, tuple[BlockProof, ...], float]:  # fmt: skip
+    A: ExactMatrix,
+    pivots: list[tuple[int, int, Any]],
+    blocks: list[Block],
+    p: int,
+    budget: float,
+    prove: bool,
+) -> tuple[Minor, tuple[BlockProof, ...], float]:
     rows, columns = [i for i, _, _ in pivots], [j for _, j, _ in pivots]
     value, error = 1, 0.0
     for _, _, pivot in pivots:
@@ -148,9 +151,9 @@ def _at_prime(
         minor = minor_mod(block.matrix, p)
         proof = None
         if minor.rank < min(shape(block.matrix)):
-            proof = prove_upper_bound(block.matrix, minor, seed, budget) if prove else None
+            proof = prove_upper_bound(block.matrix, minor, budget) if prove else None
             if proof is None:
-                proof, chance = _confirm(block.matrix, minor, seed)
+                proof, chance = _confirm(block.matrix, minor)
                 error += chance
             elif isinstance(proof, Kernel) and proof.side == "left" and A.row_scales:
                 # The left kernel of D⁻¹Z is that of Z times D.
@@ -179,7 +182,7 @@ def _rank_mod(A: Any, p: int) -> int:
     return int(flint.nmod_mat(as_fmpz_mat(A), p).rank())
 
 
-def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
+def _confirm(A: Any, minor: Minor) -> tuple[int | None, float]:
     """Look at more primes until the chance of a wrong upper bound is small; return that chance.
 
     The rank over ℚ is larger than the rank mod p only if p divides one fixed nonzero minor, which is
@@ -191,13 +194,13 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
     known = chance = log2(chance_of_dividing(bits, WORD_BITS))
     if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
-        more = (p for p in random_primes(seed + 1) if p != minor.modulus)
+        more = (p for p in random_primes(limits().seed + 1) if p != minor.modulus)
         while known > ERROR_BITS:
             if minor_mod(A, next(more)).rank > minor.rank:
                 raise RankGrewError
             known += chance
         return None, 2.0**known
-    p = next(random_primes(seed + 1, bits=_LARGE_BITS))
+    p = next(random_primes(limits().seed + 1, bits=_LARGE_BITS))
     if _rank_mod(A, p) > minor.rank:
         raise RankGrewError
     return None, 2.0**known * chance_of_dividing(bits, _LARGE_BITS)
@@ -214,20 +217,19 @@ def _unit(x: Any, p: int) -> int:
 # --- proofs ---
 
 
-def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel | int | None:
+def prove_upper_bound(A: Any, minor: Minor, budget: float) -> Kernel | int | None:
     """Prove that the rank of the integer matrix A is at most ``minor.rank``.
 
     Args:
         A: an ``int64`` array, an ``fmpz_mat`` or a sparse matrix.
         minor: a nonzero minor, smaller than A.
-        seed: seed of the random primes.
         budget: estimated seconds that may be spent; ``None`` is returned if neither proof fits.
 
     Raises:
         RankGrewError: if the rank is larger than that.
     """
     if isinstance(A, SparseMatrix):
-        return _prove_sparse(A, minor, seed, budget)
+        return _prove_sparse(A, minor, budget)
     m, n = shape(A)
     r = minor.rank
     bits = hadamard_bits(A, r + 1)
@@ -247,15 +249,19 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
         )
     if min(by_kernel, by_primes) > budget:
         return None
-    return prove_by_kernel(A, minor, side) if by_kernel <= by_primes else prove_by_primes(A, r, bits, seed)
+    return (
+        prove_by_kernel(A, minor, side)
+        if by_kernel <= by_primes
+        else prove_by_primes(A, r, bits, limits().seed)
+    )
 
 
-def _prove_sparse(A: SparseMatrix, minor: Minor, seed: int, budget: float) -> Kernel | int | None:
+def _prove_sparse(A: SparseMatrix, minor: Minor, budget: float) -> Kernel | int | None:
     """The same for a sparse matrix: vectors that annihilate its shorter side, or enough primes of 60 bits."""
     m, n = A.shape
     side, rows = ("left", A) if m <= n else ("right", A.transpose())
     most = budget * STEPS_PER_SECOND
-    for p in (minor.modulus, next(random_primes(seed + 1, bits=_LARGE_BITS))):
+    for p in (minor.modulus, next(random_primes(limits().seed + 1, bits=_LARGE_BITS))):
         eliminated = SparseElimination(rows, p, most)
         if eliminated.rank > minor.rank:
             raise RankGrewError
@@ -265,7 +271,7 @@ def _prove_sparse(A: SparseMatrix, minor: Minor, seed: int, budget: float) -> Ke
     bits = hadamard_bits(A, minor.rank + 1)
     if bits / (_LARGE_BITS - 1) * eliminated.steps > most:
         return None
-    return prove_by_primes(A, minor.rank, bits, seed, _LARGE_BITS)
+    return prove_by_primes(A, minor.rank, bits, limits().seed, _LARGE_BITS)
 
 
 def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:

@@ -1,11 +1,13 @@
 """How much memory there is, the refusal of what would need more, and what was taken in the end.
 
->>> Memory(limit=2**30).allow(2**20, "a matrix")
->>> Memory(limit=2**30).allow(2**31, "a matrix of 16384 rows")
+>>> from agattn.limits import limited
+>>> Memory().allow(2**20, "a matrix")
+>>> with limited(native=1024):
+...     Memory().allow(2**31, "a matrix of 16384 rows")
 Traceback (most recent call last):
     ...
 agattn.errors.TooLargeError: a matrix of 16384 rows: up to 2.0 GiB of memory, and 1.0 GiB are allowed. Lower
---max-degree, raise --memory, or use --force
+max_degree, raise memory, or use force=True
 """
 
 from __future__ import annotations
@@ -13,12 +15,11 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agattn.errors import TooLargeError, argument
-from agattn.patience import silent
+from agattn.limits import limits, log
 
 #: Needs above this, in bytes, are told before the work begins, and what was taken is told after it.
 LARGE = 2**30
@@ -82,18 +83,12 @@ def in_words(size: float) -> str:
 
 @dataclass
 class Memory:
-    """What a computation may take.
+    """What a computation may take: ``limits().native`` MiB, or what the machine has when it is asked.
 
     Attributes:
-        limit: in bytes; ``None`` for what the machine has when it is asked.
-        force: refuse nothing.
-        step: told of needs above :data:`LARGE`.
         instead: what the message of a refusal says to do; by default to lower the degree.
     """
 
-    limit: int | None = None
-    force: bool = False
-    step: Callable[[str], object] = field(default_factory=lambda: silent)
     instead: str = ""
     #: The largest need since the last check, with its name; what was held, and the most that was, before it.
     _need: float = field(default=0.0, init=False)
@@ -104,7 +99,7 @@ class Memory:
         """Refuse what needs more bytes than are allowed; ``what`` is named in the message.
 
         Raises:
-            TooLargeError: if the limit is exceeded and ``force`` was not given.
+            TooLargeError: if the limit is exceeded, unless forced.
 
         See Also:
             :meth:`check`, which compares the need with what was taken.
@@ -112,12 +107,13 @@ class Memory:
         self._before = self._before or (held(), highest())
         if need > self._need:
             self._need, self._what = need, what
-        if need <= LARGE and self.limit is None:
+        native = limits().native
+        if need <= LARGE and native is None:
             return
-        limit = available() if self.limit is None else self.limit
+        limit = available() if native is None else native * 2**20
         if need > LARGE:
-            self.step(f"{what}: up to {in_words(need)} of memory")
-        if need > limit and not self.force:
+            log.info(f"{what}: up to {in_words(need)} of memory")
+        if need > limit and not limits().force:
             lower, memory, force = argument("max_degree"), argument("memory"), argument("force", True)
             instead = self.instead or f"Lower {lower}, raise {memory}, or use {force}"
             raise TooLargeError(
@@ -130,7 +126,7 @@ class Memory:
         This process is measured as a whole: 64 MiB more than the largest need are no excess, and nothing is
         seen below the most that the process held before.
 
-        >>> memory = Memory(step=print)
+        >>> memory = Memory()
         >>> memory.allow(2**20, "a matrix")
         >>> memory.check()
         """
@@ -140,9 +136,9 @@ class Memory:
         self._before, self._need = None, 0.0
         taken = max(0, (now := highest()) - start)
         if now > most and taken > need + _BESIDE:
-            self.step(
+            log.info(
                 f"{what}: {in_words(taken)} of memory were taken, more than the bound of {in_words(need)};"
                 " please report it"
             )
         elif need > LARGE:
-            self.step(f"{what}: at most {in_words(taken)} of memory were taken")
+            log.info(f"{what}: at most {in_words(taken)} of memory were taken")

@@ -15,9 +15,10 @@ rank 1 (proved)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isinf, log2, prod
+from pathlib import Path
 from typing import Any, Literal
 
 import flint
@@ -27,7 +28,8 @@ from numpy.typing import NDArray
 from agattn.algebra import balls
 from agattn.algebra.balls import BallMinor, is_nonsingular, pivots
 from agattn.algebra.exact_rank import BlockProof, Kernel, exact_rank
-from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix, real_matrix
+from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_matrix, real_matrix
+from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.residues import (
     PRIME_BITS,
     Minor,
@@ -39,8 +41,10 @@ from agattn.algebra.residues import (
 from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
+from agattn.files import about_file
+from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -66,8 +70,6 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
-@printed_as("Point")
-@dataclass(frozen=True, repr=False)
 class RankPoint(Result):
     """The rank of random rows at one random point modulo one prime."""
 
@@ -108,8 +110,7 @@ class RandomRows:
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RankResult(Result, name="rank"):
+class RankResult(Result, name="rank", eq=False):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     The gap compares pivots and Schur complement for balls, singular values for mpmath.
@@ -127,9 +128,7 @@ class RankResult(Result, name="rank"):
     upper_bound: Key[Count, "The rank is at most this."]
     lower_evidence: Evidence
     upper_evidence: Evidence
-    method: Key[
-        str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"], str)
-    ]
+    method: Key[str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"])]
     precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
     gap: Key[
         float | None,
@@ -138,17 +137,15 @@ class RankResult(Result, name="rank"):
     ]
     minor: Minor | BallMinor | None
     reason: str
-    blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
+    blocks: tuple[BlockProof, ...] = ()
     error: float = 0.0
     points: tuple[RankPoint, ...] = ()
 
-    @property
     @key
     def rank(self) -> Count | None:
         """The rank, or null where the bounds differ."""
         return self.lower_bound if self.lower_bound == self.upper_bound else None
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How lower_bound and upper_bound are known: the weaker of the two."""
@@ -186,12 +183,12 @@ class RankResult(Result, name="rank"):
         return Sheet(title, (table, Note("\n".join(lines), apart=False)))
 
 
+@takes("seed")
 def rank(
     matrix: Any,
     method: str = "auto",
     *,
     precision: int = 128,
-    seed: int = 0,
     upper_bound: int | None = None,
     reason: str = "as stated",
     radius: Any = None,
@@ -210,7 +207,6 @@ def rank(
             ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches,
             mpmath where nothing encloses the entries, balls for all others.
         precision: bits to start from, for balls and mpmath.
-        seed: seed of the random primes.
         upper_bound: an upper bound on the rank of a real matrix that is proved elsewhere, such as the number
             of columns minus the dimension of known symmetries: what balls alone cannot give.
         reason: the argument behind it.
@@ -233,7 +229,7 @@ def rank(
     if precision < 2 or precision > 10**7:
         raise InputError(f"a precision of {precision} bits is out of range; give 2 to 10000000")
     if isinstance(matrix, RandomRows):
-        return _modulo_primes(matrix, points, seed) if matrix.modulo else _in_floats_and_balls(matrix, seed)
+        return _modulo_primes(matrix, points) if matrix.modulo else _in_floats_and_balls(matrix)
     A = read_matrix(matrix, radius)
     bound = budget if method == "auto" else float("inf")
     if method == "auto":
@@ -245,7 +241,55 @@ def rank(
     if method == "ball":
         limit = max(_HIGHEST_PRECISION, precision)
         return _by_balls(real_matrix(A), precision, limit, upper_bound, reason)
-    return _exactly(_as_exact(A, method), method, seed, bound)
+    return _exactly(_as_exact(A, method), method, bound)
+
+
+@takes("seed")
+def rank_of(matrix: Any, method: str = "auto", *, precision: int = 128, radius: Any = None) -> RankResult:
+    """The rank of a real matrix, and how it is known.
+
+    Args:
+        matrix: rows of integers, rationals, decimals in text or floats; an array; anything else that
+            :func:`rank` reads; or the path of a file, .npy, .npz, .csv, .mtx or .json.
+        method: ``"rational"``, ``"modular"``, ``"ball"``, ``"mpmath"``, or ``"auto"``.
+        precision: bits to start from, for balls and mpmath.
+        radius: how far each inexact entry may be from the number written; by default half a unit of the last
+            place of floats, and of decimals with 16 digits or more.
+        seed: of the random primes.
+
+    Raises:
+        InputError: if the matrix or the method cannot be used.
+
+    See Also:
+        :func:`agattn.dimension`; ``agattn rank`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.rank([["1/10", "2/10"], ["3/10", "6/10"]])
+    rank 1 (proved)
+    """
+    if callable(matrix):
+        raise InputError("the matrix is a function; give its rows, an array, or the path of a file")
+    if isinstance(matrix, (str, Path)):
+        matrix, radius = matrix_in(Path(matrix), radius), None
+    return rank(matrix, method, precision=precision, radius=radius)
+
+
+def matrix_in(path: Path, radius: Any = None) -> ExactMatrix | BallMatrix:
+    """The matrix in a file: .npy, .npz, .csv, .mtx or .json.
+
+    Args:
+        path: of the file.
+        radius: as for :func:`agattn.rank`.
+
+    Raises:
+        InputError: if the file cannot be read or does not hold one matrix.
+    """
+    radius = exact_radius(radius)
+    loaded = load_matrix(path)
+    try:
+        return read_matrix(loaded, radius)
+    except InputError as error:
+        raise InputError(about_file(path, str(error))) from None
 
 
 def proved_rank(matrix: Any) -> int:
@@ -279,8 +323,8 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
     )
 
 
-def _exactly(A: ExactMatrix, method: str, seed: int, budget: float) -> RankResult:
-    minor, blocks, error = exact_rank(A, seed, budget, prove=method == "rational")
+def _exactly(A: ExactMatrix, method: str, budget: float) -> RankResult:
+    minor, blocks, error = exact_rank(A, budget, prove=method == "rational")
     r = minor.rank
     if r == min(A.shape):
         error, reason = 0.0, "the matrix has no more rows or columns"
@@ -390,12 +434,12 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
 # --- random rows ---
 
 
-def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
+def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
     tried: list[RankPoint] = []
     errors: list[float] = []
     for trial in range(points):
-        point = _at_point(rows, [seed, trial])
+        point = _at_point(rows, [limits().seed, trial])
         tried.append(point)
         if point.rank == rows.upper_bound:
             break
@@ -460,14 +504,14 @@ def _stream(space: RowSpace, draw: Callable[[int], Residues], target: int, patie
     return seen
 
 
-def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
+def _in_floats_and_balls(rows: RandomRows) -> RankResult:
     """The rank by pivots in float64, whose minor is then proved in balls; each attempt has more rows.
 
     Where that does not meet the upper bound, the last rows are eliminated in balls, in which smaller pivots
     can be seen.
     """
     assert rows.real is not None
-    generator, target = np.random.default_rng(seed), rows.upper_bound
+    generator, target = np.random.default_rng(limits().seed), rows.upper_bound
     proved, observed, bits_used = 0, 0, None
     for attempt in range(4):
         floats, exact = rows.real((target + 8) * (attempt + 5) // 4, generator)
@@ -497,9 +541,9 @@ def _in_floats_and_balls(rows: RandomRows, seed: int) -> RankResult:
         found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
-            result = replace(found, upper_evidence=Evidence.NUMERICAL)
+            result = found.replace(upper_evidence=Evidence.NUMERICAL)
     if result.lower_bound >= target:
-        result = replace(result, upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
+        result = result.replace(upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
     return result
 
 

@@ -14,7 +14,6 @@ rank 2 (margin 1e+06)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import flint
@@ -83,7 +82,6 @@ def rounding(array: Array, dtype: str) -> float:
     return kind.roundoff + (kind.least * np.sqrt(array.size) / size if size and kind.least else 0.0)
 
 
-@dataclass(frozen=True, repr=False)
 class RankDecision(Result):
     """A rank and how safely it was decided.
 

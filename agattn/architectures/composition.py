@@ -24,11 +24,11 @@ from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.calls import constructed, positive_integer
 from agattn.errors import TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Key, Meta, Named, Positive, Result, key
+from agattn.sheet.result import Described, Key, Meta, Named, Positive, key
 
 
 @dataclass(frozen=True, repr=False)
-class Input(Result, has_defaults=True):
+class Input(Described, has_defaults=True):
     """The size of the matrix X that a network takes."""
 
     dim: Key[Positive, "The number of rows of X."]
@@ -37,7 +37,7 @@ class Input(Result, has_defaults=True):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Layered, Result):
+class Network(Layered, Described):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -126,7 +126,6 @@ class Network(Layered, Result):
         heads = tuple(one.heads for one in layers)
         return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, temperature, value_rank)
 
-    @property
     @key
     def input(self) -> Input:
         """What the first layer takes."""

@@ -43,17 +43,31 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain, count, product
 from math import lcm, prod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import CONSTANT, INPUT, PARAMETER, Degrees
-from agattn.architectures.protocol import Evaluated
 from agattn.architectures.symmetry import Acted, Symmetry
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 Node = tuple[str, int]  # a parameter array, and one of its axes
+
+
+class Evaluated(Protocol):
+    """What can be evaluated: an architecture, a layer, or a function of parameters."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The parameters with their shapes."""
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape of X."""
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The values on a stack of inputs."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import ByKey, Key, Named, Positive, Result, Written
+from agattn.sheet.result import ByKey, Described, Key, Named, Positive, Written
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -55,7 +55,7 @@ _Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network
 
 @constructed
 @dataclass(frozen=True, repr=False)
-class Jet(Result):
+class Jet(Described):
     """The Taylor polynomial of a network at the zero input, up to an order: a polynomial model.
 
     The parameters are those of the network. The neuromanifold of the jet is the set of the Taylor polynomials

@@ -21,7 +21,7 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
-from agattn.sheet.result import Key, Positive, Result
+from agattn.sheet.result import Described, Key, Positive
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Result):
+class SingleLayer(Described):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.

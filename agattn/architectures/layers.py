@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Key, Meta, Positive, Result, Written, document
+from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -47,7 +47,7 @@ Steps = Iterator[Step | str]
 
 
 @dataclass(frozen=True)
-class Layer(Result):
+class Layer(Described):
     """What all layers have in common: a layer is its ``output_shape``, ``shapes`` and ``evaluate``.
 
     One whose map is that of its steps has no more than those. The other methods make bounds better. Degrees
@@ -120,7 +120,7 @@ class Layer(Result):
 
 
 def _plain(value: Any) -> object:
-    if isinstance(value, Result):
+    if isinstance(value, Described):
         return value.as_json()
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 

@@ -25,12 +25,12 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Key, Meta, Positive, Result, Written
+from agattn.sheet.result import Described, Key, Meta, Positive, Written
 
 
 @constructed
 @dataclass(frozen=True)
-class DeepNetwork(Layered, Result):
+class DeepNetwork(Layered, Described):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a

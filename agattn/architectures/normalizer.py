@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Key, Result, Written
+from agattn.sheet.result import Described, Key, Written
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 @dataclass(frozen=True, repr=False)
-class Normalizer(Result):
+class Normalizer(Described):
     """A function φ that is positive and analytic at 0, by its first Taylor coefficients.
 
     Args:

@@ -31,7 +31,7 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
 from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Key, Named, Positive, Result
+from agattn.sheet.result import Described, Key, Named, Positive
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -41,7 +41,7 @@ _PRIME = 1073741789
 
 
 @constructed
-class PolynomialMap(Result):
+class PolynomialMap(Described):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole

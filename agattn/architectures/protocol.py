@@ -88,21 +88,6 @@ class Architecture(Protocol):
         """
 
 
-class Evaluated(Protocol):
-    """What can be evaluated: an architecture, a layer, or a function of parameters."""
-
-    @property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """The parameters with their shapes."""
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        """The shape of X."""
-
-    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """The values on a stack of inputs."""
-
-
 def refuse_constant(architecture: Architecture) -> None:
     """Refuse what has no parameters: its functions are one function, about which there is nothing to ask.
 

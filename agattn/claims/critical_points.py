@@ -18,6 +18,7 @@ from agattn.geometry.critical_points.ed_degree import (
 )
 from agattn.geometry.critical_points.elimination import equation
 from agattn.geometry.critical_points.loss import loss
+from agattn.limits import limits
 from agattn.systems.task import Task
 
 
@@ -55,14 +56,16 @@ def _is_counted(layer: SingleLayer) -> bool:
     return (layer.d, layer.d_out) == (2, 1)
 
 
-def _count(layer: SingleLayer, seed: int) -> EDDegrees:
+def _count(layer: SingleLayer) -> EDDegrees:
     """The numbers of random losses, by eliminating all parameters but one."""
     numbers = []
     for metric, general in predicted_ed_degrees(layer)._asdict().items():
         name = metric.replace("_", "-")
-        found = equation(layer, loss(layer, name, seed=seed)).number()
+        found = equation(layer, loss(layer, name, seed=limits().seed)).number()
         if found is None or found < general:
-            raise UndecidedError(f"the random loss of seed {seed} ({name}) is special; use another seed")
+            raise UndecidedError(
+                f"the random loss of seed {limits().seed} ({name}) is special; use another seed"
+            )
         numbers.append(found)
     return EDDegrees(*numbers)
 
@@ -84,7 +87,7 @@ THEOREM = Task(
     "learning-degree-theorem",
     "the numbers of critical points",
     SingleLayer,
-    lambda layer, seed: predicted_ed_degrees(layer),
+    predicted_ed_degrees,
     by="theorem",
     infeasible=lambda layer: "the critical points are counted" if _is_counted(layer) else _infeasible(layer),
 )

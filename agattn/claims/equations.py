@@ -49,7 +49,7 @@ def outputs_are_products(layer: SingleLayer) -> bool:
 
 
 PRODUCTS = Task(
-    "products", "the coefficients of φ", SingleLayer, lambda layer, seed: outputs_are_products(layer),
+    "products", "the coefficients of φ", SingleLayer, outputs_are_products,
     infeasible=lambda layer: "" if layer.has_orbits else "at t = 1 each output is one cubic form",
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ def _predict_hilbert_function(layer: SingleLayer) -> tuple[int, ...]:
     return tuple(double_locus_bound(layer, n) for n in range(CHECKED_DEGREE + 1))
 
 
-def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertValues:
+def _hilbert_function(layer: SingleLayer) -> HilbertValues:
     """The values in all checked degrees where the claim applies, in the first degrees elsewhere."""
     if not TWO_DIMENSIONAL.holds(layer):
         ideal = compute_ideal(layer, SHOWN_DEGREE)
@@ -158,7 +158,7 @@ def points_outside(layer: SingleLayer) -> dict[str, dict[tuple[int, ...], int]]:
     return points
 
 
-def _equations(layer: SingleLayer, seed: int) -> Equations:
+def _equations(layer: SingleLayer) -> Equations:
     """Degree 4 takes at most seconds for any layer; where the whole ideal is known, degree 5 does too."""
     ideal_degree = generated_in(layer)
     known = _MOST_DEGREES if ideal_degree is None else min(ideal_degree.degree, _MOST_DEGREES + 1)

@@ -21,7 +21,7 @@ from agattn.systems.task import Task
 
 FACTORIZATION = Task(
     "factorization", "the fibers of (K, Q) ↦ KᵀQ", SingleLayer,
-    lambda layer, seed: factorization_at_full_rank(layer),
+    factorization_at_full_rank,
     infeasible=lambda layer: f"KᵀQ never has rank a = {layer.a} > d = {layer.d}" * (layer.a > layer.d),
 )  # fmt: skip
 

@@ -52,12 +52,12 @@ class JetRanks(NamedTuple):
     most_below: int
 
 
-def jet_ranks(network: DeepNetwork, seed: int = 0) -> JetRanks:
+def jet_ranks(network: DeepNetwork) -> JetRanks:
     """The ranks of the Jacobians of both jets at random weights, modulo random primes."""
     order = least_order(network)
     bounds = [network_bound(network, seen_scores(network, n)) for n in (order, order - 1)]
     full, below = (
-        rank(jacobian_rows(Jet(network, n), bound), seed=seed)
+        rank(jacobian_rows(Jet(network, n), bound))
         for n, bound in zip((order, order - 1), bounds, strict=True)
     )
     return JetRanks(order, full, below, bounds[1].value)
@@ -94,12 +94,12 @@ JET_RANKS = Task(
 #: The differential of a jet that is injective modulo a prime is injective.
 SEEN = Task(
     "seen-in-virtual-weights", "the differential of a jet in (M, L)", DeepNetwork,
-    native=lambda network, seed: seen_at_random_weights(network, None, seed),
+    native=seen_at_random_weights,
     infeasible=_too_wide,
 )  # fmt: skip
 SEEN_BEHIND = Task(
     "seen-behind-collapse", "the differential where a layer collapses", DeepNetwork,
-    native=lambda network, seed: seen_behind_each(network, seed),
+    native=seen_behind_each,
     infeasible=_too_wide,
 )  # fmt: skip
 
@@ -123,7 +123,7 @@ SPECTRUM = (
 )
 CONTACT = Task(
     "contact-spectrum", "the contact orders", DeepNetwork,
-    native=lambda network, seed: contact_spectrum(network, seed=seed),
+    native=contact_spectrum,
     evidence=lambda found: found.evidence,
     infeasible=_too_large,
 )  # fmt: skip

@@ -72,7 +72,7 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
 def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
     return Task(
         name, f"the normal forms of {words}", SingleLayer,
-        lambda layer, seed: _by_normal_form(layer, softmax),
+        lambda layer: _by_normal_form(layer, softmax),
         infeasible=lambda layer: "" if layer.ambient_dimension <= MOST_CHECKED else (
             f"more than {MOST_CHECKED} coordinates: their identities were not computed"
         ),

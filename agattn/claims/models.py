@@ -5,8 +5,8 @@ differential is found without the theorem: a rank above the bound would refute t
 meets the bound proves the dimension.
 
 >>> from agattn import Network, Perceptron
->>> from agattn.verification.verify import Settings, verify
->>> for verdict in verify(Network([Perceptron([3, 1], degree=2)], dim=2), (), Settings("native")).verdicts:
+>>> from agattn.verification.verify import verify
+>>> for verdict in verify(Network([Perceptron([3, 1], degree=2)], dim=2), (), "native").verdicts:
 ...     print(f"{verdict.claim}: {verdict.status} ({verdict.known}), {verdict.short}")
 agattn.model-dimension: confirmed (proved), 3
 agattn.model-symmetries: confirmed (proved in part), 3
@@ -42,11 +42,11 @@ class Extent(NamedTuple):
     by_symmetries: Bound
 
 
-def _extent(model: Architecture, seed: int) -> Extent:
-    found, bound = dimension(model, seed, force=True), symmetry_bound(model, seed)
+def _extent(model: Architecture) -> Extent:
+    found, bound = dimension(model, force=True), symmetry_bound(model)
     if found.lower_bound < bound.value and model.degree is not None:
         with suppress(TooLargeError):
-            orbits = linear_symmetries(model, seed=seed).orbit_dimension
+            orbits = linear_symmetries(model).orbit_dimension
             reason = "the parameters, minus the dimension of the orbits of all linear symmetries"
             bound = Bound(model.parameters - orbits, reason)
     return Extent(found, bound)

@@ -8,9 +8,10 @@ is shown, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import structs
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.claims import hypotheses
@@ -30,7 +31,7 @@ from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.identifiability.collapse import PREPRINT
-from agattn.patience import Progress, silent
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
@@ -83,7 +84,6 @@ def equation_14(network: DeepNetwork) -> int:
     return attention + values - (network.depth if network.is_lightning else 0)
 
 
-@dataclass(frozen=True, repr=False)
 class ByPaper(Result):
     """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 
@@ -92,7 +92,6 @@ class ByPaper(Result):
     failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
     defect: Key[int | None, "The value less the dimension; null where only bounds are known."]
 
-    @property
     @key
     def hypotheses_hold(self) -> bool:
         """Whether the hypotheses of the equation hold for this network."""
@@ -103,7 +102,6 @@ class ByPaper(Result):
         return f"{self.equation}: {self.value}"
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionByPaper(Dimension, name="dimension"):
     """A dimension, and what HMK say beside it."""
 
@@ -147,25 +145,18 @@ def by_paper(found: Dimension) -> ByPaper | None:
 
 def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
-    return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
+    return DimensionByPaper(**structs.asdict(found), paper=by_paper(found))
 
 
-def dimension(
-    architecture: Architecture | Published,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
-) -> DimensionByPaper | TransformerDimension:
+@takes("seed", "force", "progress")
+def dimension(architecture: Architecture | Published) -> DimensionByPaper | TransformerDimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`; or a published transformer of
             :func:`agattn.from_config`, whose layer is known at full size, and whose stack has bounds.
-        seed: of all random choices.
         force: take the rank of a Jacobian of any size, also where a theorem knows it.
-        progress: called with what is done next.
 
     Raises:
         InputError: if it is no architecture, or is beyond the limits and known by no theorem.
@@ -188,7 +179,7 @@ def dimension(
         if isinstance(architecture, Published):
             return transformer_dimension(architecture)
     known = as_attention(cast(Architecture, architecture))
-    return with_paper(room.dimension(known, seed, force=force, progress=progress))
+    return with_paper(room.dimension(known))
 
 
 def _judge(

@@ -32,6 +32,7 @@ from agattn.errors import UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.geometry.variety.coordinates import generic_matrices
+from agattn.limits import limits
 from agattn.systems.network_tasks import BASIS_FIBER, no_virtual_weights
 from agattn.systems.task import Task
 
@@ -78,7 +79,7 @@ Sides = Callable[[list[Array], list[Array], list[Array], Arithmetic], list[tuple
 """A, V, further matrices and their arithmetic ↦ pairs of arrays that an identity says are equal."""
 
 
-def lemma_3_6(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False) -> IdentityCheck:
+def lemma_3_6(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """X_i = L_i X P_i for every layer i: the recursion that computes the network from virtual weights."""
 
     def sides(
@@ -92,10 +93,10 @@ def lemma_3_6(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False
         mul = arithmetic.matmul
         return [(out, mul(L, mul(X, P))) for out, L, P in zip(outputs, products, mixings, strict=True)]
 
-    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, seed, symbolic)
+    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, symbolic)
 
 
-def equation_12(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False) -> IdentityCheck:
+def equation_12(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """φ(X) = L · Π_j (X Xᵀ M̃_j) · X: the network as one product of (3^l − 1)/2 factors."""
 
     def sides(
@@ -105,7 +106,7 @@ def equation_12(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = Fal
         M, L = deep.virtual_weights(A, V, arithmetic)
         return [(deep.lightning(A, V, X, arithmetic), deep.unrolled(M, L, X, arithmetic))]
 
-    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, seed, symbolic)
+    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, symbolic)
 
 
 def _degree(dims: Sequence[int]) -> int:
@@ -118,7 +119,7 @@ def _degree(dims: Sequence[int]) -> int:
     return int(2 * 3 ** (len(dims) - 1) - 1)
 
 
-def equation_9(dims: Sequence[int], seed: int = 0, symbolic: bool = False) -> IdentityCheck:
+def equation_9(dims: Sequence[int], symbolic: bool = False) -> IdentityCheck:
     """The action of Π GL(d_i) between the layers leaves (M, L) unchanged: one half of Lemma 3.5.
 
     For invertible C_i all weights are A_i = C_{i−1}ᵀ B_i C_{i−1}, V_i = W_i C_{i−1}, and are moved to
@@ -137,7 +138,7 @@ def equation_9(dims: Sequence[int], seed: int = 0, symbolic: bool = False) -> Id
 
     # M_l has one B, 2(l − 1) factors W and as many C, and L has l and l − 1.
     changes = {f"C{i}": (d, d) for i, d in enumerate(dims[1:-1], 1)}
-    return _check(dims, changes, 4 * len(dims) - 7, sides, seed, symbolic)
+    return _check(dims, changes, 4 * len(dims) - 7, sides, symbolic)
 
 
 def _check(
@@ -145,7 +146,6 @@ def _check(
     further: Mapping[str, tuple[int, int]],
     degree: int,
     sides: Sides,
-    seed: int,
     symbolic: bool,
 ) -> IdentityCheck:
     layers = len(dims) - 1
@@ -166,7 +166,7 @@ def _check(
         return IdentityCheck("", Evidence.MODULAR, 1.0)
     size = 1 + (degree - 1) * log2(max(map(max, shapes.values())))
     chance = degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     error = 1.0
     while error > LARGEST_ERROR and chance <= 0.5:
         p = random_prime(generator)
@@ -180,9 +180,9 @@ def _check(
 
 
 def _identity(name: str, finds: str, check: Callable[..., IdentityCheck]) -> Task[DeepNetwork]:
-    def native(network: DeepNetwork, seed: int) -> IdentityCheck:
+    def native(network: DeepNetwork) -> IdentityCheck:
         symbolic = deep.monomials_of_network(network, MAX_SYMBOLIC_MONOMIALS) <= MAX_SYMBOLIC_MONOMIALS
-        return check(network.dims, network.t, seed, symbolic)
+        return check(network.dims, network.t, symbolic)
 
     return Task(
         name, finds, DeepNetwork, native, evidence=lambda found: found.evidence, infeasible=no_virtual_weights
@@ -193,8 +193,8 @@ RECURSION = _identity("recursion", "the recursion", lemma_3_6)
 UNROLLED = _identity("unrolled-product", "the unrolled product", equation_12)
 BASIS_CHANGE = Task(
     "basis-change", "the changes of basis", DeepNetwork,
-    lambda network, seed: equation_9(
-        network.dims, seed, max(network.dims) ** (4 * network.depth - 3) <= MAX_SYMBOLIC_TERMS
+    lambda network: equation_9(
+        network.dims, max(network.dims) ** (4 * network.depth - 3) <= MAX_SYMBOLIC_TERMS
     ),
     evidence=lambda found: found.evidence, infeasible=no_virtual_weights,
 )  # fmt: skip

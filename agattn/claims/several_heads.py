@@ -3,10 +3,10 @@
 The proofs are in docs/networks/several-heads.md.
 
 >>> from agattn import DeepNetwork
->>> from agattn.verification.verify import Settings, verify
+>>> from agattn.verification.verify import verify
 >>> for dims, ranks in (((3, 1), (1,)), ((3, 1), (2,))):
 ...     network = DeepNetwork(dims, ranks, t=2, heads=2)
-...     [verdict] = verify(network, ["agattn.heads-not-closed"], Settings("native")).verdicts
+...     [verdict] = verify(network, ["agattn.heads-not-closed"], "native").verdicts
 ...     print(verdict.status, verdict.known, verdict.short)
 confirmed proved not closed
 inapplicable proved closed
@@ -32,7 +32,7 @@ def _of_one_layer(network: DeepNetwork) -> str:
 
 
 CLOSEDNESS = Task(
-    "heads-closed", "closedness", DeepNetwork, lambda network, seed: closedness(network),
+    "heads-closed", "closedness", DeepNetwork, lambda network: closedness(network),
     infeasible=_of_one_layer,
 )  # fmt: skip
 

@@ -3,10 +3,10 @@
 The proofs are in docs/networks/todays-attention.md.
 
 >>> from agattn import Attention, Network
->>> from agattn.verification.verify import Settings, verify
+>>> from agattn.verification.verify import verify
 >>> layer = Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
 >>> for d in (5, 3):
-...     [verdict] = verify(Network([layer], d, 2), ["agattn.grouped-dimension"], Settings("native")).verdicts
+...     [verdict] = verify(Network([layer], d, 2), ["agattn.grouped-dimension"], "native").verdicts
 ...     print(verdict.status, verdict.known, verdict.short)
 confirmed proved 51
 inapplicable proved 31

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,7 +69,7 @@ def report(
     from agattn.architectures import SingleLayer
     from agattn.reports.architecture_report import title
     from agattn.reports.document import Found, refuse_another_report
-    from agattn.reports.verbs import report
+    from agattn.reports.report import report
 
     is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
     if is_model:
@@ -124,7 +123,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
     from agattn.experiments.studies.lines import exit_status, read_lines
     from agattn.reports.document import FoundOfStudy
-    from agattn.reports.verbs import report
+    from agattn.reports.report import report
 
     written = read_text(results, _LARGEST_RESULTS)
     try:
@@ -195,7 +194,7 @@ def figure(
         layers: figure 2: l.
     """
     from agattn.cli.output import show_result
-    from agattn.reports.verbs import figure
+    from agattn.reports.figures import figure
     from agattn.sheet.terminal import print_folded
 
     _refuse_idle(number)
@@ -219,7 +218,7 @@ def figure(
     made = figure(number, **given.get(number, {}))
     if output is not None:
         made.save(output)
-    show_result(replace(made, file=None if output is None else str(output)), as_json)
+    show_result(made.replace(file=None if output is None else str(output)), as_json)
     if made.note and not as_json:
         print_folded(made.note, sys.stderr)
     if output is not None:

@@ -139,11 +139,11 @@ def emit(
         engine: the engine.  [default: by the ending of -O, else macaulay2]
         machine: add the lines from which agattn run reads the answer.
     """
-    from agattn.engines.verbs import emit
+    from agattn.engines.emit import emit_task
 
     chosen = engine_for(output, engine)
     progress(f"writing the script of {task}")
-    script = emit(architecture, task, chosen.name, machine=machine, **_read(task, architecture, asked))
+    script = emit_task(architecture, task, chosen.name, machine=machine, **_read(task, architecture, asked))
     if output is not None:
         is_json = output.suffix.lower() == ".json"
         write_file(output, as_text(script.as_json()) if is_json else script)
@@ -188,14 +188,14 @@ def run(
         engine: the engine.  [default: macaulay2; of a script by its ending]
         keep: save the script, the transcript and the answer there.
     """
-    from agattn.engines.verbs import run
+    from agattn.engines.run import run_task
     from agattn.sheet.terminal import print_folded
 
     if architecture is None:
         _run_script(task, engine, timeout, memory)
         return
     chosen = engine_for(None, engine)
-    done = run(
+    done = run_task(
         architecture, task, chosen.name, timeout=timeout, memory=memory, keep=keep, progress=progress,
         **_read(task, architecture, asked),
     )  # fmt: skip
@@ -211,7 +211,8 @@ def run(
 def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> None:
     """Run a script in this folder, with no time limit but one that was given."""
     from agattn.engines.locate import locate
-    from agattn.engines.run import MAX_TIMEOUT, Limits, run_script
+    from agattn.engines.run import run_script
+    from agattn.limits import MAX_TIMEOUT, limited
 
     context = click.get_current_context()
     names = {parameter.name or "" for parameter in context.command.params}
@@ -221,8 +222,8 @@ def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> N
     if not script.is_file():
         raise InputError(f"there is no script {script}; agattn emit TASK -O {script} writes one")
     is_given = context.get_parameter_source("timeout") is click.core.ParameterSource.COMMANDLINE
-    limits = Limits(timeout if is_given else MAX_TIMEOUT, memory)
-    run_script(script, locate(engine_for(script, engine)), limits)
+    with limited(timeout=timeout if is_given else MAX_TIMEOUT, memory=memory):
+        run_script(script, locate(engine_for(script, engine)))
 
 
 def doctor(*, as_json: bool = False) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,7 +62,8 @@ def study(
 
     work = work_of(as_json=as_json, **given)
     instead = {"timeout": timeout, "memory": memory, "seed": seed}
-    wanted = read_grid(read_asked(grid, "a grid"), {k: v for k, v in instead.items() if v is not None}, force)
+    chosen = {k: v for k, v in instead.items() if v is not None}
+    wanted = read_grid(read_asked(grid, "a grid"), chosen, force=force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     if dry_run:
@@ -198,8 +198,7 @@ def atlas(
         limit: networks drawn from a family that has more.
         points: survey kinds of critical and singular points instead.
     """
-    from agattn.experiments.studies.atlas import Atlas
-    from agattn.experiments.verbs import atlas
+    from agattn.experiments.studies.atlas import Atlas, atlas
     from agattn.reports.pages import atlas_page, points_page
 
     if points:
@@ -246,28 +245,28 @@ def calibrate(
         devinterp: with --out: run devinterp, too; needs the extra slt.
         free_energy: with --out: only slopes of free energies in log n.
     """
-    from agattn.experiments.verbs import calibrate
+    from agattn.experiments.calibration.calibration import calibration
 
     if out is None:
         leave_out("is for sampling, with --out", "points", "quick", "devinterp", "free_energy")
-        return calibrate()
+        return calibration()
     context = click.get_current_context()
     chosen = context.get_parameter_source("points") is not click.core.ParameterSource.DEFAULT
     count = points if chosen or not quick else 3
-    known = calibrate(devinterp=devinterp)
+    known = calibration(devinterp=devinterp)
     words = "--quick " * quick + "--free-energy " * free_energy
     shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
     write_file(out / "points.json", output.as_text({"points": known["points"]}), tell=False)
     settings = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy, "seed": seed}
     lines = _sample(out, count, settings, progress)
     _write_report(out, lines, shown, say=not as_json)
-    return replace(known, estimates=tuple(lines)) if as_json else 0
+    return known.replace(estimates=tuple(lines)) if as_json else 0
 
 
 def _sample(folder: Path, count: int, settings: dict[str, Any], progress: Any) -> list[dict[str, Any]]:
     """Estimate, and write each line as soon as it is there."""
     from agattn.cli.ending import fail
-    from agattn.experiments.verbs import calibrate
+    from agattn.experiments.calibration.calibration import calibration
 
     lines: list[dict[str, Any]] = []
     path = folder / "estimates.jsonl"
@@ -279,7 +278,7 @@ def _sample(folder: Path, count: int, settings: dict[str, Any], progress: Any) -
                 file.flush()
                 lines.append(line)
 
-            calibrate(count, **settings, progress=progress, written=write)
+            calibration(count, **settings, progress=progress, written=write)
     except KeyboardInterrupt:
         fail(f"interrupted; {len(lines)} estimates are in {path}.part", interrupts.STATUS)
     return lines

@@ -24,6 +24,7 @@ from agattn.cli.kinds import (
 )
 from agattn.cli.output import say_on_stderr, write_file
 from agattn.errors import InputError
+from agattn.limits import Limits, limited, log
 
 Input = Option(InputFile(), metavar="FILE")
 JsonFile = Option(Destination(".json"), metavar="FILE")
@@ -87,9 +88,9 @@ def strata(
     Args:
         hasse: draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.
     """
-    from agattn.verification.verbs import strata
+    from agattn.verification.strata_table import strata_table
 
-    table = strata(architecture, force=force)
+    table = strata_table(architecture, force=force)
     if hasse is not None:
         from agattn.reports.drawing import save
         from agattn.reports.hasse import hasse_diagram
@@ -132,7 +133,8 @@ def critical_points(
         data: a file with arrays X, n × d × t, and Y, n × d' × t.
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
     """
-    from agattn.verification.verbs import critical_points, critical_points_near
+    from agattn.geometry.critical_points.trained import critical_points_near
+    from agattn.verification.critical_points import critical_points
 
     loss: dict[str, Any] = {
         "metric": metric or "generic",
@@ -202,7 +204,7 @@ def rlct(
     if files and all(file.name.isdecimal() and not file.exists() for file in files):
         raise stray(tuple(map(str, files)), click.get_current_context())
     from agattn.architectures import SingleLayer
-    from agattn.heads.verbs import rlct
+    from agattn.heads.coefficients import rlct
 
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve", "certificate")
@@ -228,14 +230,14 @@ def rlct(
     t = positive_integer("t", whole_number(given.get("t") or "2"))
     return of_files(
         files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
-        **configured(given), progress=progress,
+        **configured(given),
     )  # fmt: skip
 
 
 def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
     """Both bounds on λ at the weights of a network or a model in files."""
     from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
-    from agattn.heads.verbs import rlct
+    from agattn.heads.coefficients import rlct
     from agattn.heads.weight_files import WeightFile
 
     network = architecture.as_network() or architecture
@@ -291,7 +293,7 @@ def ideal(
             strata.
     """
     from agattn.architectures import as_layer
-    from agattn.verification.verbs import ideal
+    from agattn.verification.ideal import ideal
 
     layer, chosen = as_layer(architecture), engine or method
     if layer is None:
@@ -353,7 +355,7 @@ def _exported(equations: Any, output: Path | None, form: str | None, given: dict
         return ""
     from agattn.geometry.ideal.export import ENDINGS, export
 
-    given["progress"]("writing out all equations")
+    log.info("writing out all equations")
     by_ending = "macaulay2" if output == STDOUT else ENDINGS.get(output.suffix.lower(), "")
     return export(equations, form or by_ending, given["characteristic"])
 
@@ -365,30 +367,28 @@ def _compared(
     from agattn.cli.weights import read_tensor
     from agattn.geometry.ideal.invariants import compare, last_degree
 
-    given["progress"]("building the named invariants")
+    log.info("building the named invariants")
     y = None if coefficients is None else read_tensor(coefficients)
     return compare(equations, last_degree(layer, max_degree), y)
 
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.algebra.memory import Memory
     from agattn.engines.catalogue import able, engine_named
     from agattn.engines.elimination import by_theorem, check_generators
     from agattn.engines.locate import candidates, locate
-    from agattn.engines.run import DEFAULT_MEMORY, Limits
 
-    tell, memory = given["progress"], given["memory"]
-    if name is None:
-        tell("looking for a theorem, and for equations of higher degree")
-        allowed = Memory(None if memory is None else memory * 2**20, given["force"], tell)
-        if known := by_theorem(equations, allowed):
-            return known
-    tell("asking the engine")
-    engines = able("complete-ideal")
-    engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
-    limits = Limits(given["timeout"], DEFAULT_MEMORY if memory is None else memory)
-    return check_generators(equations, locate(engine), characteristic=given["characteristic"], limits=limits)
+    memory = given["memory"]
+    held = {"native": memory, "memory": Limits.memory if memory is None else memory}
+    with limited(timeout=given["timeout"], force=given["force"], **held):
+        if name is None:
+            log.info("looking for a theorem, and for equations of higher degree")
+            if known := by_theorem(equations):
+                return known
+        log.info("asking the engine")
+        engines = able("complete-ideal")
+        engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
+        return check_generators(equations, locate(engine), characteristic=given["characteristic"])
 
 
 def _show(equations: Any, as_json: bool) -> None:

@@ -1,12 +1,10 @@
-"""Interrupts that end the program even where the code that they meet loses them.
+"""Ctrl-C always ends the program.
 
-SIGINT and SIGTERM become a ``KeyboardInterrupt``, so that everything that is open is closed. Code may lose an
-exception: C code that calls Python, such as numpy with matrices of Python objects; and destructors and
-callbacks of the import system, after which Python tells of the exception and goes on. There an interrupt is
-silent. An interrupt is repeated after a second, unless the program is on its way out already; and if it is
-lost again and again the process ends on the spot. Nothing is left behind then either: the watchers of
-:mod:`agattn.engines.process` end the programs that it started and remove their folders, and what is kept in a
-cache is kept.
+SIGINT and SIGTERM become a ``KeyboardInterrupt``, so that everything that is open is closed. Code may lose
+it: C code that calls Python, such as numpy with matrices of Python objects; and destructors and callbacks of
+the import system, after which Python goes on. So it comes again after a second, unless it is being dealt
+with; when two were lost, the process ends on the spot. Nothing is left behind then either: what it started
+ends with it, and what is kept in a cache is kept.
 """
 
 from __future__ import annotations
@@ -15,12 +13,12 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 from agattn.errors import was_interrupted
 
-#: Seconds until an interrupt is repeated, and how often one may be lost.
-_AGAIN, _MOST_LOST = 1.0, 3
+#: Seconds until an interrupt is repeated, and how often it may be lost.
+_AGAIN, _MOST_LOST = 1.0, 2
 #: The exit status of an interrupted command.
 STATUS = 130
 
@@ -38,7 +36,7 @@ def catch() -> None:
 
 def settle() -> None:
     """No longer repeat an interrupt: it has arrived."""
-    if signal.getsignal(signal.SIGALRM) is _insist:
+    if signal.getsignal(signal.SIGALRM) is _interrupt:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
@@ -51,27 +49,24 @@ def release() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _interrupt(*_: Any) -> NoReturn:
-    if signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, _insist):  # else somebody else has a clock
-        signal.signal(signal.SIGALRM, _insist)
+def _interrupt(number: int, _: Any) -> None:
+    """Raise an interrupt; when it comes again, only where the last one was lost."""
+    global _lost
+    if number == signal.SIGALRM:
+        if was_interrupted(sys.exc_info()[1]):
+            return
+        _lost += 1
+        if _lost == _MOST_LOST:
+            with suppress(OSError):
+                os.write(2, b"agattn: interrupted; nothing was left behind\n")
+            os._exit(STATUS)
+    elif signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, _interrupt):  # else somebody else has a clock
+        signal.signal(signal.SIGALRM, _interrupt)
         signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
     raise KeyboardInterrupt
 
 
-def _tell_unless_interrupted(found: sys.UnraisableHookArgs) -> None:
+def _tell_unless_interrupted(error: sys.UnraisableHookArgs) -> None:
     """Tell of an exception with which Python goes on, unless it is an interrupt, which comes again."""
-    if not was_interrupted(found.exc_value):
-        _tell(found)
-
-
-def _insist(*_: Any) -> None:
-    """Interrupt once more, unless an interrupt is being dealt with where this one arrives."""
-    global _lost
-    if was_interrupted(sys.exc_info()[1]):
-        return
-    _lost += 1
-    if _lost >= _MOST_LOST:
-        with suppress(OSError):
-            os.write(2, b"agattn: interrupted; nothing was left behind\n")
-        os._exit(STATUS)
-    raise KeyboardInterrupt
+    if not was_interrupted(error.exc_value):
+        _tell(error)

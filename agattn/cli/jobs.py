@@ -149,6 +149,7 @@ def carry_out(
     from agattn.cli.ending import fail
     from agattn.experiments.studies.lines import counted, exit_status, words
     from agattn.experiments.studies.study import study
+    from agattn.limits import limited
 
     place, cache, fresh, output, as_json = work
     on_stdout = as_json or output == STDOUT
@@ -164,11 +165,10 @@ def carry_out(
         update(done["jobs"], counted(found.elements()))
 
     files = [sys.stdout] * on_stdout
-    made = study(
-        jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, force=force, finished=finished
-    )
+    made = study(jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, finished=finished)
     try:
         with contextlib.ExitStack() as stack:
+            stack.enter_context(limited(force=force))
             files += [] if output is None else [stack.enter_context(growing(output))]
             update = stack.enter_context(_bar(len(jobs), on_stdout))
             for line in stack.enter_context(contextlib.closing(made)):

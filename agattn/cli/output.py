@@ -16,12 +16,13 @@ import click
 from agattn.cli.kinds import STDOUT
 from agattn.errors import printable
 from agattn.files import write
-from agattn.patience import silent, told
+from agattn.limits import silent
+from agattn.patience import told
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agattn.sheet.result import Result
+    from agattn.sheet.result import Described
     from agattn.sheet.terminal import Paper
 
 #: Variables of the environment by which rich takes a pipe for a terminal.
@@ -85,7 +86,7 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         say_on_stderr(f"wrote {path}")
 
 
-def show_result(found: Result, as_json: bool, destination: Path | None = None, **options: Any) -> None:
+def show_result(found: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
     """Write a result into a file and on stdout as JSON, as asked; or show its sheet on a console.
 
     The document is made only where it is written: some take longer than the sheet.

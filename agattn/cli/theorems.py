@@ -34,7 +34,7 @@ def verify(
         report: save verdicts, scripts and transcripts there.
         certificate: write integers that prove the verdicts there; see agattn check.
     """
-    from agattn.verification.verbs import verify
+    from agattn.verification.verify import verify
 
     if given["characteristic"] and given["engine"] == "native":
         leave_out("is for engines; native results hold over QQ", "characteristic")
@@ -94,7 +94,7 @@ def audit(
         output: write the Markdown page there.  [default: stdout]
     """
     from agattn.calls import positive_integer
-    from agattn.experiments.verbs import audit
+    from agattn.experiments.studies.audit import audit
     from agattn.reports.pages import audit_page
 
     largest_d = positive_integer("--max-d", whole_number(max_d))
@@ -130,8 +130,7 @@ def certificate(
         output: write the certificate there, for agattn check.
     """
     from agattn.cli.output import show_result
-    from agattn.verification.certificate import CertifiedClaims, dump
-    from agattn.verification.verbs import certificate
+    from agattn.verification.certificate import CertifiedClaims, certificate, dump
 
     made = certificate(architecture, **given)
     if output is not None:

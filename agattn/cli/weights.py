@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,7 +71,7 @@ def classify(
         output: write .csv, .jsonl (a line for each head) or .json (one document).
         plot: draw stable ranks by layer (.png, .svg, .pdf, .html).
     """
-    from agattn.heads.verbs import classify
+    from agattn.heads.head_geometry import classify
 
     table = classify(
         list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given
@@ -137,11 +136,13 @@ def fiber(
 
     if architecture is not None:
         from agattn.geometry.identifiability.network_fibers import network_fiber
+        from agattn.limits import limited
 
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "tolerance")
-        whole: Any = network_fiber(architecture, WeightFile(files), seed)
-        answer: Any = None if other is None else whole.compare(WeightFile([other]), seed)
-        result = replace(whole, equivalent=answer)
+        with limited(seed=seed):
+            whole: Any = network_fiber(architecture, WeightFile(files))
+            answer: Any = None if other is None else whole.compare(WeightFile([other]))
+        result = whole.replace(equivalent=answer)
     else:
         of_networks = ("t", "skip", "value_rank", "normalization", "temperature", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or --model, as well", *of_networks)
@@ -171,14 +172,14 @@ def _fiber_of_head(
     """The comparison with other weights, if any, and the fiber through the head in files."""
     from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.geometry.identifiability.verbs import fiber
+    from agattn.geometry.identifiability.network_fibers import fiber
 
     w = _head(files, a, which)
     result: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
     if other is None:
-        return None, replace(result, equivalent=None)
+        return None, result.replace(equivalent=None)
     answer = equivalent(w, _head((other,), a, which), tolerance=tolerance)
-    return answer, replace(result, equivalent=answer.of_head())
+    return answer, result.replace(equivalent=answer.of_head())
 
 
 def _head(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Any:
@@ -286,11 +287,11 @@ def rank(
             half a unit of the last place of floats and of decimals with 16 digits or more]
         plot: draw the singular values.
     """
-    from agattn.algebra.verbs import matrix_in, rank
+    from agattn.algebra.rank import matrix_in, rank_of
     from agattn.cli.output import show_result
 
     matrix = matrix_in(file, radius)
-    result = rank(matrix, method, precision=precision, seed=seed)
+    result = rank_of(matrix, method, precision=precision, seed=seed)
     if plot:
         from agattn.reports.spectrum import draw
 

@@ -89,3 +89,12 @@ def check_can(engine: Engine, problem: Problem) -> None:
     if lacking := engine.lacking(problem):
         others = [argument("engine", other.name) for other in able(problem.form) if other is not engine]
         raise InputError(f"{engine.title} {lacking}: it answers {engine.answers}; use {' or '.join(others)}")
+
+
+def refuse_characteristic(given: int) -> None:
+    """Refuse the characteristic of a field without an engine."""
+    if given:
+        raise InputError(
+            f"characteristic={given} is for an engine, and native results hold over ℚ; leave it out, or name "
+            f"an engine: {', '.join(ENGINES)}"
+        )

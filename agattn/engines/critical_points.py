@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
-from agattn.engines.run import DEFAULT_LIMITS, Limits, run
+from agattn.engines.run import run
 from agattn.errors import TooLargeError, UndecidedError, argument
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import Loss, turned
 from agattn.geometry.strata.strata import Stratum
+from agattn.limits import limits, log
 from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.task import Task
@@ -29,9 +30,6 @@ def count_critical_points(
     method: str = "weights",
     smooth: bool = False,
     characteristic: int | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> CriticalPoints:
     """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum.
 
@@ -43,9 +41,6 @@ def count_critical_points(
             with multipliers, for the smooth part alone.
         smooth: leave out the strata of singular points.
         characteristic: of the field: 0, or a prime; by default the two of :data:`PRIMES` which agree first.
-        limits: of each run of the engine.
-        force: start also what is not expected to finish.
-        progress: called with what is done next.
 
     Raises:
         InputError: for t = 1.
@@ -53,11 +48,11 @@ def count_critical_points(
         EngineError: if the engine does not finish or fails.
         UndecidedError: if three primes give three answers.
     """
-    task = countable(loss.layer, method, characteristic, force)
-    ask = partial(_ask, installation, task.name, limits, force, smooth)
+    task = countable(loss.layer, method, characteristic)
+    ask = partial(_ask, installation, task.name, smooth)
     answers: dict[int, Found] = {}
     for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
-        progress(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
+        log.info(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
         found = ask(loss if loss.drawn else turned(loss, prime), prime, opposite)
         agreeing = [p for p, other in answers.items() if other == found]
         answers[prime] = found
@@ -72,7 +67,7 @@ def count_critical_points(
     )
 
 
-def countable(layer: SingleLayer, method: str, characteristic: int | None, force: bool) -> Task[SingleLayer]:
+def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Task[SingleLayer]:
     """The task that counts the critical points on a layer by this method, over this field.
 
     Raises:
@@ -81,23 +76,22 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None, force
     """
     task = task_named("critical-points" if method == "weights" else "critical-equations")
     if not layer.has_orbits:
-        build(task.name, layer, force=force)  # which refuses one token
-    if not force and (reason := task.infeasible(layer)):
+        build(task.name, layer)  # which refuses one token
+    if not limits().force and (reason := task.infeasible(layer)):
         raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
     check_field(characteristic or 0)
     return task
 
 
 def _ask(
-    installation: Installation, task: str, limits: Limits, force: bool, smooth: bool, loss: Loss, prime: int,
-    opposite: bool,
-) -> Found:  # fmt: skip
+    installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, opposite: bool
+) -> Found:
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
     more = {"opposite": opposite, "smooth": smooth} if task == "critical-points" else {}
 
     def ask(strictly: bool | None = None) -> Found:
-        problem = build(task, loss.layer, prime, force=force, loss=loss, strictly=strictly, **more)
-        found: Found = task_named(task).read(run(problem, installation, limits).answer)
+        problem = build(task, loss.layer, prime, seed=0, loss=loss, strictly=strictly, **more)
+        found: Found = task_named(task).read(run(problem, installation).answer)
         return found
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 
 import flint
 
@@ -16,7 +15,6 @@ from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import UNSET, Key, Result, UnsetType, Written
 
 
-@dataclass(frozen=True, repr=False)
 class Examined(Result, extensible=True):
     """An engine that was looked for, and tried where it was found.
 
@@ -24,7 +22,7 @@ class Examined(Result, extensible=True):
     msolve 0.9: works (/usr/bin/msolve, by PATH)
     """
 
-    name: Key[str, "The engine.", Written(EngineName, str)]
+    name: Key[str, "The engine.", Written(EngineName)]
     version: Key[str | None, "The version of the engine; null where it is not known."]
     path: Key[str | None, "The program; null where there is none."]
     ok: Key[bool, "Whether the engine computed one line correctly."]
@@ -40,7 +38,6 @@ class Examined(Result, extensible=True):
         return f"{self.name}{works if self.ok else f': {self.problem}'}"
 
 
-@dataclass(frozen=True, repr=False)
 class Doctor(Result, name="doctor", extensible=True):
     """The engines, and what exact numbers are computed with."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 from typing import Any
 
-from agattn.algebra.memory import Memory
+from msgspec import structs
+
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.engines.catalogue import able
 from agattn.engines.emit import ask_of
 from agattn.engines.locate import Installation
-from agattn.engines.run import DEFAULT_LIMITS, Limits, run
+from agattn.engines.run import run
 from agattn.errors import (
     DisagreementError,
     EngineMemoryError,
@@ -26,13 +26,13 @@ from agattn.errors import (
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import FORMATS, export
 from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
-from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal, gradient_rank
+from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
-from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
+from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
@@ -43,8 +43,6 @@ def eliminate(
     installation: Installation,
     *,
     characteristic: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
-    force: bool = False,
 ) -> Ideal | ModelIdeal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
@@ -58,15 +56,15 @@ def eliminate(
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
-        build("implicit-ideal", architecture, characteristic, force=force),
-        build("hilbert-function", architecture, characteristic, force=force, max_degree=max_degree),
+        build("implicit-ideal", architecture, characteristic),
+        build("hilbert-function", architecture, characteristic, max_degree=max_degree),
     )
     if not problems[0].data.get("cone", True):
         raise InputError(
             f"the image of {architecture} is no cone, and has no equations of a degree; use agattn run"
             " implicit-ideal"
         )
-    runs = [run(problem, installation, limits) for problem in problems]
+    runs = [run(problem, installation) for problem in problems]
     ideal, values = (done.answer for done in runs)
     make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
     about: Any = layer
@@ -82,10 +80,9 @@ def eliminate(
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
     )
-    return replace(found, given=given) if isinstance(found, Ideal) and given is not layer else found
+    return found.replace(given=given) if isinstance(found, Ideal) and given is not layer else found
 
 
-@dataclass(frozen=True, repr=False)
 class Completeness(Result, extensible=True):
     """Whether the equations found generate the whole ideal.
 
@@ -132,13 +129,11 @@ class Completeness(Result, extensible=True):
     known_to: Key[int | None, "The degree to which the generators are known; null where not told."] = None
     missing_evidence: Evidence = Evidence.PROVED
 
-    @property
     @key
     def whole(self) -> bool | None:
         """Whether the generators found generate all of the ideal; null if open."""
         return self._decided[0]
 
-    @property
     @key
     def conclusion(self) -> str:
         """The same in a sentence, with the reason."""
@@ -149,8 +144,7 @@ class Completeness(Result, extensible=True):
         )
         return f"{word}: {reason}{known}"
 
-    @property
-    @key(EXACT)
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the conclusion is known: natively that equations are missing, else by the engine's field.
 
@@ -254,7 +248,6 @@ class Completeness(Result, extensible=True):
         agree = f"{', '.join(same)} {'are those' if len(same) > 1 else 'is that'} of M̄"
         return None, f"{agree}, but whether they generate a prime ideal stayed open"
 
-    @property
     @key
     def field(self) -> str:
         """The field of the computation: `QQ` or `ZZ/p`."""
@@ -266,8 +259,7 @@ class Completeness(Result, extensible=True):
         return f"{self.conclusion} (over {self.field}{known})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExaminedIdeal(Ideal, name="ideal"):
+class ExaminedIdeal(Ideal):
     """The ideal of a layer, beside named invariants and what an engine says about the generators."""
 
     invariants: Key[
@@ -288,21 +280,18 @@ class ExaminedIdeal(Ideal, name="ideal"):
 
 def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
-    known = vars(ideal)
     found = ExaminedIdeal(
-        **{one.name: known[one.name] for one in fields(ideal)},
+        **structs.asdict(ideal),
         invariants=UNSET if compared is None else compared.spans,
         named_families=UNSET if compared is None or not ideal.layer.has_orbits else compared.named,
         lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
         complete=UNSET if complete is None else complete,
     )
-    vars(found).update(known)  # with the generators, which take long
+    vars(found).update(vars(ideal))  # with the generators, which take long
     return found
 
 
-def check_generators(
-    ideal: Ideal, installation: Installation, *, characteristic: int = 0, limits: Limits = DEFAULT_LIMITS
-) -> Completeness:
+def check_generators(ideal: Ideal, installation: Installation, *, characteristic: int = 0) -> Completeness:
     """Whether the generators found are all: natively in the next degrees, then by an engine.
 
     The engine is handed them, or with many outputs those of the layer with d + 1 outputs. It is asked whether
@@ -329,16 +318,16 @@ def check_generators(
     size, multiplicity = layer.expected_dimension, degree_of_closure(layer)
     whole = partial(Completeness, size, multiplicity, size, multiplicity, known_to=ideal.max_degree)
     if missing is None and small is not ideal:
-        asked = check_generators(small, installation, characteristic=characteristic, limits=limits)
+        asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
             return whole(
                 asked.prime, characteristic,
                 regular=asked.regular, modulus=asked.modulus, asked_of=small.name,
             )  # fmt: skip
-    elif missing is None and _is_regular(ideal, installation, limits):
+    elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
     dimension = degree = prime = hilbert = known = None
-    ask = partial(_ask, ideal, installation, characteristic, limits)
+    ask = partial(_ask, ideal, installation, characteristic)
     try:
         dimension, degree = ask(("dimension", "degree"))
         bounds = hilbert_bounds(layer, _DEGREES[-1]) if layer.d == 2 and layer.has_orbits else {}
@@ -356,7 +345,7 @@ def check_generators(
     if missing is None and found._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
-        found = replace(found, missing_degree=missing.degree, missing_evidence=missing.evidence)
+        found = found.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
     if found.contradiction:
         raise DisagreementError(
             f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"
@@ -371,7 +360,7 @@ MODULUS = 32003
 _FEW_VARIABLES = 12
 
 
-def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | None:
+def by_theorem(ideal: Ideal) -> Completeness | None:
     """That the equations found are all, where this is known without an engine; else None.
 
     M̄ is a hypersurface, or :func:`~agattn.geometry.ideal.generation.generated_in` gives a degree in which its
@@ -388,7 +377,7 @@ def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | Non
         reason = "the one equation generates the ideal of an irreducible hypersurface: all of I(M̄)"
     else:
         generated = generated_in(layer)
-        if generated is None or not _no_others_to(generated.degree, ideal, memory):
+        if generated is None or not _no_others_to(generated.degree, ideal):
             return None
         reason = generated.reason
         if generated.degree > ideal.max_degree:
@@ -398,11 +387,11 @@ def by_theorem(ideal: Ideal, memory: Memory | None = None) -> Completeness | Non
     return Completeness(dimension, degree, dimension, degree, None, 0, theorem=reason)
 
 
-def _no_others_to(degree: int, ideal: Ideal, memory: Memory | None) -> bool:
+def _no_others_to(degree: int, ideal: Ideal) -> bool:
     """Whether no minimal generators are missing up to a degree, which is proved natively degree by degree."""
     for n in range(ideal.max_degree + 1, degree + 1):
         try:
-            piece = compute_ideal(ideal.layer, n, memory=memory).degrees[-1]
+            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1]
         except TooLargeError:
             return False
         if piece.minimal_generators or piece.evidence is not Evidence.PROVED:
@@ -418,10 +407,10 @@ def _smallest(ideal: Ideal) -> Ideal:
     layer = ideal.layer
     if layer.d_out <= layer.d + 1:
         return ideal
-    return compute_ideal(type(layer)(layer.d, layer.d + 1, layer.a, layer.t), ideal.max_degree)
+    return compute_ideal(type(layer)(layer.d, layer.d + 1, layer.a, layer.t), ideal.max_degree, force=False)
 
 
-def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> bool | None:
+def _is_regular(ideal: Ideal, installation: Installation) -> bool | None:
     """Whether the ideal is whole by the theorem on regular elements on the page on equations; None if open.
 
     It takes all equations to a degree in which they cut out M̄ as a set. Modulo the prime there must be as
@@ -439,7 +428,7 @@ def _is_regular(ideal: Ideal, installation: Installation, limits: Limits) -> boo
     degrees = range(1, ideal.max_degree + 1)
     names = ("regular", *(f"hilbert-{n}" for n in degrees))
     try:
-        regular, *values = _ask(ideal, installation, MODULUS, limits, names, _minor(layer))
+        regular, *values = _ask(ideal, installation, MODULUS, names, _minor(layer))
     except (EngineTimeoutError, EngineMemoryError):
         return None
     return bool(regular) if values == [ideal.hilbert_function(n) for n in degrees] else None
@@ -457,7 +446,7 @@ def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
     """Whether equations to degree 4 of the layer with a = d have gradients of full rank, modulo the prime, at
     all strata where not both ranks are at most 1."""
     whole = type(layer)(layer.d, layer.d_out)
-    equations = [*compute_ideal(whole, 4).equations()]
+    equations = [*compute_ideal(whole, 4, force=False).equations()]
     codimension = whole.ambient_dimension - whole.expected_dimension
     for stratum in strata(layer):
         if max(stratum.r_v, stratum.r_a) > 1:
@@ -479,7 +468,10 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
     """
     for n in (ideal.max_degree + 1, ideal.max_degree + 2):
         try:
-            if n <= last and (piece := compute_ideal(ideal.layer, n).degrees[-1]).minimal_generators:
+            if (
+                n <= last
+                and (piece := compute_ideal(ideal.layer, n, force=False).degrees[-1]).minimal_generators
+            ):
                 return piece
         except TooLargeError:
             break
@@ -490,7 +482,7 @@ _DEGREES = range(9)  # in which Hilbert functions are compared
 
 
 def _ask(
-    ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str],
+    ideal: Ideal, installation: Installation, characteristic: int, questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:  # fmt: skip
     from agattn.systems.layer_tasks import COMPLETE_IDEAL
@@ -510,5 +502,5 @@ def _ask(
         characteristic=characteristic,
     )
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
-    found = run(problem, installation, limits, script=text)
+    found = run(problem, installation, script=text)
     return [found.answer.integers[question] for question in questions]

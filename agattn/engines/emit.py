@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import SingleLayer
-from agattn.engines.catalogue import check_can
+from agattn.architectures import Architecture, SingleLayer
+from agattn.calls import one_of
+from agattn.engines.catalogue import check_can, engine_named
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
+from agattn.engines.script import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
 from agattn.geometry.variety.coordinates import coordinate_ring
+from agattn.limits import takes
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -151,3 +154,49 @@ def ask_of(equations: str, problem: Problem, engine: Engine) -> str:
     check_can(engine, problem)
     template = _environment(engine).get_template(engine.template(problem.form))
     return f"{equations}{template.render(_names(problem, engine))}"
+
+
+@takes("seed", "force")
+def emit_task(
+    architecture: Architecture, task: str, engine: str = "macaulay2", *, machine: bool = False, **options: Any
+) -> Script:
+    """The script for an engine that computes a task; it stands alone and can be run by hand.
+
+    Args:
+        architecture: a layer, a network or a model.
+        task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
+        engine: ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
+        machine: add the part that :func:`agattn.run` adds, and reads.
+        options: ``characteristic``; and what the task takes: ``point`` (exact weights,
+            for membership also N coordinates, and of a model arrays by the names of its parameters),
+            ``max_degree``, ``prime``, ``components``, ``slice``, and for critical points the loss, by
+            ``metric``, ``samples`` and ``data``. Points and slices may be paths of JSON files.
+
+    Raises:
+        InputError: if there is no such task or engine, or the task is not about this architecture.
+
+    See Also:
+        :func:`agattn.run`, :func:`agattn.doctor`; ``agattn emit`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.script(ag.SingleLayer(2, 1), "implicit-ideal").splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> ag.script(ag.SingleLayer(2, 1), "implicit-ideals")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
+    """
+    problem, chosen = problem_of(architecture, task, options), engine_named(engine)
+    text = emit(problem, chosen, machine=machine)
+    return Script(text, problem.task, chosen.name, problem.architecture)
+
+
+def problem_of(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:
+    """The problem that a task puts to engines."""
+    from agattn.systems.asked import OPTIONS, asked
+    from agattn.systems.catalogue import TASKS
+
+    name = one_of(task, TASKS, "task")
+    for option in options:
+        one_of(option, OPTIONS, "option")
+    return asked(architecture, name, **options)

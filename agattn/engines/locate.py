@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agattn.engines.engine import Engine
-from agattn.engines.process import Ended, run_program, work_folder
+from agattn.engines.process import Ended, run_program
 from agattn.errors import EngineError, EngineNotFoundError, EngineVariableError
 
 INSTALL = "pip install 'agattn[engines]'"
@@ -39,11 +39,9 @@ class Installation:
         self, script: str, *, timeout: float, memory: int, cancelled: threading.Event | None = None
     ) -> Ended:
         """Run a script of ours in a folder of its own; see :func:`agattn.engines.process.run_program`."""
-        with work_folder() as folder:
-            file = folder / f"script.{self.engine.suffix}"
-            file.write_text(script, encoding="utf-8")
-            command = self.engine.command(self.path, file, own=True)
-            return run_program(command, folder, timeout=timeout, memory=memory, cancelled=cancelled)
+        name = f"script.{self.engine.suffix}"
+        command = self.engine.command(self.path, Path(name), own=True)
+        return run_program(command, {name: script}, timeout=timeout, memory=memory, cancelled=cancelled)
 
     def problem(self) -> str | None:
         """Run one line; return what went wrong, or ``None``."""
@@ -95,8 +93,7 @@ def locate(engine: Engine) -> Installation:
 @lru_cache(maxsize=32)
 def _version(engine: Engine, path: Path) -> str:
     try:
-        with work_folder() as folder:
-            ended = run_program([str(path), *engine.version], folder, timeout=20, memory=8192)
+        ended = run_program([str(path), *engine.version], timeout=20, memory=8192)
     except EngineError:
         return "unknown"
     match = re.search(engine.version_pattern, ended.output)

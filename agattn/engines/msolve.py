@@ -32,9 +32,10 @@ from agattn.engines.msolve_lists import (
     write_system,
 )
 from agattn.engines.programs.msolve import MSOLVE
-from agattn.engines.run import DEFAULT_LIMITS, Limits, check_end
+from agattn.engines.run import check_end
 from agattn.errors import EngineError, InputError, TranscriptError
 from agattn.evidence import Evidence
+from agattn.limits import limits
 
 #: The largest prime that msolve computes with; what is not finite over ℚ is measured modulo this.
 LARGEST_PRIME = 2**31 - 1
@@ -85,7 +86,6 @@ def solve(
     polynomials: Sequence[Polynomial],
     *,
     precision: int = 128,
-    limits: Limits = DEFAULT_LIMITS,
     installation: Installation | None = None,
 ) -> Solutions:
     """All solutions of a system over ℚ, if they are finitely many; else their dimension and degree.
@@ -93,7 +93,6 @@ def solve(
     Args:
         polynomials: from one ring over ℚ, at least one.
         precision: of the boxes, in bits.
-        limits: of time and memory of msolve.
         installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
@@ -110,10 +109,10 @@ def solve(
     if not equations:
         return Solutions(ring, len(ring), 1, None, (), 0.0)
     options = ("-P", "1", "-p", str(precision))
-    text, seconds = _run(equations, options, limits, installation)
+    text, seconds = _run(equations, options, installation)
     dimension, degree, parametrization, isolated = read_solutions(text, ring)
     if dimension > 0:
-        basis = groebner_basis(equations, prime=LARGEST_PRIME, limits=limits, installation=installation)
+        basis = groebner_basis(equations, prime=LARGEST_PRIME, installation=installation)
         if basis.dimension <= 0:
             raise TranscriptError(
                 f"msolve finds infinitely many solutions over QQ, and finitely many modulo {LARGEST_PRIME}"
@@ -133,7 +132,6 @@ def groebner_basis(
     *,
     prime: int | None = None,
     eliminate: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
     installation: Installation | None = None,
 ) -> GroebnerBasis:
     """The reduced Gröbner basis of an ideal for the graded reverse lexicographic order.
@@ -142,7 +140,6 @@ def groebner_basis(
         polynomials: from one ring, at least one.
         prime: reduce the coefficients modulo this first; at most 2³¹ − 1.
         eliminate: how many of the first variables to eliminate.
-        limits: of time and memory of msolve.
         installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
@@ -161,7 +158,7 @@ def groebner_basis(
     if not equations:
         return GroebnerBasis(small, (), 0.0)
     options = ("-g", "2", *(("-e", str(eliminate)) if eliminate else ()))
-    text, seconds = _run(equations, options, limits, installation)
+    text, seconds = _run(equations, options, installation)
     return GroebnerBasis(small, read_basis(text, ring, eliminate), seconds)
 
 
@@ -211,7 +208,6 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
 def _run(
     equations: Sequence[Polynomial],
     options: Sequence[str],
-    limits: Limits,
     installation: Installation | None,
 ) -> tuple[str, float]:
     """What msolve prints about equations, and its wall-clock seconds."""
@@ -219,9 +215,11 @@ def _run(
     system = f"cat > system.ms << 'end'\n{write_system(equations)}\nend\n"
     try:
         ended = installation.execute(
-            f'{system}"$1" {" ".join(options)} -f system.ms\n', timeout=limits.timeout, memory=limits.memory
+            f'{system}"$1" {" ".join(options)} -f system.ms\n',
+            timeout=limits().timeout,
+            memory=limits().memory,
         )
-        check_end(ended, installation, limits)
+        check_end(ended, installation)
     except EngineError as error:
         raise type(error)(f"msolve ({installation.path}): {error}") from error
     return ended.output, ended.seconds

@@ -4,65 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
+from agattn.architectures import Architecture
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.engines.locate import Installation
-from agattn.engines.process import Ended, run_program, work_folder
-from agattn.errors import (
-    EngineCrashedError,
-    EngineError,
-    EngineMemoryError,
-    InputError,
-    TranscriptError,
-    argument,
-)
+from agattn.engines.catalogue import engine_named
+from agattn.engines.locate import Installation, locate
+from agattn.engines.process import Ended, run_program
+from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError, argument
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
+from agattn.limits import limits, log, takes
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
-
-DEFAULT_TIMEOUT = 60.0
-DEFAULT_MEMORY = 8192
-MAX_TIMEOUT = 1e7  # four months
-MAX_MEMORY = 2**30
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of one engine process: wall-clock seconds, and address space in MiB.
-
-    Raises:
-        InputError: if one of them is no number that a process can be held to.
-    """
-
-    timeout: float = DEFAULT_TIMEOUT
-    memory: int = DEFAULT_MEMORY
-
-    def __post_init__(self) -> None:
-        if not 0 < self.timeout <= MAX_TIMEOUT:
-            raise InputError(
-                f"the timeout is {self.timeout} s; it must be above 0 and at most {MAX_TIMEOUT:g}"
-            )
-        if not 0 < self.memory <= MAX_MEMORY:
-            raise InputError(f"the memory is {self.memory} MiB; it must be above 0 and at most {MAX_MEMORY}")
-
-
-DEFAULT_LIMITS = Limits()
-
 
 #: Lists of polynomials are shown up to so many.
 _MOST_LINES = 20
 
 
-@dataclass(frozen=True, repr=False)
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "The name of the engine.", Written(EngineName, str)]
+    name: Key[str, "The name of the engine.", Written(EngineName)]
     version: Key[str, "The version of the engine."]
 
     def summary(self) -> str:
@@ -70,7 +35,6 @@ class Program(Result, extensible=True):
         return f"{self.name} {self.version}"
 
 
-@dataclass(frozen=True, repr=False)
 class Run(Result, name="run", extensible=True):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
@@ -83,36 +47,31 @@ class Run(Result, name="run", extensible=True):
         "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
         " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
-        Written(dict[str, int | str | list[str]], lambda answer: answer.as_json()),
+        Written(dict[str, int | str | list[str]]),
     ]
     seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
-    @property
     @key
     def task(self) -> str:
         """The name of the task."""
         return self.problem.task
 
-    @property
     @key
     def engine(self) -> Program:
         """The engine that ran."""
         return Program(self.installation.engine.name, self.installation.version)
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture of the problem."""
         return self.problem.architecture
 
-    @property
     @key
     def script_sha256(self) -> Sha256:
         """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
-    @property
-    @key(Written(Literal["proved", "modular"], str))
+    @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
         """How the result is known: `modular` over a finite field, and where an engine lifts from some."""
         proved = self.installation.engine.proves and not self.problem.characteristic
@@ -147,17 +106,15 @@ class Run(Result, name="run", extensible=True):
 def run(
     problem: Problem,
     installation: Installation,
-    limits: Limits = DEFAULT_LIMITS,
     keep: Path | None = None,
     cancelled: threading.Event | None = None,
     script: str | None = None,
 ) -> Run:
-    """Solve a problem with an engine.
+    """Solve a problem with an engine, within the limits of time and memory.
 
     Args:
         problem: what to compute.
         installation: the engine.
-        limits: of time and memory.
         keep: a folder in which the script is saved, and the transcript of a program that ended by itself.
         cancelled: when this is set, from another thread, the engine is killed.
         script: what to run instead of the script that the problem's template gives.
@@ -179,11 +136,11 @@ def run(
         if saved is not None:
             write(saved.with_suffix(f".{engine.suffix}"), script)
         ended = installation.execute(
-            script, timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
+            script, timeout=limits().timeout, memory=limits().memory, cancelled=cancelled
         )
         if saved is not None:
             write(saved.with_suffix(".transcript"), ended.output + ended.errors)
-        check_end(ended, installation, limits)
+        check_end(ended, installation)
         answer = engine.read(ended.output, problem)
         check_answer(answer)
     except EngineError as error:
@@ -191,7 +148,42 @@ def run(
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
 
 
-def run_script(script: Path, installation: Installation, limits: Limits = DEFAULT_LIMITS) -> None:
+@takes("timeout", "memory", "seed", "force", "progress")
+def run_task(
+    architecture: Architecture,
+    task: str,
+    engine: str = "macaulay2",
+    *,
+    keep: str | Path | None = None,
+    **options: Any,
+) -> Run:
+    """Run the script of :func:`agattn.emit` in its engine, and read the answer back exactly.
+
+    Args:
+        architecture, task, engine, options: as for :func:`agattn.emit`.
+        keep: a folder for the script and the transcript.
+
+    Raises:
+        InputError: as for :func:`agattn.emit`.
+        EngineError: if the engine is missing, fails, or reaches a limit.
+
+    See Also:
+        :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
+    >>> print(found.evidence, list(found.answer.integers.values())[1:])
+    proved [6, 21, 56, 125]
+    """
+    from agattn.engines.emit import problem_of
+
+    problem = problem_of(architecture, task, options)
+    installation = locate(engine_named(engine))
+    log.info(f"{installation.engine.title}: {problem.title}, over {problem.field_name}")
+    return run(problem, installation, None if keep is None else Path(keep))
+
+
+def run_script(script: Path, installation: Installation) -> None:
     """Run a script that somebody wrote, in the current folder; what it prints goes to our stdout and stderr.
 
     Raises:
@@ -202,10 +194,7 @@ def run_script(script: Path, installation: Installation, limits: Limits = DEFAUL
     engine = installation.engine
     command = engine.command(installation.path, script.absolute())
     try:
-        with work_folder() as folder:
-            ended = run_program(
-                command, folder, timeout=limits.timeout, memory=limits.memory, passed_through=True
-            )
+        ended = run_program(command, timeout=limits().timeout, memory=limits().memory, passed_through=True)
         if ended.status:
             how = f"ended with exit status {ended.status}" if ended.status > 0 else "was killed by a signal"
             raise EngineCrashedError(how)
@@ -213,7 +202,7 @@ def run_script(script: Path, installation: Installation, limits: Limits = DEFAUL
         raise type(error)(f"{engine.title} ({installation.path}), {script.name}: {error}") from error
 
 
-def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
+def check_end(ended: Ended, installation: Installation) -> None:
     """Raise what the way a program ended calls for; a clean end is left to the reader of its output.
 
     Raises:
@@ -225,7 +214,7 @@ def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
     printed = (ended.output + ended.errors).lower()
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
         raise EngineMemoryError(
-            f"ran out of memory, with {limits.memory} MiB allowed; raise {argument('memory')}"
+            f"ran out of memory, with {limits().memory} MiB allowed; raise {argument('memory')}"
         )
     if ended.status != 0:
         lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]

@@ -1,15 +1,26 @@
-"""Learning coefficients at the weights in files: of one layer, or of every head of a checkpoint."""
+"""Learning coefficients of layers, and at weights: arrays, those of files, or heads of a checkpoint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE
-from agattn.architectures import SingleLayer
-from agattn.errors import InputError
-from agattn.geometry.learning_coefficients.learning_coefficients import Parameters, parameters
+from agattn.architectures import Architecture, SingleLayer, one_layer
+from agattn.calls import shown
+from agattn.errors import InputError, UndecidedError
+from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.learning_coefficients.learning_coefficients import (
+    LearningCoefficient,
+    LearningCoefficients,
+    learning_coefficients,
+    parameters,
+    weights_coefficient,
+)
 from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
@@ -18,7 +29,15 @@ from agattn.geometry.learning_coefficients.weights_coefficients import (
 )
 from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.weight_files import WeightFile
-from agattn.patience import Progress, silent
+from agattn.limits import steps, takes
+
+if TYPE_CHECKING:
+    from agattn.geometry.learning_coefficients.brackets import Bracket
+
+    #: What is said of a layer, and of weights.
+    Known = LearningCoefficients | LearningCoefficient | Bracket
+    #: The same, and what is said of a file with weights, and of a checkpoint.
+    Coefficient = Known | WeightsCoefficient | HeadsCoefficients
 
 
 def of_files(
@@ -32,7 +51,6 @@ def of_files(
     kv_heads: int | None = None,
     family: str | None = None,
     ignore: Sequence[str] = (),
-    progress: Progress = silent,
 ) -> WeightsCoefficient | HeadsCoefficients:
     """λ at the weights of one layer, or at those of every head of a checkpoint.
 
@@ -44,7 +62,6 @@ def of_files(
         curve: take λ at every tolerance, too, t ≥ 2.
         heads, kv_heads: how many a layer of a checkpoint has, where no ``config.json`` says it.
         family, ignore: how a ``config.json`` is read, as for :func:`agattn.from_config`.
-        progress: called with the head that is next.
 
     Raises:
         InputError: if a file cannot be read or has no weights, or the tolerance makes no sense.
@@ -62,12 +79,125 @@ def of_files(
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    for n, head, of_head in _heads(Checkpoint(file, heads, kv_heads, (), family, ignore)):
-        progress(f"layer {n}, head {head}")
+    checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
+    for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
+        of_head = parameters(K=one.K, Q=one.Q, V=one.V)
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**vars(at), layer=n, head=head))
+        rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
 
-def _heads(checkpoint: Checkpoint) -> Iterable[tuple[int, int, Parameters]]:
-    return ((one.layer, one.head, parameters(K=one.K, Q=one.Q, V=one.V)) for one in checkpoint)
+@takes("seed")
+def rlct(
+    architecture: Architecture | Mapping[str, Any] | Weights | Path,
+    weights: Any = None,
+    *,
+    softmax: bool = False,
+    tolerance: float = 1e-6,
+) -> Coefficient:
+    """The learning coefficient λ of singular learning theory, and its multiplicity m, exactly.
+
+    Args:
+        architecture: a layer; with weights also a network, or anything polynomial with the members of
+            :class:`agattn.architectures.protocol.Architecture`; or weights of one layer alone; or the path of
+            a checkpoint, or of a file with weights of one layer.
+        weights: for a layer as for :func:`agattn.weights`, or with W_O and W_V in place of V; else an array
+            for each parameter, such as K_1, Q_1, V_1, ..., taken as the exact numbers that are written.
+        softmax: for one softmax head, in place of a lightning one.
+        tolerance: relative, below which singular values of one layer's floating weights count as zero.
+        seed: of the search for a bracket. It never changes what is proved.
+
+    Returns:
+        Of a layer the table of all kinds of weights; at weights of one layer λ, m and the terms of λ; at
+        weights of anything else, and where no formula is known for one token, bounds with their reasons,
+        which are λ where they meet; of a file with arrays K, Q or A, with V or W_O and W_V, λ and the layer;
+        of a checkpoint λ of each head.
+
+    Raises:
+        InputError: if weights are missing or do not fit, or a network is no polynomial in them.
+        UndecidedError: for one token where the rows of K and Q do not span, and are floats.
+
+    See Also:
+        :func:`agattn.calibrate`, :func:`agattn.classify`, :func:`agattn.train`; ``agattn rlct`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))
+    M(3,2,2): expected dim 13 in ℝ³⁶, t ≥ 2: 9 strata, λ from 5/2 to 13/2 (proved)
+    >>> ag.learning_coefficient({"K": [[1, 2]], "Q": [[0, 1]], "V": [[2, 4]]})
+    λ = 7/4, m = 1 (proved)
+    >>> merged = {"K_1": [[[1, 0]], [[1, 0]]], "Q_1": [[[1, 1]], [[1, 1]]], "V_1": [[[1, 2]], [[3, 4]]]}
+    >>> ag.learning_coefficient(ag.DeepNetwork((2, 1), (1,), t=2, heads=2), merged)
+    λ = 5/2, m = 1 (proved)
+    """
+    return _coefficient(architecture, weights, softmax, tolerance)
+
+
+@singledispatch
+def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> Coefficient:
+    """Of a network or a model: bounds at weights."""
+    from agattn.geometry.learning_coefficients.brackets import bracket
+
+    if weights is None:
+        one_layer(model, "tables of learning coefficients", "give weights as well")
+    if softmax:
+        raise InputError("softmax=True is for one layer; a network says its own normalization")
+    return bracket(model, _arrays(weights))
+
+
+@_coefficient.register(SingleLayer)
+def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float) -> Known:
+    """Of a layer: the table of all kinds of weights, or at weights; bounds where no formula is known."""
+    if weights is None:
+        return learning_coefficients(layer, softmax)
+    arrays = _named(_arrays(weights))
+    given = parameters(**arrays)
+    sizes = [(x.d, x.d_out) + ((x.a,) if "K" in arrays else ()) for x in (layer, given.layer)]
+    if sizes[0] != sizes[1]:
+        raise InputError(f"the weights are those of {given.layer.name}, which is not {layer.name}")
+    try:
+        return weights_coefficient(given, t=layer.t, softmax=softmax, tolerance=tolerance).coefficient
+    except UndecidedError:
+        if set(arrays) != set(layer.shapes) or not given.weights.is_exact:
+            raise
+        from agattn.geometry.learning_coefficients.brackets import bracket
+
+        return bracket(layer, arrays)
+
+
+@_coefficient.register(Mapping)
+@_coefficient.register(Weights)
+def _of_weights(
+    arrays: Mapping[str, Any] | Weights, weights: Any, softmax: bool, tolerance: float
+) -> LearningCoefficient:
+    """At weights of one layer with two tokens or more."""
+    if weights is not None:
+        raise InputError("weights were given twice; give the architecture, and then its weights")
+    given = parameters(**_named(_arrays(arrays)))
+    return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
+
+
+@_coefficient.register(str)
+@_coefficient.register(Path)
+def _of_file(
+    path: str | Path, weights: Any, softmax: bool, tolerance: float
+) -> WeightsCoefficient | HeadsCoefficients:
+    """At the weights in a file, or of each head of a checkpoint."""
+    if weights is not None:
+        raise InputError("weights were given twice; give the architecture, and then its weights")
+    return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
+
+
+def _arrays(weights: Any) -> Any:
+    """Weights of one head by the names of their matrices; others as they are."""
+    if not isinstance(weights, Weights):
+        return weights
+    parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
+    return {**parts, "V": weights.V}
+
+
+def _named(weights: Any) -> Mapping[str, Any]:
+    if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
+        raise InputError(
+            f"the weights are {shown(weights)}; give arrays by their names, such as {{'A': A, 'V': V}}"
+        )
+    return weights

@@ -23,11 +23,12 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, overload
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
@@ -52,6 +53,7 @@ from agattn.geometry.variety.coefficient_norm import (
     value_gram,
 )
 from agattn.heads.families import common
+from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
     from agattn.heads.checkpoints import Checkpoint
 
 
-@dataclass(frozen=True, repr=False)
 class HeadGeometry(Result):
     """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
@@ -95,15 +96,10 @@ class HeadGeometry(Result):
         "exchanged: 0 where both have rank one (HMK, Theorem 3.2); null for 0.",
     ]
 
-    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known; all distances are numerical."""
         return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
-
-    def sheet(self) -> Sheet:
-        """The head as a table with one row."""
-        return HeadTable((self,), ((0, 0),)).sheet()
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of the head in a table."""
@@ -130,7 +126,6 @@ class HeadGeometry(Result):
         )
 
 
-@dataclass(frozen=True, repr=False)
 class PlacedHead(HeadGeometry, name="classify"):
     """One head with its place, which is also a JSON document of its own."""
 
@@ -138,7 +133,6 @@ class PlacedHead(HeadGeometry, name="classify"):
     head: Key[Count, "The head, counted from 0."]
 
 
-@dataclass(frozen=True, repr=False)
 class SharedHeads(Result):
     """Heads of one layer that share keys and values, so that GL(s) mixes them where there is no softmax."""
 
@@ -155,16 +149,13 @@ class SharedHeads(Result):
         return f"layer {self.layer}, heads {self.heads[0]} to {self.heads[-1]}: rank {self.queries_rank}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
+class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
     """Heads in order, each with its place (layer, head), from 0."""
 
     heads: tuple[HeadGeometry, ...]
     places: tuple[tuple[int, int], ...]
     layout: Key[
-        str,
-        "The naming and order of the arrays.",
-        Written(Literal["plain", "torch", *common().layouts], str),
+        str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts])
     ] = "plain"
     tolerance: Key[
         float, "Singular values below this, relative to the largest, count as zero: the largest of all heads."
@@ -175,18 +166,16 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
         "the inverse combination of their outputs, has the same function. Empty where no heads share.",
     ] = ()
 
-    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known: the weakest of all heads."""
         return weakest([Evidence.PROVED, *(head.evidence for head in self)])
 
-    @property
     @key(name="heads")
     def rows(self) -> list[PlacedHead]:
         """One entry for each head."""
         return [
-            PlacedHead(**vars(head), layer=layer, head=number)
+            PlacedHead(**structs.asdict(head), layer=layer, head=number)
             for (layer, number), head in zip(self.places, self, strict=True)
         ]
 
@@ -282,11 +271,57 @@ LEGEND = (
 )
 
 
-def classify_checkpoint(
-    checkpoint: Checkpoint,
+@takes("progress")
+def classify(
+    weights: Any,
+    *,
+    heads: int | None = None,
+    kv_heads: int | None = None,
+    match: str | Sequence[str] = (),
     tolerance: float | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    family: str | None = None,
+    ignore: str | Sequence[str] = (),
 ) -> HeadTable:
+    """Where heads lie on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
+
+    Args:
+        weights: as for :func:`agattn.equivalent`; or the path of a checkpoint, or of several files of one.
+        heads: heads in each layer of a checkpoint without ``config.json``.
+        kv_heads: heads of keys and values, if they are shared.
+        match: parts of the names of the tensors that are meant, where a file has several models.
+        tolerance: relative, below which singular values count as zero; by default below what the type of the
+            weights, such as float32, can tell from zero. Exact weights have exact ranks.
+        family: as which family ``config.json`` is read and tensors are packed, where ``model_type`` is not
+            known.
+        ignore: keys of ``config.json`` that are passed over although they may matter.
+
+    Raises:
+        InputError: if the weights do not fit or a file cannot be read.
+
+    See Also:
+        :func:`agattn.rlct`, :func:`agattn.fiber`, :func:`agattn.tangent_space`; ``agattn classify`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> [head] = ag.classify({"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> head
+    M(2,1,1), stratum (1,1,2) (proved): smooth; relative distance to the singular locus 1
+    """
+    paths = [weights] if isinstance(weights, (str, Path)) else weights
+    if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
+        from agattn.heads.checkpoints import Checkpoint, refuse_counts
+        from agattn.heads.weight_files import WeightFile
+
+        parts = (match,) if isinstance(match, str) else tuple(match)
+        passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)
+        if checkpoint.layout == "plain":
+            refuse_counts(checkpoint.file, heads, kv_heads)
+        return classify_checkpoint(checkpoint, tolerance)
+    return classify_weights(layers_of(weights), tolerance)
+
+
+def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) -> HeadTable:
     """The heads of a checkpoint; where plain arrays are exact, so are the ranks.
 
     Raises:
@@ -297,8 +332,7 @@ def classify_checkpoint(
     found: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
     queries: list[Array] = []  # of the group that is read
-    for head in checkpoint:
-        progress(f"head {len(found) + 1} of {len(checkpoint)}")
+    for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
         with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
             found.append(((head.layer, head.head), geometry))
@@ -334,8 +368,8 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
             if w.is_exact:
                 at = stratum_of(w.A.tolist(), w.V.tolist())
                 degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
-                geometry = replace(
-                    geometry, r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
+                geometry = geometry.replace(
+                    r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
                     tolerance_a=None, tolerance_v=None,
                     singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
                     boundary=degenerate, critical=degenerate,

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +32,6 @@ from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
 MOST_LAYERS = 10**6
 
 
-@dataclass(frozen=True, repr=False)
 class LayerKind(Result):
     """Layers of attention that are alike."""
 
@@ -49,7 +47,6 @@ class LayerKind(Result):
         )
 
 
-@dataclass(frozen=True, repr=False)
 class Published(Result, name="config"):
     """The attention of a published transformer, and what the file has beyond it."""
 
@@ -73,19 +70,16 @@ class Published(Result, name="config"):
         int | None, ...
     ] = ()  #: of each layer the sets of keys and values; None if it is no attention
 
-    @property
     @key
     def attention_layers(self) -> Positive:
         """The number of layers of attention."""
         return sum(kind.layers for kind in self.kinds)
 
-    @property
     @key
     def kv_heads(self) -> Positive:
         """The groups of heads that share keys and values, in most layers."""
         return self.kinds[0].kv_heads
 
-    @property
     @key
     def rotary(self) -> bool:
         """Whether keys and queries are turned by their positions, in most layers."""
@@ -147,7 +141,7 @@ class Published(Result, name="config"):
 
     def sheet(self) -> Sheet:
         """The sizes, and what is left out."""
-        names = [one.name for one in fields(self) if one.name not in ("left_out", "kinds", "ignored")]
+        names = [name for name in self.__struct_fields__ if name not in ("left_out", "kinds", "ignored")]
         values = {name: getattr(self, name) for name in names}
         rows = [(name, str(value)) for name, value in values.items() if value]
         rows += [("kind of layers", str(kind)) for kind in self.kinds]
@@ -359,7 +353,7 @@ class _Configuration:
             self.size("kv_latent"), self.size("q_latent"), self.forced, causal, tuple(self.outside.ignored),
             tuple(None if one is None else one[0] for one in every),
         )  # fmt: skip
-        return replace(found, left_out=tuple(self.left_out(found)))
+        return found.replace(left_out=tuple(self.left_out(found)))
 
     def head(self, width: int, heads: int) -> int:
         """The size of a head: that of the file, or the width divided by the heads."""

@@ -16,7 +16,7 @@ dominant map (the page on today's attention has the proof).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from operator import mul
 from typing import Annotated, Literal
@@ -36,7 +36,6 @@ Normalization = Literal["none", "softmax"]
 NORMALIZATIONS: tuple[Normalization, ...] = ("none", "softmax")
 
 
-@dataclass(frozen=True, repr=False)
 class Redundant(Result):
     """Groups of one kind in a layer, which leave its function as it is."""
 
@@ -45,7 +44,6 @@ class Redundant(Result):
     copies: Key[Count, "The number of groups of this kind in a layer."]
     each: Key[Count, "The dimension of one group."]
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of all groups of this kind together."""
@@ -56,7 +54,6 @@ class Redundant(Result):
         return f"{self.copies} × {self.group} on {self.on}: {self.dimension}"
 
 
-@dataclass(frozen=True, repr=False)
 class FormExtent(Result):
     """Attention in one of its forms: with or without softmax and positions."""
 
@@ -69,7 +66,6 @@ class FormExtent(Result):
         return f"{'softmax' if self.normalization == 'softmax' else 'lightning'}{', rotary' * self.rotary}"
 
 
-@dataclass(frozen=True, repr=False)
 class LayerExtent(FormExtent):
     """One layer, in one of its forms."""
 
@@ -88,7 +84,6 @@ class LayerExtent(FormExtent):
         return f"{self.name}: {self.parameters} parameters, {known}"
 
 
-@dataclass(frozen=True, repr=False)
 class StackExtent(FormExtent):
     """All layers one after the other, without what stands between them."""
 
@@ -96,7 +91,6 @@ class StackExtent(FormExtent):
     lower_bound: Key[Count | None, "The dimension is at least this: proved; null where none is known."]
     upper_bound: Key[Count | None, "The dimension is at most this: proved; null where none is known."]
 
-    @property
     @key
     def open(self) -> Annotated[int, Meta(ge=0)] | None:
         """By how much the bounds differ; null where one is missing."""
@@ -108,7 +102,6 @@ class StackExtent(FormExtent):
         return f"between {self.lower_bound} and {self.upper_bound}"
 
 
-@dataclass(frozen=True, repr=False)
 class TransformerDimension(Result, name="dimension"):
     """What the attention of a published transformer determines."""
 

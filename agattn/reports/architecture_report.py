@@ -5,12 +5,12 @@ Here values are computed; the sentences are in the templates ``layer.j2``, ``net
 include.
 
 >>> from agattn import SingleLayer
->>> document = report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
+>>> document = report(SingleLayer(2, 1), "native", pictures=False)
 >>> document.title
 'Lightning self-attention M(2,1,2)'
 >>> [section.title for section in document.sections][:4]
 ['What was asked', 'Claims', 'Strata', 'Equations']
->>> document = report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
+>>> document = report(DeepNetwork((3, 3, 3), (1, 2), t=3), pictures=False)
 >>> document.summary.partition(" Of ")[0]
 'Dimension 18, proved. Equation 14 of HMK gives 20, but its hypotheses do not hold: a_i ≥ 2.'
 >>> document.exit_status
@@ -35,6 +35,7 @@ from agattn.evidence import Evidence, Source, Status, Verdict, plain
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.limits import limited, limits, log
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import as_file
@@ -43,7 +44,7 @@ from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.report import Report
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 _LONGEST_LISTING = 20_000  # characters of a script or transcript that are shown on the page
 _LONGEST_VALUE = 500  # that is shown in full, in characters
@@ -65,38 +66,36 @@ Values = dict[str, object]
 
 def report(
     architecture: SingleLayer | DeepNetwork,
-    settings: Settings,
+    engine: str = "auto",
     *,
     max_degree: int = 4,
     pictures: bool = True,
     command: str = "",
-    progress: Callable[[str], None] = lambda message: None,
 ) -> Document:
     """Verify all claims about an architecture and write everything down.
 
     Args:
         architecture: a layer or a network.
-        settings: how to verify.
+        engine: who computes, as for :func:`agattn.verification.verify.verify`.
         max_degree: of a layer's equations.
         pictures: whether to draw figures, which needs matplotlib.
         command: the command line that makes this report.
-        progress: called with a line about each step.
 
     Returns:
         The document, with the verdicts. Its exit status is that of the claims, and 3 instead of 0 if the
         dimension of a network is not proved.
     """
-    verified = verify(architecture, (), settings, progress)
-    values = _shared(verified, settings, command)
+    verified = verify(architecture, (), engine)
+    values = _shared(verified, command)
     values["architecture"] = replace(architecture.sheet().tables[0], caption="The architecture")
     said, status = summary(verified.verdicts), verified.exit_status
     clock = f"The claims took {verified.seconds:.1f} s."
     if isinstance(architecture, SingleLayer):
-        values |= _of_layer(architecture, verified, settings, max_degree, pictures, progress)
+        values |= _of_layer(architecture, verified, engine, max_degree, pictures)
         body = sections("layer", layer=architecture, **values)
     else:
-        progress("the dimension")
-        found = with_paper(dimension(architecture, settings.seed, force=settings.force))
+        log.info("the dimension")
+        found = with_paper(dimension(architecture))
         values |= {"dimension": found.sheet().tables, **_unrolled(architecture, pictures)}
         body = sections("network", network=architecture, **values)
         said = f"{_dimension_in_words(found)} {said}"
@@ -125,7 +124,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"Of {len(verdicts)} claims: {', '.join(words)}.{tail}"
 
 
-def _shared(verified: Report, settings: Settings, command: str) -> Values:
+def _shared(verified: Report, command: str) -> Values:
     """The values of the sections that the reports of layers and of networks share."""
     refuted: dict[str, list[str]] = {}
     for verdict in verified.verdicts:
@@ -149,15 +148,15 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
             "Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"), fingerprints
         ),
         "troubles": sorted(verified.troubles),
-        "versions": versions(settings.seed, command, runs),
+        "versions": versions(command, runs),
     }
 
 
-def versions(seed: int, command: str, runs: Sequence[Run] = ()) -> Table:
+def versions(command: str, runs: Sequence[Run] = ()) -> Table:
     """What makes a report again: the command, the seed, and all versions."""
     rows: tuple[tuple[Cell, ...], ...] = (
         ("command", Code(command or "agattn report")),
-        ("seed", seed),
+        ("seed", limits().seed),
         ("agattn", __version__),
         ("Python", platform.python_version()),
         ("python-flint", flint.__version__),
@@ -221,14 +220,11 @@ def in_words(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _of_layer(
-    layer: SingleLayer, verified: Report, settings: Settings, max_degree: int, pictures: bool,
-    progress: Callable[[str], None],
-) -> Values:  # fmt: skip
+def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int, pictures: bool) -> Values:
     """The values of the sections about strata, equations, Figure 1 and the certificate."""
     values = counterexample(layer, verified.verdicts)
     if layer.has_orbits:
-        progress("the strata")
+        log.info("the strata")
         strata = strata_table(layer)
         values |= {"strata": strata.sheet().tables[0], "outside": strata.outside, "hasse": ()}
         if pictures:
@@ -244,9 +240,9 @@ def _of_layer(
                 "dotted outline: in the real Zariski closure, not in M."
             )
             values["hasse"] = Picture("strata.svg", picture, words, caption)
-    progress("equations")
+    log.info("equations")
     try:
-        ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
+        ideal = compute_ideal(layer, max_degree)
         values |= {
             "max_degree": max_degree,
             "equations": (ideal.sheet().tables[0], *ideal.generators_tables()),
@@ -254,16 +250,16 @@ def _of_layer(
         many = sum(piece.minimal_generators for piece in ideal.degrees)
         values |= {"many": many, "file": ()}
         if 0 < many <= _MOST_EQUATIONS:
-            progress("writing out all equations")
+            log.info("writing out all equations")
             said = f"all {many} minimal generators, for Macaulay2"
             values["file"] = _listing("equations.m2", export(ideal, "macaulay2"), said)
     except AgattnError as error:
         values["equations"] = str(error)
     if pictures:
-        progress("Figure 1")
-        values["picture"] = _figure_1(layer, settings)
+        log.info("Figure 1")
+        values["picture"] = _figure_1(layer, engine)
     if layer.has_orbits:
-        progress("the certificate")
+        log.info("the certificate")
         try:
             text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
         except AgattnError as error:
@@ -273,15 +269,15 @@ def _of_layer(
     return values
 
 
-def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str:
+def _figure_1(layer: SingleLayer, engine: str) -> tuple[Block, ...] | str:
     """Figure 1, nothing where its slice has no surface, or the reason why it was not drawn."""
     if layer.alpha < 2 or not layer.has_orbits:
         return ()
     from agattn.reports.figure1 import compute_figure_1
 
-    engine = settings.engine if settings.engine != "all" else "auto"
     try:
-        figure = compute_figure_1(layer, engine=engine, limits=settings.limits)
+        with limited(force=False):
+            figure = compute_figure_1(layer, engine="auto" if engine == "all" else engine)
     except AgattnError as error:
         return str(error)
     caption = f"{figure.words} Computed by {figure.source}; {figure.evidence}."

@@ -165,21 +165,18 @@ class Document:
         return [folder / name for name in files]
 
 
-@dataclass(frozen=True, repr=False)
 class Found(Result):
     """What a report of a model says."""
 
     said: Key[str, "The result in a sentence.", Named("summary")]
 
 
-@dataclass(frozen=True, repr=False)
 class FoundOfStudy(Found):
     """What a report of a study says."""
 
     jobs: Key[Positive, "How many results the study has."]
 
 
-@dataclass(frozen=True, repr=False)
 class SavedReport(Result, name="report", one_of=("claims", "model", "study")):
     """A report that was written, and what it is about."""
 

@@ -123,7 +123,6 @@ class Scene:
         return [(in_m, points) for in_m, points in shown if len(points)]
 
 
-@dataclass(frozen=True, repr=False)
 class SurfaceFigure(FigureResult):
     """A figure that is a scene, with a surface to turn on its page."""
 

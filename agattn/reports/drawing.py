@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from abc import abstractmethod
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,17 +20,14 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-@dataclass(frozen=True, repr=False)
-class FigureResult(Result, ABC):
+class FigureResult(Result, name="figure", kw_only=True):
     """What a figure states: to be drawn, to be turned on a page, and to be said in words.
 
     Attributes:
         file: of the drawing.
     """
 
-    file: Key[str | None, "Where the figure was drawn."] = field(
-        default=None, kw_only=True, repr=False, compare=False
-    )
+    file: Key[str | None, "Where the figure was drawn."] = None
 
     @property
     @abstractmethod

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +22,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.normalizer import raised
 from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
-from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
+from agattn.engines.run import Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
@@ -51,7 +50,6 @@ CHOICES = ("auto", *_ENGINES, "native")
 MAX_AUTO_COORDINATES = 18
 
 
-@dataclass(frozen=True, repr=False)
 class SingularLine(Result):
     """The singular points of a surface, where they form a line."""
 
@@ -59,8 +57,7 @@ class SingularLine(Result):
     direction: Key[Vector, "The direction of the line."]
 
 
-@dataclass(frozen=True, repr=False)
-class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
+class Figure1(SurfaceFigure, tag=("figure", 1)):
     """Figure 1: a surface in a slice of M̄, and which of its points are in M.
 
     All that is stated is exact; where the singular locus is no line, its picture is numerical.
@@ -78,32 +75,27 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
     run: Run | None
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key
     def slice(self) -> Slice:
         """The affine map from three coordinates to the N coordinates y, with exact entries."""
         return self.section.slice
 
-    @property
     @key
     def equation(self) -> str:
         """The squarefree equation of the surface."""
         return str(self.section.equation)
 
-    @property
     @key
     def singular(self) -> list[str]:
         """Polynomials whose zeros are the singular points of the surface."""
         return list(map(str, self.section.singular))
 
-    @property
     @key
     def line(self) -> SingularLine | None:
         """The singular points, if they form a line."""
         line = self.section.line()
         return None if line is None else SingularLine(*line)
 
-    @property
     @key
     def script_sha256(self) -> Sha256 | None:
         """The SHA-256 of the script that ran; null for a native computation."""
@@ -121,8 +113,7 @@ class Figure1(SurfaceFigure, name="figure", tag=("figure", 1)):
         x, y, w = (float(p) + parameter * float(v) for p, v in zip(*line, strict=True))
         return x, y, w
 
-    @property
-    @key(Written(list[Place], lambda points: list(map(list, points))))
+    @key(Written(list[Place]))
     def pinch_points(self) -> list[tuple[float, float, float]]:
         """The points where the two preimages come together: ends that two pieces share."""
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
@@ -270,9 +261,7 @@ def compute_figure_1(
     slice_: Slice | None = None,
     *,
     engine: str = "auto",
-    limits: Limits = DEFAULT_LIMITS,
     radius: int = 1,
-    force: bool = False,
 ) -> Figure1:
     """Compute a surface in a slice of M̄ and decide which of its singular points are in M.
 
@@ -281,9 +270,7 @@ def compute_figure_1(
         slice_: an affine space of dimension three; Figure 1's if ``None``.
         engine: ``"auto"``: the first engine that answers, else the native resultant, which comes first where
             it applies and the layer has a < d or more than ``MAX_AUTO_COORDINATES``; or one by name.
-        limits: of each engine process.
         radius: how far to draw, in each coordinate.
-        force: start however large the system is.
 
     Raises:
         InputError: if the section is no surface, or there is no such engine.
@@ -292,14 +279,14 @@ def compute_figure_1(
     """
     engine = engine_name(engine, CHOICES)
     chosen = slice_ or standard_slice(layer)
-    section, source, done = _section(layer, chosen, slice_, engine, limits, force)
+    section, source, done = _section(layer, chosen, slice_, engine)
     line = section.line()
     pieces = () if line is None else tuple(pieces_of_line(layer, chosen, line, radius))
     return Figure1(layer, section, source, radius, pieces, done)
 
 
 def _section(
-    layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
+    layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str
 ) -> tuple[SurfaceSection, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
@@ -310,8 +297,8 @@ def _section(
     for name in names:
         try:
             installation = locate(engine_named(name))
-            problem = build("slice", layer, slice=given, force=force)
-            done = run(problem, installation, limits)
+            problem = build("slice", layer, slice=given)
+            done = run(problem, installation)
             return section_of_run(done, chosen), str(installation), done
         except (EngineError, TooLargeError) as error:
             if engine != "auto":

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from agattn.errors import InputError
@@ -95,7 +94,6 @@ def _product(nodes: Iterable[Node]) -> str:
     return " ".join(node.matrix if node.level else str(node) for node in nodes)
 
 
-@dataclass(frozen=True, repr=False)
 class Factor(Result):
     """A factor of equation 12."""
 
@@ -103,19 +101,16 @@ class Factor(Result):
     transposed: Key[bool, "Whether M_i is transposed."]
 
 
-@dataclass(frozen=True, repr=False)
-class Figure2(FigureResult, Sequence[tuple[int, bool]], name="figure", tag=("figure", 2)):
+class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
     """Figure 2: the unrolled network as a tree; also the factors (i, whether it is transposed) in order."""
 
     layers: Key[Positive, "The number of layers l."] = 2
 
-    @property
     @key
     def factors(self) -> list[Factor]:
         """The factors of equation 12, from left to right."""
         return [Factor(*factor) for factor in unrolled_factors(self.layers)]
 
-    @property
     @key
     def product(self) -> str:
         """The product as a formula."""

@@ -11,7 +11,6 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -23,6 +22,7 @@ from agattn.claims.network_dimension import equation_14
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.limits import limits
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.sheet.result import Count, Key, Result, key
 
@@ -36,7 +36,6 @@ _INPUTS = 250
 _INK, _BLUE, _RED = "#222222", "#2b6cb0", "#c05621"
 
 
-@dataclass(frozen=True, repr=False)
 class Figure3Row(Result):
     """One δ of Figure 3: all widths are d_0 = d_1 = d_2 = δ, a_1 = a_2 = 2 and t = 3."""
 
@@ -45,25 +44,21 @@ class Figure3Row(Result):
     expected: Key[Count, "Equation 16, δ² + 8δ − 8."]
     float32: Key[Count, "The numerical rank in one trial in float32."]
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension computed."""
         return self.computed.observed
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known."""
         return self.computed.known
 
-    @property
     @key
     def lower_bound(self) -> Count:
         """The proved lower bound."""
         return self.computed.lower_bound
 
-    @property
     @key
     def upper_bound(self) -> Count:
         """The proved upper bound."""
@@ -75,8 +70,7 @@ class Figure3Row(Result):
         return f"{known}  {self.expected:6}  {self.float32:17}"
 
 
-@dataclass(frozen=True, repr=False)
-class Figure3(FigureResult, Sequence[Figure3Row], name="figure", tag=("figure", 3)):
+class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
     """Figure 3: dimensions of normalized networks; also the sequence of its rows."""
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
@@ -114,18 +108,18 @@ def network(delta: int) -> DeepNetwork:
     return DeepNetwork((delta, delta, delta), (2, 2), 3, normalization="softmax")
 
 
-def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
+def figure_3(sizes: Iterable[int] = SIZES) -> list[Figure3Row]:
     """Compute the figure's numbers."""
     networks = {delta: network(delta) for delta in sizes}
     return [
-        Figure3Row(delta, dimension(net, seed), equation_14(net), float32_trial(net, seed))
+        Figure3Row(delta, dimension(net), equation_14(net), float32_trial(net))
         for delta, net in networks.items()
     ]
 
 
-def float32_trial(net: DeepNetwork, seed: int = 0) -> int:
+def float32_trial(net: DeepNetwork) -> int:
     """The numerical rank of one float32 Jacobian at standard Gaussian weights and inputs; proves nothing."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
 
     def draw(shape: tuple[int, ...]) -> NDArray[np.float32]:
         return generator.standard_normal(shape).astype(np.float32)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.critical_points.umbrella import SurfacePoint, critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
+from agattn.limits import limits
 from agattn.reports.draw_figure1 import Mark, Scene, SurfaceFigure
 from agattn.reports.figure1 import Figure1, compute_figure_1
 from agattn.reports.surface import Array
@@ -48,8 +49,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
+class FigureCritical(SurfaceFigure, tag=("figure", "critical")):
     """Critical points of a loss on the surface of Figure 1: figure critical.
 
     The loss is one of M(2, 1, 2). The evidence is that of the points; level sets are drawn in floating point.
@@ -66,25 +66,21 @@ class FigureCritical(SurfaceFigure, name="figure", tag=("figure", "critical")):
     ]
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key
     def architecture(self) -> SingleLayer:
         """The layer."""
         return self.surface.layer
 
-    @property
     @key
     def metric(self) -> str:
         """The metric of the distance, or `data`."""
         return self.loss.metric
 
-    @property
     @key
     def equation(self) -> str:
         """The equation of the surface."""
         return self.surface.equation
 
-    @property
     @key(name="levels")
     def values(self) -> tuple[float, ...]:
         """The losses whose level sets are drawn."""
@@ -192,7 +188,7 @@ def _distance(figure: FigureCritical) -> str:
 
 def compute_figure_critical(
     metric: str = "gaussian", target: Sequence[Fraction | int | str] = TARGET, *, given: Loss | None = None,
-    seed: int = 0, radius: int = 1,
+    radius: int = 1,
 ) -> FigureCritical:  # fmt: skip
     """Compute the critical points of a loss on the surface of Figure 1.
 
@@ -200,7 +196,6 @@ def compute_figure_critical(
         metric: of the distance, as for :func:`agattn.geometry.critical_points.loss.loss`.
         target: x, y, w of a function in the slice, from which the distance is.
         given: a loss of M(2, 1, 2), instead of such a distance.
-        seed: of the tokens of a generic metric.
         radius: how far to draw, in each coordinate.
 
     Raises:
@@ -214,7 +209,7 @@ def compute_figure_critical(
         if len(target) != 3:
             raise InputError(f"the target has {len(target)} coordinates; the slice has x, y and w")
         place = tuple(fraction(read_number(x)[0]) for x in target)
-        given = loss(layer, metric, target=slice_.point(place), seed=seed)
+        given = loss(layer, metric, target=slice_.point(place), seed=limits().seed)
     elif len(given.linear) != layer.ambient_dimension:
         raise InputError(f"the loss is for {given.layer.name}; the surface is in a slice of M(2,1,2)")
     points = critical_points_on_umbrella(given.value(slice_.images()))

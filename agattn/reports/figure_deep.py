@@ -9,7 +9,6 @@ M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,55 +25,46 @@ from agattn.sheet.result import Count, Matrix, Meta, key
 _SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)
 
 
-@dataclass(frozen=True, repr=False)
-class FigureDeep(SurfaceFigure, name="figure", tag=("figure", "deep")):
+class FigureDeep(SurfaceFigure, tag=("figure", "deep")):
     """A slice of a network through a head of rank one: figure deep."""
 
     slice: HeadSlice
 
-    @property
     @key
     def architecture(self) -> DeepNetwork:
         """The network."""
         return self.slice.network
 
-    @property
     @key
     def weights(self) -> dict[str, Matrix]:
         """All virtual weights with a function in the slice, with unknowns e and q."""
         return {name: [list(row) for row in rows] for name, rows in self.slice.weights.items()}
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of the affine space whose intersection with M is the surface."""
         return self.slice.dimension
 
-    @property
     @key
     def span(self) -> list[list[Count]]:
         """The coordinates of this space on the surface, as powers of x and y."""
         return list(map(list, self.slice.span))
 
-    @property
     @key(Meta(min_length=3, max_length=3))
     def coordinates(self) -> list[list[Count]]:
         """The coordinates that are drawn, x, y and z, as powers of x and y."""
         return list(map(list, DRAWN))
 
-    @property
     @key
     def equation(self) -> str:
         """The equation of the surface in x, y and z."""
         return str(self.slice.equation)
 
-    @property
     @key
     def limits(self) -> str:
         """Points of the surface that are limits of functions of the network, but no such functions."""
         return "x = 0, y ≠ 0"
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known."""

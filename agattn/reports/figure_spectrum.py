@@ -10,7 +10,6 @@ s = 2⁻⁹      10 in 40 digits   7 in float64
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -19,7 +18,7 @@ import numpy as np
 from agattn.architectures import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights, contact_spectrum
-from agattn.patience import Progress, silent
+from agattn.limits import limits, steps
 from agattn.reports.drawing import FigureResult, empty, page
 from agattn.sheet.result import Count, Key, Positive, Result
 
@@ -34,7 +33,6 @@ _COLORS = ("#3b82c4", "#2f9e57", "#c78a12", "#d9663a", "#8452a8", "#555555")
 _FLOATS, _CUTOFF = "#222222", "#b3261e"
 
 
-@dataclass(frozen=True, repr=False)
 class Scale(Result):
     """The singular values at one s, as logarithms to base 10, from the largest on."""
 
@@ -56,8 +54,7 @@ class Scale(Result):
         return f"s = 2{raised(-self.halvings)}: {len(self.values)}, and {self.above} in float64"
 
 
-@dataclass(frozen=True, repr=False)
-class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
+class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
     """The bands of singular values of a softmax network: figure spectrum."""
 
     spectrum: Key[ContactSpectrum, "The orders with their multiplicities, by the Smith form modulo a prime."]
@@ -152,23 +149,19 @@ class FigureSpectrum(FigureResult, name="figure", tag=("figure", "spectrum")):
 
 
 def compute_figure_spectrum(
-    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST, seed: int = 0,
-    progress: Progress = silent,
-) -> FigureSpectrum:  # fmt: skip
+    architecture: DeepNetwork = NETWORK, digits: int = 120, last: int = LAST
+) -> FigureSpectrum:
     """Compute the orders exactly, and the singular values at s = 1/2, 1/4, ... twice.
 
     Args:
         architecture: the network.
         digits: of the singular values in high precision.
         last: the smallest s is 2^(−last).
-        seed: of all random choices.
-        progress: called with what is done next.
     """
-    spectrum = contact_spectrum(architecture, seed=seed, progress=progress)
+    spectrum = contact_spectrum(architecture)
     count = sum(one.multiplicity for one in spectrum.orders)
-    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(seed)), []
-    for n in range(1, last + 1):
-        progress(f"singular values at s = 2^-{n}")
+    scaled, scales = ScaledWeights(architecture, count + 6, np.random.default_rng(limits().seed)), []
+    for n in steps(range(1, last + 1), last, "singular values at s = 2^-{}".format):
         floats, cutoff = scaled.in_floats(n)
         values = tuple(float(mpmath.log10(x)) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import comb
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError
@@ -32,10 +32,11 @@ from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.point_facts import Singularities
 from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.limits import limits, log
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
 from agattn.sheet.data import Cell, Math, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described, Result
 
 #: Coordinates are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12
@@ -48,15 +49,14 @@ T = TypeVar("T")
 
 
 class _Missing:
-    """What a report leaves out, a line for each thing, and who is told what is done next."""
+    """What a report leaves out, a line for each thing."""
 
-    def __init__(self, progress: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         self.lines: list[str] = []
-        self.progress = progress
 
     def unless_found(self, what: str, find: Callable[[], T]) -> T | None:
         """What is found; ``None``, and a line that says why, if it is too large."""
-        self.progress(what)
+        log.info(what)
         try:
             return find()
         except TooLargeError as error:
@@ -65,13 +65,12 @@ class _Missing:
 
 
 def _equations(
-    coordinates: CoefficientMap | None, max_degree: int, known: Dimension, missing: _Missing, *, seed: int,
-    force: bool,
-) -> ModelIdeal | None:  # fmt: skip
+    coordinates: CoefficientMap | None, max_degree: int, known: Dimension, missing: _Missing
+) -> ModelIdeal | None:
     """The equations to the last degree that is not too large; ``None`` if there is no such degree."""
     if coordinates is None:
         return None
-    degree = _last_degree(coordinates, max_degree, force)
+    degree = _last_degree(coordinates, max_degree)
     if degree < max_degree:
         missing.lines.append(
             f"Equations of degree {degree + 1}: there are more than {_MOST_MONOMIALS} monomials, which"
@@ -80,8 +79,9 @@ def _equations(
     if not degree:
         return None
     proved = known.lower_bound if known.evidence is Evidence.PROVED else None
-    settings: Any = {"dimension": proved, "seed": seed, "force": force, "step": missing.progress}
-    return missing.unless_found("the equations", lambda: compute_model_ideal(coordinates, degree, **settings))
+    return missing.unless_found(
+        "the equations", lambda: compute_model_ideal(coordinates, degree, dimension=proved)
+    )
 
 
 def _open_questions(points: Singularities) -> list[str]:
@@ -101,10 +101,7 @@ def model_report(
     model: Architecture,
     *,
     max_degree: int = 3,
-    seed: int = 0,
-    force: bool = False,
     command: str = "",
-    progress: Callable[[str], None] = lambda message: None,
 ) -> Document:
     """Write down everything that is found out about a polynomial model.
 
@@ -112,10 +109,7 @@ def model_report(
         model: any polynomial architecture; of layers and networks of attention
             :func:`~agattn.reports.architecture_report.report` says more.
         max_degree: of the equations.
-        seed: of all random choices.
-        force: go beyond the limits on sizes.
         command: the command line that makes this report.
-        progress: called with a line about each step.
 
     Returns:
         The document. Its exit status is 3 if the dimension is not proved, else 0.
@@ -125,21 +119,17 @@ def model_report(
     """
     if model.degree is None:
         raise InputError(f"{model} is normalized; only polynomial models have a report")
-    missing = _Missing(progress)
+    missing = _Missing()
     find = missing.unless_found
-    progress("the dimension")
-    known = dimension(model, seed, force=force)
+    log.info("the dimension")
+    known = dimension(model)
     coordinates = find("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
-    ideal = _equations(coordinates, max_degree, known, missing, seed=seed, force=force)
-    symmetries = find(
-        "the symmetries", lambda: linear_symmetries(model, seed=seed, force=force, progress=progress)
-    )
-    points = find(
-        "the kinds of points", lambda: singularities(model, seed=seed, force=force, progress=progress)
-    )
-    general = kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
-    fiber = find("the fiber", lambda: network_fiber(model, general, seed))
-    coefficient = find("the learning coefficient", lambda: bracket(model, general, seed))
+    ideal = _equations(coordinates, max_degree, known, missing)
+    symmetries = find("the symmetries", lambda: linear_symmetries(model))
+    points = find("the kinds of points", lambda: singularities(model))
+    general = kinds(model)[0].weights if points is None else points.kinds[0].preimages[0]
+    fiber = find("the fiber", lambda: network_fiber(model, general))
+    coefficient = find("the learning coefficient", lambda: bracket(model, general))
     if points is not None:
         known = points.dimension
         missing.lines += _open_questions(points)
@@ -153,7 +143,7 @@ def model_report(
         closedness="" if points is None else points.closedness, fiber=_tables(fiber),
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
         coefficient=tuple(replace(table, headings=_BOUNDS) for table in _tables(coefficient)),
-        missing=missing.lines, evidence=EVIDENCE, versions=versions(seed, command),
+        missing=missing.lines, evidence=EVIDENCE, versions=versions(command),
     )  # fmt: skip
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
@@ -165,11 +155,11 @@ def _tables(found: Result | None) -> tuple[Table, ...]:
     return () if found is None else found.sheet().tables
 
 
-def _last_degree(coordinates: CoefficientMap, max_degree: int, force: bool) -> int:
+def _last_degree(coordinates: CoefficientMap, max_degree: int) -> int:
     """The last degree, at most the one asked for, whose monomials are not too many."""
     N = len(coordinates.coordinates) + 1
     degrees = range(1, max_degree + 1)
-    return max((n for n in degrees if force or comb(N + n - 1, n) <= _MOST_MONOMIALS), default=0)
+    return max((n for n in degrees if limits().force or comb(N + n - 1, n) <= _MOST_MONOMIALS), default=0)
 
 
 def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singularities | None) -> str:
@@ -184,7 +174,7 @@ def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singu
 
 def _described(model: Architecture) -> Table:
     """The model as its own sheet has it; one line where it is an architecture without any."""
-    if isinstance(model, Result):
+    if isinstance(model, Described):
         return model.sheet().tables[0]
     return Table("", (), (("model", str(model)),))
 

@@ -18,7 +18,7 @@ from agattn.systems.task import Task
 
 #: What may be asked of a task besides the architecture.
 OPTIONS = (
-    "characteristic", "seed", "force", "point", "max_degree", "prime", "components", "slice", "metric",
+    "characteristic", "point", "max_degree", "prime", "components", "slice", "metric",
     "samples", "data",
 )  # fmt: skip
 
@@ -32,7 +32,6 @@ def asked(
     metric: str | None = None,
     samples: int | None = None,
     data: Any = None,
-    seed: int = 0,
     **given: Any,
 ) -> Problem:
     """The problem of a task.
@@ -44,8 +43,7 @@ def asked(
             coordinates; or the path of a JSON file with such.
         slice: a :class:`~agattn.geometry.sections.slices.Slice`, or the path of a JSON file.
         metric, samples, data: the loss of critical points; ``data`` are arrays X and Y.
-        seed: of what is random.
-        given: ``characteristic``, ``force``, ``max_degree``, ``prime`` and ``components``, as
+        given: ``characteristic``, ``max_degree``, ``prime`` and ``components``, as
             :func:`agattn.systems.catalogue.build` takes them.
 
     Raises:
@@ -64,14 +62,14 @@ def asked(
         if "loss" not in known.takes:
             option = "metric" if metric else "samples" if samples else "data"
             raise InputError(not_taken(task, architecture, argument(option)))
-        more["loss"] = _loss(architecture, metric, samples, data, seed)
-    return build(task, architecture, seed=seed, **given | more)
+        more["loss"] = _loss(architecture, metric, samples, data)
+    return build(task, architecture, **given | more)
 
 
-def _loss(layer: Any, metric: str | None, samples: int | None, data: Any, seed: int) -> Any:
+def _loss(layer: Any, metric: str | None, samples: int | None, data: Any) -> Any:
     from agattn.geometry.critical_points.loss import chosen_loss
 
-    return chosen_loss(layer, metric or "generic", data, samples, None, seed)
+    return chosen_loss(layer, metric or "generic", data, samples, None)
 
 
 def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
+from agattn.limits import limits, takes
 from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
@@ -83,10 +84,8 @@ def task_about(name: str, architecture: Architecture) -> Task[Any]:
     return MODEL_TASKS[name]
 
 
-def build(
-    name: str, architecture: Architecture, characteristic: int = 0, *, seed: int = 0, force: bool = False,
-    **given: Any,
-) -> Problem:  # fmt: skip
+@takes("seed", "force")
+def build(name: str, architecture: Architecture, characteristic: int = 0, **given: Any) -> Problem:
     """Build the problem that a task puts to an engine.
 
     Args:
@@ -118,9 +117,9 @@ def build(
         point = worded("--point FILE", "point=...")
         raise InputError(f'{name} needs {point}, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
-    if not force and (large := task.too_large(architecture)):
+    if not limits().force and (large := task.too_large(architecture)):
         raise TooLargeError(f"{name}: {large}. Use {argument('force', True)} to write it all the same")
-    data = task.data(architecture, {"seed": seed, "force": force, **given})
+    data = task.data(architecture, given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
     # A layer is asked about as a model if it has one token, which its name does not say.
@@ -134,7 +133,7 @@ def build(
                 f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
             )
     words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
-    words += [f"--seed {seed}"] if seed and "seed" in task.takes else []
+    words += [f"--seed {limits().seed}"] if limits().seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
     words += [f"--{key}" for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []

@@ -27,6 +27,7 @@ from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
+from agattn.limits import limits
 from agattn.systems.consistency import between, demand
 from agattn.systems.explicit import lifted
 from agattn.systems.problem import (
@@ -77,7 +78,7 @@ def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
 
 def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[str, Any]:
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
-    chosen: Loss = given.get("loss") or loss(layer, seed=given["seed"])
+    chosen: Loss = given.get("loss") or loss(layer, seed=limits().seed)
     if chosen.layer != layer:
         raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
@@ -86,7 +87,7 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     block, linear = (
         tuple(tuple(int(x * scale) for x in row) for row in rows) for rows in (chosen.block, (chosen.linear,))
     )
-    random = np.random.default_rng(given["seed"])
+    random = np.random.default_rng(limits().seed)
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
     return {
         "metric": chosen.metric, "drawn": chosen.drawn, "block": block, "linear": linear,
@@ -277,7 +278,7 @@ MAX_COORDINATES, MAX_WRITTEN = 12, 24
 
 @lru_cache(maxsize=16)
 def _equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
-    ideal = compute_ideal(layer, MAX_DEGREE)
+    ideal = compute_ideal(layer, MAX_DEGREE, seed=0, force=False)
     ring = coordinate_ring(layer)
     return tuple(equation.polynomial(ring).primitive() for equation in ideal.equations())
 

@@ -27,6 +27,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
+from agattn.limits import limits, takes
 from agattn.systems.consistency import NoChecks, between, check_generators, components_of, demand
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
 from agattn.systems.problem import Answer, Fact, Facts, Printed, Problem, matrix
@@ -74,14 +75,14 @@ _KNOWN_LIMIT: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def _limit_and_point(network: DeepNetwork, seed: int) -> dict[str, Any]:
+def _limit_and_point(network: DeepNetwork) -> dict[str, Any]:
     """A limit of functions of the network, k, q, K, N, P and L, and a point (M, L); integers other than 0.
 
     The limit is that of M_(l−1) = k qᵀ + εN, M_l = K + εP with K skew-symmetric, L/ε, and the first M_i of
     the point. N is not k aᵀ + b qᵀ, which has no influence: then the limit is the function of k qᵀ, P, L.
     """
     d, e, l = network.dims[0], network.dims[-1], network.depth
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
 
     def draw(*shape: int) -> Array:
         return generator.integers(1, 4, shape) * generator.choice([-1, 1], shape)
@@ -94,7 +95,7 @@ def _limit_and_point(network: DeepNetwork, seed: int) -> dict[str, Any]:
     M = [draw(d, d) for _ in range(l)]
     while theorem_3_7_hypotheses(M, drawn["L"], 3):
         M = [draw(d, d) for _ in range(l)]
-    if seed == 0 and (d, e, l) == (2, 1, 2):
+    if limits().seed == 0 and (d, e, l) == (2, 1, 2):
         drawn |= {name: np.array(rows) for name, rows in _KNOWN_LIMIT.items()}
     data: dict[str, Any] = {name: matrix(rows.tolist()) for name, rows in drawn.items()}
     return data | {"M": tuple(matrix(m.tolist()) for m in M)}
@@ -132,7 +133,7 @@ class FibersModuloScaling(NamedTuple):
 
 def _fiber_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
     _refuse(_no_limit(network, "deep-fiber"))
-    data = _limit_and_point(network, given["seed"])
+    data = _limit_and_point(network)
     generator = np.random.default_rng(0)
     while True:  # tokens at which no entry of the limit is 0, so that its value says something
         X = generator.integers(-2, 3, network.input_shape)
@@ -340,7 +341,7 @@ def _check_zeros(answer: Answer) -> None:
 
 DEEP_BASE_LOCUS = Task(
     "deep-base-locus", "the zeros of (M, L) ↦ φ", DeepNetwork,
-    lambda network, seed: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
+    lambda network: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
     infeasible=lambda network: _not_wide(network, "deep-base-locus") or will_not_finish(network),
     summary="virtual weights of a deep network whose function is zero",
     title="The virtual weights (M,L) with phi = 0, for the network {M}",
@@ -423,11 +424,12 @@ def limit_value(network: DeepNetwork, data: Mapping[str, Any], X: Array) -> Arra
     return _Limits(network).evaluate(Arithmetic(), parameters, np.array(X, dtype=object))
 
 
-def limit_ranks(network: DeepNetwork, data: Mapping[str, Any], seed: int = 0) -> LimitDimension:
+@takes("seed")
+def limit_ranks(network: DeepNetwork, data: Mapping[str, Any]) -> LimitDimension:
     """The ranks of both differentials at the problem's data, modulo a random prime: proved from below."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
-    limits = _Limits(network)
+    functions = _Limits(network)
     parameters = {
         name: np.array(np.vectorize(int)(array) % p, dtype=np.float64)
         for name, array in _limit_parameters(network, data).items()
@@ -436,11 +438,11 @@ def limit_ranks(network: DeepNetwork, data: Mapping[str, Any], seed: int = 0) ->
     X = random_residues(generator, (rows, *network.input_shape), p)
     cotangents = random_residues(generator, (rows, 1, *network.output_shape), p)
     # Shapes and values are all that a Jacobian asks of an architecture.
-    J = jacobian(cast(Architecture, limits), parameters, X, ModularArithmetic(p), cotangents)
+    J = jacobian(cast(Architecture, functions), parameters, X, ModularArithmetic(p), cotangents)
     M = [np.vectorize(int)(np.array(m, dtype=object)) for m in data["M"]]
     L = np.vectorize(int)(np.array(data["L"], dtype=object))
     columns = sum(m.size for m in (*M, L))
-    fiber = local_fiber(M, L, network.t, seed)
+    fiber = local_fiber(M, L, network.t)
     return LimitDimension(RowSpace(J.shape[1], p).add(J), columns - fiber.upper_bound)
 
 
@@ -462,8 +464,8 @@ def _inputs(network: DeepNetwork) -> int:
 def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
     _refuse(_no_limit(network, "deep-limit"))
     shape = (_inputs(network), *network.input_shape)
-    X = np.random.default_rng(given["seed"]).integers(-3, 4, shape)
-    return _limit_and_point(network, given["seed"]) | {"tokens": tuple(matrix(x.tolist()) for x in X)}
+    X = np.random.default_rng(limits().seed).integers(-3, 4, shape)
+    return _limit_and_point(network) | {"tokens": tuple(matrix(x.tolist()) for x in X)}
 
 
 def _too_many_products(network: DeepNetwork) -> str:
@@ -480,7 +482,7 @@ def _facts_of_limits(problem: Problem) -> Facts:
     matrices are rescaled, which leaves limits one dimension less than functions.
     """
     network = _network(problem)
-    low = limit_ranks(network, problem.data) if problem.is_exact else (0, 0)
+    low = limit_ranks(network, problem.data, seed=0) if problem.is_exact else (0, 0)
     most = network_bound(network).value
     for name, least, high in (("limit-rank", low[0], most - 1), ("network-rank", low[1], most)):
         yield name, Fact(least, high, f"the {name}")
@@ -488,7 +490,7 @@ def _facts_of_limits(problem: Problem) -> Facts:
 
 DEEP_LIMIT = Task(
     "deep-limit", "the dimension of the limits of functions", DeepNetwork,
-    lambda network, seed: limit_ranks(network, _limit_data(network, {"seed": seed}), seed),
+    lambda network: limit_ranks(network, _limit_data(network, {})),
     infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_products(network),
     summary="dimension of the limits of the functions of a deep network that no weights reach",
     title="The dimension of limits of functions, for the network {M}",

@@ -382,7 +382,7 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
     return found
 
 
-def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:
+def _critical_natively(layer: SingleLayer) -> dict[Stratum, bool]:
     found = {}
     for stratum in strata(layer):
         answer = stratum_criticality(layer, stratum)
@@ -450,7 +450,7 @@ def _name_component(generators: tuple[Polynomial, ...]) -> str:
     return ", ".join(sorted(f.macaulay2() for f in generators)) + " = 0"
 
 
-def _base_locus_natively(layer: SingleLayer, seed: int) -> frozenset[str]:
+def _base_locus_natively(layer: SingleLayer) -> frozenset[str]:
     """φ ≠ 0 on every stratum with A ≠ 0 and V ≠ 0, as the representatives show; so φ = 0 there only."""
     vanishing = (p for p in strata_points(layer, zero=False) if not any(coefficients(layer, p.A, p.V)))
     return frozenset({"A = 0", "V = 0", *(f"the stratum {point.ranks}" for point in vanishing)})
@@ -536,7 +536,7 @@ def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
     return {ranks: FiberSize(number, lengths[ranks]) for ranks, number in points.items()}
 
 
-def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, FiberSize]:
+def _fibers_natively(layer: SingleLayer) -> dict[Stratum, FiberSize]:
     """All preimages, by unique factorization of the quadratic forms y_{c,b}."""
     found = {}
     for stratum in strata(layer)[1:]:
@@ -664,7 +664,7 @@ def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     return {s: Tangent(ranks[s], lower[s], size - gradients[s]) for s in ranks}
 
 
-def _tangents_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Tangent]:
+def _tangents_natively(layer: SingleLayer) -> dict[Stratum, Tangent]:
     bounds = ((stratum, tangent_bounds(layer, stratum)) for stratum in strata(layer))
     return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds}
 
@@ -727,10 +727,10 @@ TANGENTS = Task(
 # The rank of the differential at a random point ------------------------------------------------------------
 
 
-def _generic_rank(layer: SingleLayer, seed: int) -> int:
+def _generic_rank(layer: SingleLayer) -> int:
     from agattn.geometry.dimension.dimension import dimension
 
-    return dimension(layer.as_network(), seed, force=True).lower_bound
+    return dimension(layer.as_network(), force=True).lower_bound
 
 
 GENERIC_RANK = Task("generic-rank", "the generic rank", SingleLayer, _generic_rank)
@@ -800,7 +800,7 @@ def _check_rank_one_locus(answer: Answer) -> None:
 
 RANK_ONE_LOCUS = Task(
     "rank-one-locus", "the closure of the points with rk A, rk V ≤ 1", SingleLayer,
-    lambda layer, seed: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
+    lambda layer: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
     infeasible=_too_many_minors,
     summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
     title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
@@ -916,7 +916,7 @@ def _normal_forms(layer: SingleLayer, given: Given) -> Given:
     return {"points": strata_points(layer, zero=False), "forms": tuple(forms)}
 
 
-def _normal_forms_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Inclusions]:
+def _normal_forms_natively(layer: SingleLayer) -> dict[Stratum, Inclusions]:
     proved = {stratum: not form.flaw() for stratum, form in _least_forms(layer).items()}
     return {stratum: Inclusions(holds, holds) for stratum, holds in proved.items()}
 

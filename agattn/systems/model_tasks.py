@@ -34,6 +34,7 @@ from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.heads.weight_files import WeightFile
+from agattn.limits import limited, limits
 from agattn.systems.consistency import (
     between,
     check_generators,
@@ -93,7 +94,7 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     degree if that can be, and ``degrees`` those of the coordinates; there are none of either where there are
     no such degrees.
     """
-    force = given["force"]
+    force = limits().force
     found = coefficient_map(architecture, inf if force else MAX_TERMS)
     if (size := len(found.polynomials)) > limit and not force:
         raise TooLargeError(
@@ -137,13 +138,13 @@ def coordinate_ring(architecture: Architecture, data: Given) -> PolynomialRing:
     return PolynomialRing([Variable("y", (k + 1,)) for k in range(len(data["polynomials"]))])
 
 
-def _proved_dimension(architecture: Architecture, seed: int) -> int:
+def _proved_dimension(architecture: Architecture) -> int:
     """dim M̄ where it is proved.
 
     Raises:
         UndecidedError: if the bounds do not meet.
     """
-    found = dimension(architecture, seed, force=True)
+    found = dimension(architecture, force=True)
     if found.lower_bound < found.upper_bound:
         raise UndecidedError(f"the dimension is from {found.lower_bound} to {found.upper_bound}")
     return found.lower_bound
@@ -177,7 +178,7 @@ def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ..
     few = [n for n in range(1, min(last, DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
     if not few:
         return ()
-    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1])
+    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
     return found.degrees if found.affine != problem.data["cone"] else ()
 
 
@@ -276,16 +277,16 @@ def read_weights(path: Path, architecture: Architecture) -> tuple[Any, ...]:
     return ExactWeights(architecture, WeightFile([path])).vector
 
 
-def _random_weights(architecture: Architecture, seed: int) -> tuple[int, ...]:
+def _random_weights(architecture: Architecture) -> tuple[int, ...]:
     """Integers from −9 to 9, none of them 0."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     size = architecture.parameters
     return tuple((generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist())
 
 
 def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
     """A point by its parameters: the given point, or a random point."""
-    point = given.get("weights") or _random_weights(architecture, given["seed"])
+    point = given.get("weights") or _random_weights(architecture)
     return {"point": tuple(map(Fraction, point))}
 
 
@@ -345,7 +346,7 @@ def _fiber_of_bases(found: Bases, problem: Problem) -> Values:
 
 FIBER: Task[Any] = Task(
     "fiber", "the fiber", cast(Any, object),
-    lambda architecture, seed: architecture.parameters - _proved_dimension(architecture, seed),
+    lambda architecture: architecture.parameters - _proved_dimension(architecture),
     template="model-fiber",
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
@@ -370,15 +371,16 @@ FIBER: Task[Any] = Task(
 def _critical_data(architecture: Architecture, given: Given) -> Given:
     """The generic rank of the Jacobian, and a point at which it has that rank."""
     data = _map(architecture, given)
-    rank = dimension(architecture, given["seed"], force=True).lower_bound
+    rank = dimension(architecture, force=True).lower_bound
     rows, columns = len(data["polynomials"]), architecture.parameters
-    if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not given["force"]:
+    if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not limits().force:
         raise TooLargeError(
             f"the Jacobian of {architecture}, {rows} × {columns} of rank {rank}, has {minors} minors of that"
             f" size; the limit is {MAX_MINORS}. Use {argument('force', True)} to write them all the same"
         )
-    for seed in range(given["seed"], given["seed"] + _POINTS):
-        point = _point(architecture, {"seed": seed})
+    for number in range(_POINTS):
+        with limited(seed=limits().seed + number):
+            point = _point(architecture, {})
         if jacobian_at(data["polynomials"], point["point"]).rank() == rank:
             return data | point | {"rank": rank}
     raise UndecidedError(f"the Jacobian has rank below {rank} at {_POINTS} random points")

@@ -51,7 +51,7 @@ def at_point(point: Point, name: str, what: str, low: int, high: float) -> tuple
 
 def bounds_of_dimension(architecture: Architecture) -> tuple[int, int]:
     """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
-    found = dimension(architecture, force=True)
+    found = dimension(architecture, seed=0, force=True)
     return found.lower_bound, found.upper_bound
 
 
@@ -66,7 +66,7 @@ def degree_of_closure(layer: SingleLayer) -> int | None:
 def known_degrees(layer: SingleLayer, last: int) -> tuple[DegreePiece, ...]:
     """The degrees of the ideal up to one, as far as counting them takes no time."""
     try:
-        return compute_ideal(layer, min(last, DEGREES)).degrees if last else ()
+        return compute_ideal(layer, min(last, DEGREES), seed=0, force=False).degrees if last else ()
     except TooLargeError:
         return ()
 

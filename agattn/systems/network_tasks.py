@@ -48,10 +48,10 @@ def _too_many_columns(network: DeepNetwork) -> str:
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
-def _generic_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+def _generic_fiber(network: DeepNetwork) -> FiberDimension:
     from agattn.geometry.identifiability.virtual_weights import generic_fiber
 
-    return generic_fiber(network.dims, seed)
+    return generic_fiber(network.dims)
 
 
 BASIS_FIBER = Task(
@@ -60,11 +60,11 @@ BASIS_FIBER = Task(
 )  # fmt: skip
 
 
-def _local_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+def _local_fiber(network: DeepNetwork) -> FiberDimension:
     from agattn.geometry.identifiability.virtual_weights import local_fiber, random_virtual_weights
 
-    M, L = random_virtual_weights(network, seed)
-    return local_fiber(M, L, network.t, seed)
+    M, L = random_virtual_weights(network)
+    return local_fiber(M, L, network.t)
 
 
 LOCAL_FIBER = Task(
@@ -93,7 +93,7 @@ def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, A
         raise InputError(ANY_RANK)
     from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
 
-    M, L = random_virtual_weights(network, given["seed"])
+    M, L = random_virtual_weights(network)
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
 
@@ -149,7 +149,7 @@ def _check_components(answer: Answer) -> None:
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
     from agattn.geometry.identifiability.virtual_weights import local_fiber, token_mixings
 
-    low, high = local_fiber(M, L, t, p=p)
+    low, high = local_fiber(M, L, t, p=p, seed=0)
     demand(
         any(low <= n <= high for n in dims),
         f"no component has the dimension of the fiber near the point, {low} to {high}",
@@ -198,10 +198,10 @@ def _recovery_is_for_others(network: DeepNetwork) -> str:
     return ""
 
 
-def _recovered(network: DeepNetwork, seed: int) -> list[tuple[str, bool]]:
+def _recovered(network: DeepNetwork) -> list[tuple[str, bool]]:
     from agattn.geometry.identifiability.softmax import recovered_exactly
 
-    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t, seed)
+    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t)
 
 
 RECOVERY = Task(
@@ -223,7 +223,7 @@ def _too_large_for_balls(network: DeepNetwork) -> str:
 
 DIMENSION = Task(
     "dimension", "the dimension", DeepNetwork,
-    lambda network, seed: dimension(network, seed, force=True),
+    lambda network: dimension(network, force=True),
     evidence=lambda found: found.evidence,
     infeasible=_too_large_for_balls,
 )  # fmt: skip

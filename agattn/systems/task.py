@@ -28,7 +28,7 @@ class Task(Generic[A]):
         name: as the command line knows it, such as ``"implicit-ideal"``.
         finds: what is found, in words that follow "nothing was asked about".
         about: the kind of architecture.
-        native: computes the value without an engine, with a seed; ``None`` if nothing native can.
+        native: computes the value without an engine; ``None`` if nothing native can.
         evidence: how a value that was computed natively is known; exact computations prove it.
         by: who finds the value without an engine: ``native``, or ``theorem`` where it is read off.
         infeasible: the reason why no engine is asked about an architecture (where there is only a native
@@ -37,7 +37,7 @@ class Task(Generic[A]):
         title: of a script, with {M} for the architecture, and {to} for what the data have as ``to``.
         reference: the statement of the paper that it belongs to.
         results: what a script must print; none where only the native computation knows.
-        data: what else the script needs, from the architecture and what was given by name, the seed always.
+        data: what else the script needs, from the architecture and what was given by name.
         read: turns an engine's answer into the value.
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
@@ -58,7 +58,7 @@ class Task(Generic[A]):
     name: str
     finds: str
     about: type[A]
-    native: Callable[[A, int], Any] | None = None
+    native: Callable[[A], Any] | None = None
     evidence: Callable[[Any], Evidence] = lambda value: Evidence.PROVED
     by: str = "native"
     infeasible: Callable[[A], str] = lambda architecture: ""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -56,8 +55,8 @@ from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
-from agattn.sheet.result import Key, Result
-from agattn.verification.verify import Settings, verify
+from agattn.sheet.result import Described, Key, Result
+from agattn.verification.verify import verify
 
 #: Verdicts on layers are certified up to so many coordinates: then the native facts take up to a minute.
 #: Networks are certified up to the size that the checker reads.
@@ -71,7 +70,7 @@ MOST_PARAMETERS = 400
 HEADS_CLAIM = "agattn.heads-not-closed"
 
 
-class Certificate(Result, dict[str, Any]):
+class Certificate(Described, dict[str, Any]):
     """A certificate: a JSON document that prints as a summary."""
 
     def as_json(self) -> dict[str, Any]:
@@ -131,7 +130,6 @@ class Certificate(Result, dict[str, Any]):
         write(path, dump(self) + "\n")
 
 
-@dataclass(frozen=True, repr=False)
 class CertifiedClaims(Result, name="certificate"):
     """A certificate, with what it proves and what it does not."""
 
@@ -149,6 +147,34 @@ class CertifiedClaims(Result, name="certificate"):
     def summary(self) -> str:
         """How many claims are certified, in a line."""
         return f"{self.architecture}: {len(self.certified)} claims certified, {len(self.uncertified)} not"
+
+
+def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certificate:
+    """Integers that prove verdicts to anyone: a JSON document that :func:`agattn.check` verifies.
+
+    The document names the claims that have no certificate; the other claims are certified all the same.
+
+    Args:
+        layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or
+            for one layer of several heads ``agattn.heads-not-closed``; or one layer with groups of heads,
+            latents or a state, of which the dimension is certified; t ≥ 2.
+        claims: their ids; none for all.
+
+    Raises:
+        InputError: for t = 1, for another model, if there is no such claim, or where no claim can be
+            certified.
+
+    See Also:
+        :func:`agattn.check`, :func:`agattn.verify`; ``agattn certificate`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
+    Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
+    >>> ag.certificate(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary, deep-critical,
+    deep-singular
+    """
+    return certify(layer, (claims,) if isinstance(claims, str) else claims)
 
 
 def certify(
@@ -240,7 +266,7 @@ def make_certificate(
         return make_dimension_certificate(layer, claims, verdicts)
     if not layer.has_orbits:
         raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
-    native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
+    native = verify(layer, claims, "native", force=True).verdicts
     _compare(layer, native, verdicts)
     proofs = [claim.certificate for claim in claims_about(layer, tuple(claims))]
     with_spaces = any(isinstance(proof, Proof) and proof.spaces for proof in proofs)
@@ -432,7 +458,7 @@ def _confirmed(
     mine = [claim.id for claim in claims_about(network) if claim.id in able]
     _uncertified(network, claims, mine)
     asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in mine]
-    native = verify(network, asked, Settings("native", force=True)).verdicts
+    native = verify(network, asked, "native", force=True).verdicts
     _compare(network, native, verdicts)
     decided = [v.claim for v in native if v.status is Status.CONFIRMED]
     if not decided:

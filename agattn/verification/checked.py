@@ -1,4 +1,4 @@
-"""What the checker of certificates found, as a result; nothing is imported but the checker.
+"""What the checker of certificates finds, as a result.
 
 >>> claim = {"id": "theorem-3.4.singular", "valid": True, "reason": "it fails at (2,1,2)"}
 >>> found = Checked({"valid": True, "flaw": "", "layer": "M(3,2,2)", "claims": [claim]})
@@ -8,15 +8,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
+from agattn import checker
+from agattn.calls import shown
 from agattn.checker import described
+from agattn.errors import InputError
 from agattn.sheet.data import Sheet, Table, Wide, Word
-from agattn.sheet.result import UNSET, Key, Result, UnsetType, key
+from agattn.sheet.result import UNSET, Described, Key, Result, UnsetType, key
 
 
-@dataclass(frozen=True, repr=False)
 class CheckedClaim(Result):
     """What the checker found of one claim."""
 
@@ -31,38 +33,38 @@ class CheckedClaim(Result):
         return f"{self.id}: {_WORDS[self.valid]}. {self.reason}"
 
 
-class Checked(Result, dict[str, Any], name="check"):
+class Checked(Described, dict[str, Any], name="check"):
     """What the checker found; prints as ``agattn check`` does."""
 
-    @property
     @key
     def valid(self) -> bool:
         """All certificates in the file hold, and there is at least one."""
         return bool(self["valid"])
 
-    @property
     @key
     def flaw(self) -> str:
         """What is wrong; empty if nothing is."""
         return str(self["flaw"])
 
-    @property
     @key
     def layer(self) -> str:
         """The architectures the file is about; empty where it does not say so consistently."""
         return str(self["layer"])
 
-    @property
     @key
     def claims(self) -> list[CheckedClaim]:
         """Every claim in the file."""
         return [CheckedClaim(**claim) for claim in self["claims"]]
 
-    @property
     @key
     def uncertified(self) -> list[str] | UnsetType:
         """Other claims of which the file says that it does not certify them."""
         return [*self["uncertified"]] if "uncertified" in self else UNSET
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Checked:
+        """What a document says that the checker found."""
+        return cls({name: value for name, value in data.items() if name != "schema"})
 
     def summary(self) -> str:
         """Whether the certificate is valid, or the flaw, in a line."""
@@ -80,3 +82,25 @@ class Checked(Result, dict[str, Any], name="check"):
 
 
 _WORDS = {True: "valid", False: "not valid", None: "not certified"}
+
+
+def check(document: Any) -> Checked:
+    """Verify a certificate again, with nothing but Python's integers.
+
+    Args:
+        document: what :func:`agattn.certificate` returns, a mapping, or the path of a JSON file.
+
+    Raises:
+        InputError: if it is no certificate.
+
+    See Also:
+        :func:`agattn.certificate`, :func:`agattn.verify`; ``agattn check`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.check(ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4"))["valid"]
+    True
+    """
+    try:
+        return Checked(checker.check(document))
+    except checker.UnreadableError as error:
+        raise InputError(f"{shown(document)} cannot be checked: {error}") from error

@@ -11,17 +11,17 @@ M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from agattn.architectures import SingleLayer
-from agattn.engines.catalogue import able, engine_named
+from agattn.architectures import SingleLayer, one_layer
+from agattn.calls import one_of
+from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
 from agattn.engines.programs.singular import SINGULAR
-from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
@@ -31,8 +31,9 @@ from agattn.geometry.critical_points.counts import (
 )
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION
-from agattn.geometry.critical_points.loss import Loss, chosen_loss, enough_samples
+from agattn.geometry.critical_points.loss import Loss, check_loss, chosen_loss, enough_samples
 from agattn.geometry.strata.strata import Stratum
+from agattn.limits import limits, log, takes
 from agattn.verification.real_critical_points import as_counts, real_critical_points
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
@@ -50,9 +51,7 @@ class Question:
         data: X and Y instead of a metric.
         samples: the number of random samples, for the metric ``"generic"``.
         target: the coordinates of the function that the loss is the distance to.
-        seed: of what is random.
         smooth: whether the smooth part alone is meant.
-        force: whether limits on sizes are ignored.
     """
 
     layer: SingleLayer
@@ -60,14 +59,12 @@ class Question:
     data: tuple[Any, Any] | None
     samples: int | None
     target: Sequence[Any] | None
-    seed: int
     smooth: bool
-    force: bool
 
     @cached_property
     def loss(self) -> Loss:
         """The loss of the data, of the target, or of what the seed draws."""
-        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target, self.seed)
+        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target)
 
     @cached_property
     def by_theorem(self) -> CriticalPoints | None:
@@ -82,7 +79,7 @@ class Question:
         if self.samples is not None and not (self.metric == "generic" and enough_samples(layer, self.loss)):
             return None
         summed = self.metric == "generic" and layer.d_out <= MAX_OUT
-        if summed and not self.force and size_of_sums(layer) > MAX_SUMS:
+        if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
             raise TooLargeError(
                 f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
                 f"Use {argument('force', True)} to start all the same"
@@ -95,6 +92,7 @@ class Question:
         return counts_by_elimination(self.loss, self.smooth)
 
 
+@takes("seed", "timeout", "memory", "force", "progress")
 def critical_points(
     layer: SingleLayer,
     metric: str = "generic",
@@ -102,55 +100,96 @@ def critical_points(
     *,
     samples: int | None = None,
     target: Sequence[Any] | None = None,
-    seed: int = 0,
     engine: str = "auto",
     method: str = "weights",
     smooth: bool = False,
     real: bool = False,
     characteristic: int | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> CriticalPoints:
-    """The critical points of a loss; see :func:`agattn.critical_points`.
+    """The critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
+
+    If a stratum has infinitely many critical points, the result has their dimension and degree. For general
+    data (d' ≤ 3), and for a general target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give the
+    numbers at once. For d = 2 and d' = 1 elimination proves the numbers for any loss that is a distance. In
+    other cases, or if an engine is named, an engine counts, and its numbers are compared with proved ones.
 
     Args:
-        limits: of each run of an engine.
+        layer: one layer, with two tokens or more.
+        metric: ``"generic"`` (random samples, enough to be generic), ``"gaussian"``, ``"bombieri-weyl"`` or
+            ``"coefficients"``: see :func:`agattn.geometry.critical_points.loss.loss`.
+        data: X, n × d × t, and Y, n × d' × t, instead of a metric.
+        samples: the number of random samples.
+        target: the N coordinates of the function that the loss is the distance to; random if not given.
+        seed: of random samples and targets.
+        engine: ``"auto"``: natively where the numbers are proved so, else by the first engine installed;
+            ``"native"``: no engine at all; or ``"singular"``, ``"macaulay2"``, ``"msolve"``, which count for
+            the random loss of the seed.
+        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
+            for the smooth part alone.
+        smooth: count on the smooth part alone, where the strata of singular points take too long.
+        real: find all real critical points, too, and prove each: with loss, index and weights. For d' = 1 and
+            d = 2 no engine is needed; otherwise msolve finds them. The numbers of complex points then come
+            from the same computation, unless an engine, a characteristic or the equations are asked for.
+        characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
 
     Raises:
-        InputError: for data that do not fit, or if ``engine`` is ``"native"`` and nothing is proved natively.
-        TooLargeError: beyond the limits on sizes.
-        EngineError: if an engine is needed, and none is installed, or it fails or does not finish.
+        InputError: for a network, for t = 1, for data that do not fit, beyond the limits on sizes, or where
+            ``engine="native"`` proves nothing.
+        EngineError: if an engine is needed and none is installed, or it fails or does not finish.
         UndecidedError: if the numbers modulo three primes differ.
         DisagreementError: if an engine's numbers are not those that are proved.
+
+    See Also:
+        :func:`agattn.critical_points_near`, :func:`agattn.train`, :func:`agattn.figure`; ``agattn
+        critical-points`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.critical_points(ag.SingleLayer(4, 1)))
+    M(4,1,4), generic, general data: 35964 critical points, singular ones (1,1,1): 3772;
+    (1,1,2): 100382 (proved)
+    >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
+    >>> print(found)
+    M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
+    >>> print(found.real[0].points[0])
+    minimum on (1,2,2): loss 605.9446722 (proved)
+    >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
     """
-    question = Question(layer, metric, data, samples, target, seed, smooth, force)
-    chosen = engine == "native" or (engine, method, characteristic) == ("auto", "weights", None)
-    if real:
-        parts = real_critical_points(question.loss, limits=limits, force=force, progress=progress)
-        counts = as_counts(question.loss, parts)
-        if counts and chosen and not smooth:
-            return _compared(counts, question)
-        return replace(
-            critical_points(
-                layer, metric, data, samples=samples, target=target, seed=seed, engine=engine, method=method,
-                smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
-            ),
-            real=parts,
-        )  # fmt: skip
-    if chosen:
-        progress("natively")
+    layer = one_layer(layer, "critical points", "they are known for layers alone")
+    method = one_of(method, ("weights", "equations"), "method")
+    engine = engine_name(engine, ENGINES)
+    check_loss(metric, data, samples, target)
+    question = Question(layer, metric, data, samples, target, smooth)
+    natively = engine == "native" or (engine, method, characteristic) == ("auto", "weights", None)
+    if not real:
+        return _counted(question, engine, method, characteristic, natively)
+    parts = real_critical_points(question.loss)
+    counts = as_counts(question.loss, parts)
+    if counts and natively and not smooth:
+        return _compared(counts, question)
+    return _counted(question, engine, method, characteristic, natively).replace(real=parts)
+
+
+def _counted(
+    question: Question, engine: str, method: str, characteristic: int | None, natively: bool
+) -> CriticalPoints:
+    """The numbers of complex critical points: natively where they are proved so, else by an engine."""
+    if natively:
+        log.info("natively")
         if found := question.by_theorem or question.by_elimination:
             return found
+    layer = question.layer
     if engine == "native":
         raise InputError(
-            f"natively nothing is proved about critical points on {layer.name} of this loss ({metric}); "
-            f"name an engine: {', '.join(ORDER)}"
+            f"natively nothing is proved about critical points on {layer.name} of this loss "
+            f"({question.metric}); name an engine: {', '.join(ORDER)}"
         )
-    countable(layer, method, characteristic, force)  # before an engine is looked for
+    countable(layer, method, characteristic)  # before an engine is looked for
     counted = count_critical_points(
-        question.loss, installed(engine), method=method, smooth=smooth, characteristic=characteristic,
-        limits=limits, force=force, progress=progress,
+        question.loss, installed(engine),
+        method=method, smooth=question.smooth, characteristic=characteristic,
     )  # fmt: skip
     return _compared(counted, question)
 
@@ -173,7 +212,7 @@ def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
     Raises:
         DisagreementError: if a number is not as it is proved to be for this loss, or for general ones.
     """
-    hint = f". The engine is wrong, or the loss of seed {question.seed} is special: try another seed"
+    hint = f". The engine is wrong, or the loss of seed {limits().seed} is special: try another seed"
     eliminated = question.by_elimination.found if question.by_elimination else {}
     general = _theorems(question)
     proofs = {}
@@ -194,7 +233,7 @@ def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
             raise DisagreementError(
                 _difference(counted, stratum, f"{proved} proved for general losses") + hint
             )
-    return replace(counted, proofs=proofs)
+    return counted.replace(proofs=proofs)
 
 
 def _theorems(question: Question) -> CriticalPoints | None:

@@ -27,7 +27,7 @@ stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +39,6 @@ from agattn.architectures import SingleLayer
 from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
 from agattn.engines.programs.msolve import MSOLVE
-from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.geometry.critical_points.affine_charts import GENERAL, affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
@@ -49,25 +48,17 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
+from agattn.limits import limits, steps
 from agattn.systems.critical_tasks import MAX_VARIABLES
 
 _BITS = 256
 
 
-def real_critical_points(
-    loss: Loss,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> tuple[RealPart, ...]:
+def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
     """All real critical points of a loss: on the smooth part, and on each of the :func:`lower_strata`.
 
     Args:
         loss: a definite loss: a distance, or the loss of enough data.
-        limits: of each process of msolve.
-        force: start also what is not expected to finish.
-        progress: called with the stratum that is next.
 
     Raises:
         InputError: for one token, for a loss that is not definite, and where there are infinitely many.
@@ -77,17 +68,15 @@ def real_critical_points(
     """
     layer = loss.layer
     require_two_tokens(layer)
-    if layer.expected_dimension > MAX_VARIABLES and not force:
+    if layer.expected_dimension > MAX_VARIABLES and not limits().force:
         raise TooLargeError(
             f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
             f"Use {argument('force', True)} to start all the same"
         )
     require_definite(loss)
-    parts = []
-    for stratum in (None, *lower_strata(layer)):
-        progress("real ones on the smooth part" if stratum is None else f"real ones on {stratum}")
-        parts.append(real_part(loss, stratum, limits=limits))
-    return tuple(parts)
+    places = (None, *lower_strata(layer))
+    named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")
+    return tuple(real_part(loss, stratum) for stratum in named)
 
 
 def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
@@ -120,7 +109,7 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     )
 
 
-def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DEFAULT_LIMITS) -> RealPart:
+def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
     layer = loss.layer
     chart = affine_chart(layer, stratum, 0 if loss.drawn else GENERAL)
@@ -131,7 +120,7 @@ def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DE
     size = len(equations)
     if (avoided := chart.avoided) is not None:
         equations = _without(equations, avoided)
-    found = solve(equations, precision=_BITS, limits=limits, installation=installation)
+    found = solve(equations, precision=_BITS, installation=installation)
     if found.dimension > 0:
         raise InputError(
             f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "

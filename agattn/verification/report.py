@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agattn.architectures.forms import STUDIED, Studied
@@ -20,15 +19,10 @@ if TYPE_CHECKING:
 LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
 
 
-@dataclass(frozen=True, repr=False)
 class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
 
-    layer: Key[
-        Studied,
-        STUDIED,
-        Named("architecture"),
-    ]
+    layer: Key[Studied, STUDIED, Named("architecture")]
     verdicts: Key[Verdicts, "One verdict for each claim.", Named("claims")]
     runs: tuple[Run, ...]
     troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]

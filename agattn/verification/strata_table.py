@@ -10,10 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -30,9 +29,11 @@ from agattn.geometry.strata.strata import (
     stratum_outside,
 )
 from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
+from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
 from agattn.sheet.terminal import text
+from agattn.systems.sizes import check_size
 
 _HEADINGS = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
 
@@ -50,7 +51,6 @@ def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
     return rank_at_most_one(layer, stratum)
 
 
-@dataclass(frozen=True, repr=False)
 class StratumRow(Result):
     """One stratum."""
 
@@ -63,79 +63,66 @@ class StratumRow(Result):
     local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
     nearby: BoundaryAnswer
 
-    @property
     @key
     def r_v(self) -> Count:
         """The rank of V."""
         return self.stratum.r_v
 
-    @property
     @key
     def r_a(self) -> Count:
         """The rank of A."""
         return self.stratum.r_a
 
-    @property
     @key
     def r(self) -> Count:
         """The rank of [V; Aᵀ]."""
         return self.stratum.r
 
-    @property
     @key
     def preimages(self) -> Positive | None:
         """Preimages (A, V) over ℂ up to scaling; null at 0."""
         return None if self.tangent.fiber is None else self.tangent.fiber.number
 
-    @property
     @key
     def preimage_lengths(self) -> list[Positive | None] | None:
         """The length of the fiber, as a scheme, at each preimage; null at 0."""
         return None if self.tangent.fiber is None else [point.length for point in self.tangent.fiber.points]
 
-    @property
     @key
     def tangent_dimension(self) -> int | None:
         """The dimension of the Zariski tangent space; null where the bounds do not meet."""
         return self.tangent.value
 
-    @property
     @key(Meta(min_length=2, max_length=2))
     def tangent_bounds(self) -> list[Count]:
         """The proved lower and upper bound of the tangent dimension."""
         return [self.tangent.lower, self.tangent.upper]
 
-    @property
     @key
     def tangent_reason(self) -> str:
         """How the two bounds are known."""
         return f"from below: {self.tangent.how_lower}; from above: {self.tangent.how_upper}"
 
-    @property
     @key
     def singular(self) -> bool | None:
         """Whether the points of the stratum are singular on the closure; null if still open."""
         return self.tangent.singular
 
-    @property
     @key
     def boundary(self) -> bool:
         """Whether the stratum is on the boundary of M relative to its real Zariski closure."""
         return self.nearby.on_boundary
 
-    @property
     @key
     def boundary_reason(self) -> str:
         """Why the stratum is on the boundary, or not."""
         return self.nearby.reason
 
-    @property
-    @key(Written(str, str))
+    @key(Written(str))
     def boundary_sequence(self) -> BoundarySequence | None:
         """Points outside M that converge to the representative."""
         return self.nearby.sequence
 
-    @property
     @key(name="closure")
     def below(self) -> tuple[Stratum, ...]:
         """The strata directly below this stratum in the closure order."""
@@ -174,7 +161,6 @@ class StratumRow(Result):
         return (*cells.values(), self.local_type.name)
 
 
-@dataclass(frozen=True, repr=False)
 class Outside(Result):
     """The stratum of the real Zariski closure outside M."""
 
@@ -183,7 +169,6 @@ class Outside(Result):
     closure: Key[tuple[Stratum, ...], "The strata directly below this stratum in the closure order."]
 
 
-@dataclass(frozen=True, repr=False)
 class StrataTable(Result, name="strata"):
     """All strata of a layer, 0 first, one in each row; always proved."""
 
@@ -194,21 +179,18 @@ class StrataTable(Result, name="strata"):
         Named("strata"),
         Meta(min_length=1),
     ]
-    evidence: Key[Evidence, "Always `proved`.", Written(Literal["proved"], str)] = Evidence.PROVED
+    evidence: Key[Evidence, "Always `proved`.", Written(Literal["proved"])] = Evidence.PROVED
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of the neuromanifold."""
         return neuromanifold_dimension(self.layer)
 
-    @property
     @key
     def ambient(self) -> Count:
         """N, the number of coordinates."""
         return self.layer.ambient_dimension
 
-    @property
     @key
     def outside(self) -> Outside | None:
         """The stratum of the real Zariski closure outside M; null for d = 1."""
@@ -271,12 +253,31 @@ class StrataTable(Result, name="strata"):
         raise KeyError(f"no stratum {ranks}; there are {there}")
 
 
+@takes("force")
 def strata_table(layer: SingleLayer) -> StrataTable:
-    """Ranks, dimension, preimages, tangent space, boundary and closure of every stratum.
+    """Every point of the neuromanifold of a layer, by its stratum: the orbit (rk V, rk A, rk [V; Aᵀ]).
+
+    Each row has the dimension, the preimages, the tangent space, what M̄ looks like nearby, and the boundary;
+    all of it is proved.
+
+    Args:
+        layer: one layer with t ≥ 2.
 
     Raises:
-        InputError: if t = 1.
+        InputError: for a network, for t = 1, or beyond the limits on sizes.
+
+    See Also:
+        :func:`agattn.tangent_space`, :func:`agattn.singularities`, :func:`agattn.classify`; ``agattn strata``
+        in a shell.
+
+    >>> import agattn as ag
+    >>> table = ag.strata(ag.SingleLayer(3, 2, a=2))
+    >>> [str(row.stratum) for row in table if row.contradicts_paper]
+    ['(2,1,2)', '(2,1,3)']
     """
+    layer = one_layer(layer, "strata", "for a network use ag.dimension or ag.verify")
+    if not limits().force:
+        check_size(layer)
     return StrataTable(
         layer,
         tuple(

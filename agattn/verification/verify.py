@@ -15,19 +15,19 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextvars import copy_context
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, as_attention
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
-from agattn.engines.catalogue import ENGINES, engine_named
+from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.locate import INSTALL, Installation, locate
-from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
+from agattn.engines.run import Run, run
 from agattn.errors import (
     AgattnError,
     DisagreementError,
@@ -36,6 +36,7 @@ from agattn.errors import (
     EngineVariableError,
 )
 from agattn.evidence import Evidence, Status, Verdict
+from agattn.limits import limited, limits, log, numbered, silent, takes
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 from agattn.verification.report import Report
@@ -52,63 +53,73 @@ WORKERS = 2
 CHOICES = ("auto", *ENGINES, "native", "all")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to verify.
-
-    Attributes:
-        engine: ``"auto"``: natively, and by the first engine that answers what stays open; the name of an
-            engine, for all that the engine can do; ``"native"``: no engine at all; ``"all"``: every engine
-            for all that it can do, and the engines that answer must agree. An engine that proves nothing
-            may be missing.
-        characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
-        limits: of each engine process.
-        eliminate: put elimination to an engine even where it is not expected to finish.
-        seed: of all random choices.
-        force: start however large the systems are.
-        keep: a folder for scripts and transcripts.
-    """
-
-    engine: str = "auto"
-    characteristic: int | None = None
-    limits: Limits = DEFAULT_LIMITS
-    eliminate: bool = False
-    seed: int = 0
-    force: bool = False
-    keep: Path | None = None
-
-
-Progress = Callable[[str], None]
-
-
+@takes("timeout", "memory", "seed", "force", "progress")
 def verify(
-    layer: Architecture,
-    claims: Sequence[str] = (),
-    settings: Settings | None = None,
-    progress: Progress = lambda message: None,
+    architecture: Architecture,
+    claims: str | Sequence[str] = (),
+    engine: str = "auto",
+    *,
+    characteristic: int | None = None,
+    eliminate: bool = False,
+    keep: str | Path | None = None,
 ) -> Report:
-    """Judge claims about a layer or a network.
+    """Test the claims of the paper and of this project: the verdicts, by claim.
 
     Args:
-        layer: the architecture, a single layer or a network.
-        claims: their ids; if there are none, all claims about architectures of its kind.
-        settings: how to verify.
-        progress: called with a line about each step.
+        architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
+            members of :class:`agattn.architectures.protocol.Architecture`.
+        claims: ids, or beginnings or numbers of some, such as ``"theorem-3.4"``; none for all.
+        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"``, ``"msolve"`` or ``"all"``.
+        characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
+        eliminate: try elimination also where it is not expected to finish.
+        keep: a folder for scripts and transcripts.
 
     Raises:
-        InputError: if there is no such claim or engine.
-        TooLargeError: if the systems would be too large.
+        InputError: if there is no such claim or engine, or beyond the limits on sizes.
         EngineNotFoundError: if an engine asked for by name is missing.
         DisagreementError: if two independent computations differ.
+
+    See Also:
+        :func:`agattn.certificate`, :func:`agattn.audit`, :func:`agattn.report`; ``agattn verify`` in a shell.
+
+    >>> import agattn as ag
+    >>> report = ag.verify(ag.SingleLayer(3, 2, a=2), ["3.4.singular", "corollary-3.3"], engine="native")
+    >>> {claim: str(verdict.status) for claim, verdict in report.items()}
+    {'theorem-3.4.singular': 'refuted', 'corollary-3.3': 'confirmed'}
+    >>> for verdict in ag.verify(ag.Network([ag.Perceptron([5, 1], degree=4)], dim=3)).values():
+    ...     print(f"{verdict.claim}: {verdict.status}, {verdict.short}")
+    agattn.model-dimension: confirmed, 14
+    agattn.model-symmetries: confirmed, 14
+    >>> ag.verify(ag.SingleLayer(2, 1), "theorm-3.2")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no claim 'theorm-3.2'; did you mean 'theorem-3.2'?
     """
-    started = time.monotonic()
-    settings = settings or Settings()
-    chosen = claims_about(layer, tuple(claims))
-    if not settings.force:
+    if characteristic:
+        from agattn.systems.catalogue import check_field  # which imports all tasks
+
+        check_field(characteristic)
+        if engine == "native":
+            refuse_characteristic(characteristic)
+    engine = engine_name(engine, CHOICES)
+    layer = as_attention(architecture)
+    chosen = claims_about(layer, (claims,) if isinstance(claims, str) else tuple(claims))
+    if not limits().force:
         check_size(layer)
-    work = _Work(layer, settings, progress)
-    if settings.engine != "auto":
-        work.do(_tasks(chosen, layer), natively=settings.engine == "native")
+    with limited(force=False):  # the size of the architecture alone is forced
+        kept = None if keep is None else Path(keep)
+        return _report(layer, chosen, engine, characteristic, eliminate, kept)
+
+
+def _report(
+    layer: Architecture, chosen: Sequence[Claim[Any]], engine: str, characteristic: int | None,
+    eliminate: bool, keep: Path | None,
+) -> Report:  # fmt: skip
+    """The verdicts on some claims."""
+    started = time.monotonic()
+    work = _Work(layer, engine, characteristic, eliminate, keep)
+    if engine != "auto":
+        work.do(_tasks(chosen, layer), natively=engine == "native")
     else:
         work.do([task for task in _tasks(chosen, layer) if task.native], natively=True)
         open_ = [claim for claim in chosen if _is_open(work.by_findings(claim))]
@@ -122,7 +133,7 @@ def verify(
         tuple(work.troubles),
         work.engine_failed,
         time.monotonic() - started,
-        settings.characteristic or 0,
+        characteristic or 0,
     )
 
 
@@ -139,10 +150,17 @@ def _is_open(verdict: Verdict) -> bool:
 class _Work:
     """Does tasks in parallel, natively or by engines, and remembers what came of it."""
 
-    def __init__(self, layer: Architecture, settings: Settings, progress: Progress) -> None:
+    def __init__(
+        self,
+        layer: Architecture,
+        engine: str = "auto",
+        characteristic: int | None = None,
+        eliminate: bool = False,
+        keep: Path | None = None,
+    ) -> None:
         self.layer: Any = layer
-        self.settings = settings
-        self.progress = progress
+        self.engine, self.characteristic = engine, characteristic
+        self.eliminate, self.keep = eliminate, keep
         self.findings = Findings({}, {})
         self.natively: dict[Task[Any], Finding | str] = {}
         self.runs: list[Run] = []
@@ -155,17 +173,17 @@ class _Work:
 
     def _locate(self) -> list[Installation]:
         """The engines to use, in order of preference; notes trouble with an engine that the user named."""
-        if self.settings.engine == "native":
+        if self.engine == "native":
             return []
-        if self.settings.engine not in ("auto", "all"):
-            return [locate(engine_named(self.settings.engine))]
+        if self.engine not in ("auto", "all"):
+            return [locate(engine_named(self.engine))]
         found = []
         for engine in ENGINES.values():
             try:
                 found.append(locate(engine))
             except EngineNotFoundError as error:
                 misnamed = isinstance(error, EngineVariableError)
-                if self.settings.engine == "all" and (misnamed or engine.proves):
+                if self.engine == "all" and (misnamed or engine.proves):
                     raise
                 if misnamed:
                     self.troubles.append(str(error))
@@ -177,24 +195,28 @@ class _Work:
         An interrupt or a contradiction ends this at once: engines are killed, and a native computation, which
         nothing can stop, is left to a daemon thread that ends with the program.
         """
-        waiting: SimpleQueue[Task[Any]] = SimpleQueue()
+        waiting: SimpleQueue[tuple[int, Task[Any]]] = SimpleQueue()
         done: SimpleQueue[tuple[Task[Any], Finding | str | BaseException]] = SimpleQueue()
-        for task in tasks:
-            waiting.put(task)
+        for numbered_task in enumerate(tasks, 1):
+            waiting.put(numbered_task)
 
         def work() -> None:
             while not self.cancelled.is_set():
                 try:
-                    task = waiting.get_nowait()
+                    number, task = waiting.get_nowait()
                 except Empty:
                     return
                 try:
-                    done.put((task, self._compute(task) if natively else self._answer(task)))
+                    with numbered(number, len(tasks)):
+                        done.put((task, self._compute(task) if natively else self._answer(task)))
                 except BaseException as error:
                     done.put((task, error))
 
         results: dict[Task[Any], Finding | str] = {}
-        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(WORKERS, len(tasks)))]
+        workers = [
+            threading.Thread(target=copy_context().run, args=(work,), daemon=True)
+            for _ in range(min(WORKERS, len(tasks)))
+        ]
         try:
             for worker in workers:
                 worker.start()
@@ -262,7 +284,7 @@ class _Work:
             return verdict
         who = next(iter(alone.values())).engines[0]
         reason = f"{who} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
-        return replace(verdict, status=Status.UNDECIDED, witness=reason, fails_at=())
+        return verdict.replace(status=Status.UNDECIDED, witness=reason, fails_at=())
 
     def _native(self, task: Task[Any]) -> Finding | str:
         """The native value of a task, computed once, or the reason why there is none."""
@@ -271,7 +293,7 @@ class _Work:
         return self.natively[task]
 
     def _infeasible(self, task: Task[Any]) -> str:
-        forced = self.settings.eliminate and getattr(self.layer, "has_orbits", False)
+        forced = self.eliminate and getattr(self.layer, "has_orbits", False)
         return "" if forced else task.infeasible(self.layer)
 
     def _compute(self, task: Task[Any]) -> Finding | str:
@@ -281,10 +303,11 @@ class _Work:
             return reason or f"{task.finds} can only be found by an engine"
         if reason and not task.results:
             return reason
-        self.progress(f"native: {task.finds}")
+        log.info(f"native: {task.finds}")
         started = time.monotonic()
         try:
-            value = task.native(self.layer, self.settings.seed)
+            with limited(progress=silent):
+                value = task.native(self.layer)
         except DisagreementError:
             raise
         except AgattnError as error:
@@ -307,7 +330,7 @@ class _Work:
                 failures.append(result)
                 continue
             findings.append(result)
-            if self.settings.engine != "all":
+            if self.engine != "all":
                 return result
         if not findings:
             if self.installations and not able:
@@ -331,17 +354,15 @@ class _Work:
         """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
         from agattn.systems.catalogue import MODULAR_PRIME, build  # these import every task
 
-        asked = self.settings.characteristic
+        asked = self.characteristic
         reasons = []
         for characteristic in [0, MODULAR_PRIME] if asked is None else [asked]:
             where = f"ZZ/{characteristic}" if characteristic else "QQ"
-            self.progress(f"{installation.engine.title}: {task.name} over {where}")
+            log.info(f"{installation.engine.title}: {task.name} over {where}")
             try:
-                problem = build(task.name, self.layer, characteristic, seed=self.settings.seed, force=True)
+                problem = build(task.name, self.layer, characteristic, force=True)
                 with self.engines_running:
-                    done = run(
-                        problem, installation, self.settings.limits, self.settings.keep, self.cancelled
-                    )
+                    done = run(problem, installation, self.keep, self.cancelled)
                 value = task.read(done.answer)
             except EngineError as error:
                 self.engine_failed |= error.exit_status == 4

@@ -66,20 +66,20 @@ def write_inputs(folder: Path) -> None:
 @contextlib.contextmanager
 def computing_once(line: str, computed: dict[str, Any]) -> Iterator[None]:
     """Let ``agattn figure`` take what it computed before: lines that differ in their files alone share it."""
-    from agattn.reports import verbs
+    from agattn.reports import figures
 
-    compute, what = verbs.figure, line.partition(" -O ")[0]
+    compute, what = figures.figure, line.partition(" -O ")[0]
 
     def figure(*arguments: Any, **options: Any) -> Any:
         if what not in computed:
             computed[what] = compute(*arguments, **options)
         return computed[what]
 
-    verbs.figure = figure
+    figures.figure = figure
     try:
         yield
     finally:
-        verbs.figure = compute
+        figures.figure = compute
 
 
 def make(folder: Path) -> None:

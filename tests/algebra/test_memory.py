@@ -14,13 +14,15 @@ TAKING = """
 import sys
 import numpy as np
 from agattn.algebra.memory import Memory
-memory = Memory(step=print)
-memory.allow(float(sys.argv[1]), "a vector")
-taken = np.ones(int(sys.argv[2]) // 8)
-memory.check()
-memory.check()
-memory.allow(2**20, "a small vector")
-memory.check()
+from agattn.limits import limited
+memory = Memory()
+with limited(progress=print):
+    memory.allow(float(sys.argv[1]), "a vector")
+    taken = np.ones(int(sys.argv[2]) // 8)
+    memory.check()
+    memory.check()
+    memory.allow(2**20, "a small vector")
+    memory.check()
 """
 
 

@@ -285,7 +285,7 @@ def test_proof_by_primes_agrees_with_the_proof_by_kernel() -> None:
     # Generic of rank r = n / 2: the kernel is so large that primes are the cheaper proof.
     A = planted(120, 120, 60)
     minor = minor_mod(A, next(random_primes(0)))
-    proof = prove_upper_bound(A, minor, 0, float("inf"))
+    proof = prove_upper_bound(A, minor, float("inf"))
     by_primes = prove_by_primes(A, 60, 60 * 16.0, 0)
     assert minor.rank == 60
     assert proof is not None

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, RingArithmetic, to_balls
 from agattn.architectures import draw_parameters
-from agattn.architectures.forms import AnyArchitecture, check
+from agattn.architectures.forms import AnyArchitecture, architecture_of, check
 from agattn.errors import InputError
-from agattn.experiments.studies.jobs import architecture_of
 
 SOFTMAX = {"normalization": "softmax"}
 #: (widths; ranks), tokens, and the dimension of the jet of each order.

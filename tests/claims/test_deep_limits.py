@@ -9,15 +9,15 @@ from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
-from agattn.geometry.closedness.limits import limits, zero_kinds
-from agattn.verification.verify import Settings, verify
+from agattn.geometry.closedness.limits import limit_set, zero_kinds
+from agattn.verification.verify import verify
 
 IDS = ["agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary"]
 NETWORK = DeepNetwork((3, 3, 2), (3, 3), t=3)
 
 
 def verdicts(network):
-    return verify(network, IDS, Settings("native"))
+    return verify(network, IDS, "native")
 
 
 def judged(claim, task, value):
@@ -68,14 +68,14 @@ def test_a_zero_too_many_or_too_few_refutes():
 
 
 def test_a_smaller_rank_decides_nothing():
-    found = limits(NETWORK)
+    found = limit_set(NETWORK)
     low = judged("agattn.deep-boundary", deep_limits.LIMITS, replace(found, dimension=20))
     assert (low.status, low.computed) == (Status.UNDECIDED, {"at_least": 20, "at_most": 21})
 
 
 def test_many_weights_are_left_alone():
     network = DeepNetwork((30, 30, 30), (30, 30), t=3)
-    found = verify(network, IDS[1:], Settings("native"))
+    found = verify(network, IDS[1:], "native")
     assert {v.status for v in found.values()} == {Status.UNDECIDED}
     assert "5400 weights, more than 4000" in found["agattn.deep-boundary"].witness
 

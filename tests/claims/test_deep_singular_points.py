@@ -19,7 +19,7 @@ from agattn.geometry.singular_points.virtual_points import (
     spans,
     special_points,
 )
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 IDS = ["agattn.deep-critical", "agattn.deep-singular"]
 
@@ -43,7 +43,9 @@ def test_special_points_do_not_contradict_the_theorem(sizes):
     """500 of each size take a minute: special_points(network, 500)."""
     d, _, t, _ = sizes
     count = 12 if d < 4 else 6
-    found = [ranks_at(point, t, n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])]
+    found = [
+        ranks_at(point, t, seed=n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])
+    ]
     assert len(found) == count
     assert not [f for f in found if f.contradicts_critical or f.contradicts_singular]
     assert any(f.is_critical for f in found) and not all(f.is_critical for f in found)
@@ -274,12 +276,12 @@ def test_the_hypotheses():
         ((3, 3), (3,), 1, "l ≥ 2"),
         ((3, 3, 2), (3, 3), 2, "one head"),
     ]:
-        report = verify(DeepNetwork(dims, ranks_, 3, heads), IDS, Settings("native"))
+        report = verify(DeepNetwork(dims, ranks_, 3, heads), IDS, "native")
         assert {v.status.value for v in report.verdicts} == {"inapplicable"}
         assert all(failing in v.witness for v in report.verdicts)
-    critical, singular = verify(wide(2, 1, 2, 2), IDS, Settings("native")).verdicts
+    critical, singular = verify(wide(2, 1, 2, 2), IDS, "native").verdicts
     assert critical.status.value == "confirmed" and "d_0 ≥ 3" in singular.witness
-    large = verify(wide(9, 1, 2, 2), IDS, Settings("native")).verdicts
+    large = verify(wide(9, 1, 2, 2), IDS, "native").verdicts
     assert {v.status.value for v in large} == {"undecided"} and "171 entries" in large[0].witness
     with pytest.raises(ValueError, match="skew"):
         ranks_at(point([[[0, 1], [-1, 0]]], [[1, 0]]), 2)
@@ -296,14 +298,14 @@ def test_a_wrong_theorem_is_refuted_at_a_point(monkeypatch, claim, said):
         return Statement(False, False, 0) if self.first_of_rank_one else original(self)
 
     monkeypatch.setattr(VirtualPoint, "statement", wrong)
-    [verdict] = verify(wide(3, 2, 3, 2), IDS[claim : claim + 1], Settings("native")).verdicts
+    [verdict] = verify(wide(3, 2, 3, 2), IDS[claim : claim + 1], "native").verdicts
     assert verdict.status.value == "refuted" and said in verdict.witness
     assert "rk M_1 = 1" in verdict.witness and len(verdict.details["point"]["M"]) == 2
 
 
 def test_the_claims_share_one_computation():
     assert {claim.tasks for claim in deep_singular_points.CLAIMS} == {(deep_singular_points.POINTS,)}
-    report = verify(wide(3, 1, 2, 2), IDS, Settings("native"))
+    report = verify(wide(3, 1, 2, 2), IDS, "native")
     assert [v.known for v in report.verdicts] == ["proved in part"] * 2
     assert {v.computed["points"] for v in report.verdicts} == {22}
 

@@ -10,13 +10,14 @@ from agattn.claims.critical_points import NUMBERS, THEOREM, EDDegrees
 from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
 from agattn.geometry.critical_points.loss import loss
+from agattn.limits import limited
 
 CLAIM = LAYER_CLAIMS["agattn.learning-degree"]
 
 
 def verdict(layer, value=None):
     """By the theorems, and by counting where a value is given."""
-    task, value = (THEOREM, THEOREM.native(layer, 0)) if value is None else (NUMBERS, value)
+    task, value = (THEOREM, THEOREM.native(layer)) if value is None else (NUMBERS, value)
     finding = Finding(value, Evidence.PROVED, ("native",), task.sources(), 0.0)
     return CLAIM.verdict(layer, Findings({task: finding}, {}))
 
@@ -25,7 +26,8 @@ def verdict(layer, value=None):
 @pytest.mark.parametrize("seed", [0, 7])
 def test_random_losses_have_the_numbers_of_general_ones(a, expected, seed):
     layer = SingleLayer(2, 1, a)
-    found = verdict(layer, NUMBERS.native(layer, seed))
+    with limited(seed=seed):
+        found = verdict(layer, NUMBERS.native(layer))
     assert (found.status, tuple(found.computed)) == (Status.CONFIRMED, expected)
 
 
@@ -64,10 +66,9 @@ def test_a_special_random_loss_decides_nothing(monkeypatch):
     """Of a distance to a function of the layer fewer critical points are left, where that value is 0."""
     special = loss(SingleLayer(2, 1), "bombieri-weyl", target=[2, -1, 1, -1, 1, 1])
     monkeypatch.setattr(module, "loss", lambda *_, **__: special)
-    with pytest.raises(
-        UndecidedError, match=r"seed 5 \(bombieri-weyl\) is special|seed 5 \(generic\) is special"
-    ):
-        NUMBERS.native(SingleLayer(2, 1), 5)
+    words = r"seed 5 \(bombieri-weyl\) is special|seed 5 \(generic\) is special"
+    with pytest.raises(UndecidedError, match=words), limited(seed=5):
+        NUMBERS.native(SingleLayer(2, 1))
 
 
 def test_sums_that_take_long_are_left():

@@ -8,11 +8,11 @@ from agattn.claims.equations import outputs_are_products, points_outside
 from agattn.evidence import Evidence, Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 
 def hilbert_function(layer):
-    return verify(layer, ["agattn.hilbert-function"], Settings("native", force=True)).verdicts[0]
+    return verify(layer, ["agattn.hilbert-function"], "native", force=True).verdicts[0]
 
 
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 8, 1)], ids=str)
@@ -43,7 +43,7 @@ def test_inapplicable_where_even_the_values_are_too_large():
 
 
 def degrees_of_equations(layer):
-    return verify(layer, ["agattn.equations"], Settings("native")).verdicts[0]
+    return verify(layer, ["agattn.equations"], "native").verdicts[0]
 
 
 @pytest.mark.parametrize(

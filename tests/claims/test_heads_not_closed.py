@@ -15,7 +15,7 @@ from agattn.claims import NETWORK_CLAIMS, several_heads
 from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import closedness
 from agattn.verification.certificate import make_heads_certificate
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 from tests.faults.certificates import at, places
 
 NAME = "agattn.heads-not-closed"
@@ -27,7 +27,7 @@ def layer(d, d_out, a, h, t=2, **options):
 
 
 def verdict(network):
-    return verify(network, [NAME], Settings("native")).verdicts[0]
+    return verify(network, [NAME], "native").verdicts[0]
 
 
 @pytest.mark.parametrize("kind", OUTSIDE)

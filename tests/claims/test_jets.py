@@ -1,7 +1,5 @@
 """The claims about softmax networks by their jets: orders, virtual weights, collapse, contact orders."""
 
-from dataclasses import replace
-
 import pytest
 
 import agattn as ag
@@ -10,14 +8,14 @@ from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import collapse
 from agattn.geometry.identifiability.collapse import PREPRINT
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 NAME = "agattn.jet-order"
 
 
 def verdict(*sizes, claim=NAME, **options):
     network = ag.DeepNetwork(*sizes, **{"normalization": "softmax"} | options)
-    return verify(network, [claim], Settings("native")).verdicts[0]
+    return verify(network, [claim], "native").verdicts[0]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,7 @@ def test_a_rank_that_may_be_larger_at_other_weights_proves_no_refutation():
     found = jets.jet_ranks(ag.DeepNetwork((3, 2), (2,), 3, normalization="softmax"))
     assert jets.JET_RANKS.evidence(found) is Evidence.PROVED
     small = found.full.lower_bound - 1
-    full = replace(found.full, lower_bound=small, upper_bound=small, upper_evidence=Evidence.MODULAR)
+    full = found.full.replace(lower_bound=small, upper_bound=small, upper_evidence=Evidence.MODULAR)
     assert jets.JET_RANKS.evidence(found._replace(full=full)) is Evidence.MODULAR
 
 

@@ -12,7 +12,7 @@ from agattn.evidence import Evidence, Status
 from agattn.geometry.learning_coefficients.learning_coefficients import points
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum, representative
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 2), (2, 1, 4)])
@@ -58,7 +58,7 @@ def test_normal_forms_that_prove_nothing() -> None:
 
 def test_both_claims_are_confirmed() -> None:
     for sizes, scoped in (((3, 2, 2), False), ((4, 2, 2), True)):
-        report = verify(SingleLayer(*sizes), [claim.id for claim in CLAIMS], Settings(engine="native"))
+        report = verify(SingleLayer(*sizes), [claim.id for claim in CLAIMS], "native")
         for verdict in report.verdicts:
             assert verdict.status is Status.CONFIRMED and verdict.evidence is Evidence.PROVED
             # Printed as "checked ...".
@@ -80,5 +80,5 @@ def test_another_formula_is_refuted() -> None:
 
 
 def test_one_token_is_outside_the_hypotheses() -> None:
-    (verdict,) = verify(SingleLayer(2, 1, t=1), [CLAIMS[0].id], Settings(engine="native")).verdicts
+    (verdict,) = verify(SingleLayer(2, 1, t=1), [CLAIMS[0].id], "native").verdicts
     assert verdict.status is Status.INAPPLICABLE

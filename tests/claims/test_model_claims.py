@@ -88,7 +88,7 @@ def test_a_bound_by_symmetries_proves_the_dimension():
 
 def test_symmetries_are_searched_for_only_where_known_ones_do_not_explain_the_dimension(monkeypatch):
     monkeypatch.setattr(models, "linear_symmetries", lambda *_: pytest.fail("a search for nothing"))
-    assert models._extent(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3), 0).by_symmetries.value == 8
+    assert models._extent(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3)).by_symmetries.value == 8
 
 
 def test_a_model_of_attention_is_verified_as_what_it_is():

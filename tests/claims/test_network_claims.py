@@ -15,6 +15,7 @@ from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
 from agattn.geometry.identifiability import softmax
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
+from agattn.limits import limited
 from agattn.systems.network_tasks import (
     BASIS_FIBER,
     COMPONENTS,
@@ -51,7 +52,8 @@ def verdict(claim, network, seed=0, **found):
         elif question.native is None:
             missing[question] = "no engine"
         else:
-            value = question.native(network, seed)
+            with limited(seed=seed):
+                value = question.native(network)
             findings[question] = Finding(
                 value, question.evidence(value), ("native",), question.sources(), 0.0
             )
@@ -214,7 +216,7 @@ def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
     monkeypatch.setattr(formulas, "network_dimension", lambda network: 49)
     found = verdict("agattn.multi-head-dimension", HEADS)
     assert (found.status, found.computed["observed"]) == (UNDECIDED, 49)
-    open_ = replace(DIMENSION.native(BOTTLENECK, 0), upper_bound=34, evidence=MODULAR)
+    open_ = DIMENSION.native(BOTTLENECK).replace(upper_bound=34, evidence=MODULAR)
     assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).status is UNDECIDED
 
 
@@ -239,7 +241,7 @@ def test_a_degree_beyond_the_primes_leaves_identities_open():
 
 
 def test_a_larger_upper_bound_leaves_lemma_3_5_open():
-    larger = BASIS_FIBER.native(BOTTLENECK, 0)._replace(upper_bound=10)
+    larger = BASIS_FIBER.native(BOTTLENECK)._replace(upper_bound=10)
     assert verdict("lemma-3.5", BOTTLENECK, basis=larger).status is UNDECIDED
 
 

@@ -42,7 +42,7 @@ ZEROS = frozenset({"A = 0", "V = 0"})
 LAYER = SingleLayer(2, 1)
 
 
-QUARTIC = EQUATIONS.native(LAYER, 0)
+QUARTIC = EQUATIONS.native(LAYER)
 
 
 def ideal(dimension, degree, generators, tangents, layer=LAYER):
@@ -61,7 +61,7 @@ TRUE = {
     },
     GENERIC_RANK: 5,
     RANK_ONE_LOCUS: Cone(4, 3),
-    NORMAL_FORMS: NORMAL_FORMS.native(LAYER, 0), SOFTMAX_FORMS: SOFTMAX_FORMS.native(LAYER, 0),
+    NORMAL_FORMS: NORMAL_FORMS.native(LAYER), SOFTMAX_FORMS: SOFTMAX_FORMS.native(LAYER),
 }  # fmt: skip
 
 # M(3,2,2), where elimination does not finish and the theorem fails.
@@ -103,7 +103,7 @@ def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     alone = (FACTORIZATION, PRODUCTS, HILBERT_VALUES, EQUATIONS, NUMBERS)
     own = [task for task in CLAIMS[claim].tasks if task in alone]
     found = findings(
-        {**{task: task.native(layer, 0) for task in own if not task.infeasible(layer)}, **values},
+        {**{task: task.native(layer) for task in own if not task.infeasible(layer)}, **values},
         without,
         **others,
     )
@@ -145,7 +145,7 @@ WRONG = {
     "one preimage too many": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S122: FiberSize(2, 2)}),
     "one preimage too few": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S112: FiberSize(1, 1)}),
     "zero elsewhere": ("theorem-3.2", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
-    "dimension": ("corollary-3.3", None, {IDEAL: replace(TRUE[IDEAL], dimension=4)}),
+    "dimension": ("corollary-3.3", None, {IDEAL: TRUE[IDEAL].replace(dimension=4)}),
     "not closed": ("theorem-3.4.closed", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
     "zero nowhere": ("corollary-A.1", BASE_LOCUS, frozenset({"A = 0"})),
     "not birational": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: FiberSize(2, 2)}),
@@ -154,7 +154,7 @@ WRONG = {
     "not critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S111: False}),
     "critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S122: True}),
     "no boundary": ("theorem-3.4.boundary", CRITICAL, {**TRUE[CRITICAL], S111: False}),
-    "degree": ("agattn.degree", None, {IDEAL: replace(TRUE[IDEAL], degree=5)}),
+    "degree": ("agattn.degree", None, {IDEAL: TRUE[IDEAL].replace(degree=5)}),
     "degree by fibers": (
         "agattn.degree", None, {BASE_LOCUS: ZEROS, FIBERS: {**TRUE[FIBERS], S122: FiberSize(2, 2)}},
     ),
@@ -163,10 +163,10 @@ WRONG = {
     "closure of another dimension": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(5, 3)),
     "closure of another degree": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(4, 4)),
     "tangent spaces too small": ("agattn.tangent-dimension", None, {
-        IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 6, S112: 5, S122: 5}),
+        IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 6, S112: 5, S122: 5}),
     }),
     "tangent spaces too large": ("agattn.tangent-dimension", None, {
-        IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6}),
+        IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6}),
     }),
 }  # fmt: skip
 
@@ -184,7 +184,7 @@ def test_other_singular_points_refute(claim, stratum):
     # An ideal by which the smooth stratum is singular, or a singular one smooth; and nothing else known.
     tangent = dict(TRUE[IDEAL].tangent_dimension)
     tangent[stratum] = 6 if stratum == S122 else 5
-    found = verdict(claim, values={IDEAL: replace(TRUE[IDEAL], tangent_dimension=tangent)})
+    found = verdict(claim, values={IDEAL: TRUE[IDEAL].replace(tangent_dimension=tangent)})
     assert found.status is REFUTED and str(stratum) in found.witness
 
 
@@ -357,7 +357,7 @@ def test_bounds_that_do_not_meet_decide_no_dimension():
     ids=str,
 )
 def test_the_components_of_the_singular_locus(layer, components):
-    values = {task: task.native(layer, 0) for task in (TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)}
+    values = {task: task.native(layer) for task in (TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)}
     found = verdict("agattn.singular-locus", layer, values)
     assert found.status is CONFIRMED and found.computed == found.predicted
     assert found.computed.components == components
@@ -458,22 +458,22 @@ def test_several_failing_hypotheses_are_all_named():
 CONTRADICTIONS = {
     "degree": (
         "agattn.degree",
-        {**TRUE, IDEAL: replace(TRUE[IDEAL], degree=5)},
+        {**TRUE, IDEAL: TRUE[IDEAL].replace(degree=5)},
         "is 5, by intersection theory 4",
     ),
     "dimension": (
         "corollary-3.3",
-        {**TRUE, IDEAL: replace(TRUE[IDEAL], dimension=4)},
+        {**TRUE, IDEAL: TRUE[IDEAL].replace(dimension=4)},
         "dimension is 4, .* say 5",
     ),
     "tangent space too small": (
         "theorem-3.4.singular",
-        {**TRUE, IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 5, S112: 6, S122: 5})},
+        {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 5, S112: 6, S122: 5})},
         "dimension 5, but curves and equations say from 6 to 6",
     ),
     "singular where the fiber is one reduced point": (
         "agattn.singular-locus",
-        {**TRUE, IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6})},
+        {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6})},
         r"at \(1,2,2\): the fiber is one reduced point, .* dimension 5, but other .* say from 6 to 6$",
     ),
 }

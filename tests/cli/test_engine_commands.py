@@ -16,6 +16,7 @@ from agattn.documents import NAMES, check, schema
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
 from agattn.errors import InputError
+from agattn.limits import limits
 from agattn.names import COMMANDS
 from agattn.systems.catalogue import build
 
@@ -292,12 +293,12 @@ def test_verify_natively(fakes):
 def test_the_seed_is_passed_on(monkeypatch):
     seen = []
 
-    def verify(layer, claims, settings, progress):
-        seen.append(settings.seed)
-        return real(layer, claims, settings, progress)
+    def report(*given):
+        seen.append(limits().seed)
+        return real(*given)
 
-    real = agattn.verification.verify.verify
-    monkeypatch.setattr(agattn.verification.verify, "verify", verify)
+    real = agattn.verification.verify._report
+    monkeypatch.setattr(agattn.verification.verify, "_report", report)
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
     for words in ([], ["--seed", "11"]):
         assert call(*arguments, *words)[0] == 0

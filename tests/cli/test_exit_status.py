@@ -10,8 +10,8 @@ import click
 import pytest
 from command_line import call, full_disk, run, run_each
 
+from agattn.cli.kinds import check_destination, check_drawing
 from agattn.cli.main import main
-from agattn.cli.output import check_destination, check_drawing
 from agattn.errors import InputError
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -17,7 +16,7 @@ from agattn.cli.main import main
 from agattn.experiments.studies import workers
 from agattn.experiments.studies.jobs import Job, perform, versions_for
 from agattn.experiments.studies.study import study
-from tests.faults.studies import alive
+from tests.faults import signals
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 #: Says each step on stdout, and then waits to be interrupted there.
@@ -76,7 +75,7 @@ def test_an_atlas_ends_below_the_families_that_it_has_named():
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     *families, last = [first, *err.splitlines(keepends=True)]
-    assert process.returncode == 130 and out == "" and all(line.endswith("networks\n") for line in families)
+    assert process.returncode == 130 and out == "" and all("networks, " in line for line in families)
     assert last == "agattn: interrupted; nothing was left behind\n"
 
 
@@ -126,41 +125,46 @@ def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_
     assert err == "agattn: interrupted; 1 of 2 jobs done; the same command goes on from there\n"
 
 
-def killed(number, words, processes, folder, delay):
-    """Kill a command some time after it has so many processes; what is left, and files in TMPDIR."""
-    mark, quiet = f"{time.time_ns()}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    folder.mkdir()
-    process = start(*words, environment={"AGATTN_KILLED": mark, "TMPDIR": str(folder)}, **quiet)
-    try:
-        assert eventually(lambda: len(alive(f"AGATTN_KILLED={mark}")) >= processes)
-        time.sleep(delay)
-        process.send_signal(number)
-        assert process.wait() == -number, "it ended before"
-        assert eventually(lambda: not alive(f"AGATTN_KILLED={mark}"))
-        assert not list(folder.iterdir())
-    finally:
-        process.kill()
-        for pid in alive(f"AGATTN_KILLED={mark}"):
-            os.kill(int(pid), signal.SIGKILL)
+def ends(line, number, folder, **moment):
+    """See that nothing is left of a command that a signal ended, and that it did not complain."""
+    end = signals.trial(line, number, folder, **moment)
+    assert (end.orphans, end.files, end.complaint) == (0, [], ""), (line, end)
+    return end
 
 
-IDEAL = ("ideal", "-d", "4", "-o", "3", "--max-degree", "5", "--workers", "3")
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=lambda number: number.name)
+SIGNALS = pytest.mark.parametrize("number", signals.SIGNALS.values(), ids=lambda number: number.name)
 
 
-@SIGNALS
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=lambda number: number.name)
 def test_workers_end_with_the_command_that_started_them(tmp_path, number):
-    killed(number, IDEAL, 4, tmp_path / "tmp", 0.1)
+    ends("ideal -d 4 -o 3 --max-degree 5 --workers 3", number, tmp_path, moment=0.1, processes=4)
+
+
+#: Commands with workers, with engines and supervisors, with both, and alone: the number of their processes.
+FAMILIES = {
+    "ideal -d 4 -o 3 --max-degree 5 --workers 3": 4,
+    "verify -d 3 -o 2 --engine all": 3,
+    "study FOLDER/singular.toml --no-cache --workers 2": 4,
+    "report -d 3 -o 1 --engine native --out OUT": 1,
+}
 
 
 @pytest.mark.slow
+@pytest.mark.engine("macaulay2", "singular")
 @SIGNALS
-@pytest.mark.parametrize("command", ["ideal", "report"])
-def test_nothing_is_left_of_a_command_that_was_killed(tmp_path, number, command):
-    report = ("report", "-d", "3", "-o", "1", "--engine", "native", "--out", tmp_path / "report")
-    words, processes, first = (IDEAL, 4, 0.0) if command == "ideal" else (report, 1, 0.8)
-    for n in range(8):
-        killed(number, words, processes, tmp_path / f"{n}", first + random.Random(n).uniform(0, 1.5))
+def test_nothing_is_left_of_a_command_that_was_ended(tmp_path, number):
+    signals.write_files(tmp_path)
+    chosen = random.Random(int(number))
+    for line, processes in FAMILIES.items():
+        moment, to_all = chosen.uniform(0, 1), chosen.random() < 0.5
+        ends(line, number, tmp_path, moment=moment, processes=processes, to_all=to_all)
+
+
+@pytest.mark.parametrize("trap", signals.TRAPS)
+def test_an_interrupt_that_is_lost_in_c_code_ends_the_command_all_the_same(tmp_path, trap):
+    signals.write_files(tmp_path)
+    line = f"dimension --model FOLDER/lost_in_{trap}.py:network"
+    assert ends(line, signal.SIGINT, tmp_path, moment=1).seconds < 3
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -282,7 +286,7 @@ def test_an_interrupt_of_a_destructor_is_silent_and_comes_again():
 
 @pytest.mark.slow
 def test_an_interrupt_is_not_repeated_while_all_is_closed():
-    code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
+    code = LOST.replace("        pass", "        time.sleep(3)\n        raise SystemExit('closed') from None")
     process = start(code=code)
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGTERM)

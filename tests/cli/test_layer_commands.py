@@ -14,7 +14,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims import NETWORK_CLAIMS, network_dimension
 from agattn.documents import check
 from agattn.geometry.ideal.export import ENDINGS
-from agattn.verification.verbs import verify
+from agattn.verification.verify import verify
 
 # Certificate
 

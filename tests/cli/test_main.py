@@ -10,7 +10,7 @@ from agattn._version import __version__
 from agattn.cli.main import main
 from agattn.names import COMMANDS, GROUPS
 
-HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
+HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema")
 HEAVY += ("matplotlib", "scipy")
 
 

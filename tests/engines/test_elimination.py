@@ -1,6 +1,5 @@
 """Engines against the native ideal: the same by elimination, and whether the equations found are all."""
 
-from dataclasses import replace
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 from questions import AFFINE, CUBIC
 from transcripts import asking, sealed
 
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.documents import check
@@ -18,7 +16,7 @@ from agattn.engines import elimination
 from agattn.engines.catalogue import engine_named
 from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.locate import Installation, locate
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import DisagreementError, EngineTimeoutError, InputError, TooLargeError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import Equation
@@ -27,6 +25,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening
 from agattn.geometry.strata.closures import compute_stratum_ideal
 from agattn.geometry.strata.strata import Stratum
+from agattn.limits import limited
 from agattn.sheet.result import UNSET
 from agattn.systems.catalogue import build
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
@@ -81,9 +80,8 @@ def test_missing_equations_are_recognized(engine_installation):
 
 @pytest.mark.slow
 def test_out_of_time_is_undecided(engine_installation):
-    complete = check_generators(
-        compute_ideal(SingleLayer(3, 1, 1), 4), engine_installation, limits=Limits(timeout=0.001)
-    )  # less than an engine takes to start
+    with limited(timeout=0.001):  # less than an engine takes to start
+        complete = check_generators(compute_ideal(SingleLayer(3, 1, 1), 4), engine_installation)
     assert complete.whole is None and complete.conclusion.startswith("not known to be complete: the engine")
 
 
@@ -109,7 +107,7 @@ def test_conclusions(found, whole, reason):
     assert complete.whole is (None if whole is False else whole) and reason in complete.conclusion
     assert ("one engine alone refutes nothing" in complete.conclusion) is (whole is False)
     assert complete.as_json()["whole"] is complete.whole
-    known = replace(complete, missing_degree=4, missing_evidence=Evidence.MODULAR)
+    known = complete.replace(missing_degree=4, missing_evidence=Evidence.MODULAR)
     if whole is True:
         assert known.whole is None and known.contradiction.endswith(MISSING)
         return
@@ -130,7 +128,7 @@ def test_conclusions(found, whole, reason):
 def test_an_engine_is_not_believed_against_what_is_known_natively(figures, told):
     known = Completeness(7, 20, 7, 20, True, 0, None, (1, 12, 73, 304, 975))
     assert known.whole is True and not known.contradiction
-    wrong = replace(known, **figures)
+    wrong = known.replace(**figures)
     assert told in wrong.contradiction and wrong.whole is None and told in wrong.conclusion
 
 
@@ -180,7 +178,7 @@ def test_evidence_of_completeness():
     modular = Completeness(6, 21, 6, 20, None, 32003)
     assert (modular.evidence, modular.field) == (Evidence.MODULAR, "ZZ/32003")
     assert modular.summary() == f"{modular.conclusion} (over ZZ/32003)"  # open, so without evidence
-    theorem = replace(modular, theorem="by a theorem")
+    theorem = modular.replace(theorem="by a theorem")
     assert (theorem.whole, theorem.evidence) == (True, Evidence.PROVED)
     assert theorem.conclusion == "complete: by a theorem"
     regular = Completeness(6, 20, 6, 20, None, 32003, regular=True, modulus=32003)
@@ -188,7 +186,7 @@ def test_evidence_of_completeness():
     exact = Completeness(6, 20, 6, 20, True, 0)
     assert (exact.evidence, exact.field) == (Evidence.PROVED, "QQ")
     assert str(exact).endswith("(over QQ: proved)")
-    for other in (exact, replace(exact, dimension=7), replace(exact, prime=None)):
+    for other in (exact, exact.replace(dimension=7), exact.replace(prime=None)):
         assert other.contradiction == ""
 
 
@@ -210,9 +208,7 @@ def test_a_regular_element_proves_that_ideals_are_whole(engine_installation, siz
     assert (found.whole, found.regular, found.prime) == (True, True, None)
     assert found.as_json()["evidence"] == "proved" and "no zero divisor" in found.conclusion
     # Without the quartics the minor is no zero divisor either, but they do not cut M̄ out.
-    assert (
-        elimination._is_regular(compute_ideal(SingleLayer(*sizes), 3), engine_installation, Limits()) is None
-    )
+    assert elimination._is_regular(compute_ideal(SingleLayer(*sizes), 3), engine_installation) is None
 
 
 def test_many_outputs_are_decided_with_few(singular, monkeypatch):
@@ -249,7 +245,7 @@ def telling(monkeypatch, figures):
     """Answer questions by these figures, and keep what was asked; a question without one takes too long."""
     asked = []
 
-    def ask(ideal, installation, characteristic, limits, questions, element=None):
+    def ask(ideal, installation, characteristic, questions, element=None):
         asked.append((ideal.name, characteristic, " ".join(questions)))
         if not set(questions) <= set(figures):
             raise EngineTimeoutError("the time is over")
@@ -351,7 +347,7 @@ def test_the_theorem_on_regular_elements_takes_all_equations_that_cut_out_the_cl
     for degree in range(1, 7):
         looked = []
         ideal = SimpleNamespace(layer=layer, max_degree=degree)
-        assert elimination._is_regular(ideal, NO_ENGINE, Limits()) is None
+        assert elimination._is_regular(ideal, NO_ENGINE) is None
         found |= {degree} if looked else set()
     assert found == degrees
 
@@ -360,7 +356,7 @@ def test_the_theorem_is_asked_for_modulo_its_prime_and_may_take_too_long(monkeyp
     layer = SingleLayer(2, 3)
     ideal = compute_ideal(layer, 4)
     asked = telling(monkeypatch, {})
-    assert elimination._is_regular(ideal, NO_ENGINE, Limits()) is None
+    assert elimination._is_regular(ideal, NO_ENGINE) is None
     assert asked == [("M(2,3,2)", 32003, "regular hilbert-1 hilbert-2 hilbert-3 hilbert-4")]
     telling(monkeypatch, {f"hilbert-{n}": ideal.hilbert_function(n) for n in range(1, 5)} | {"regular": 1})
     found = check_generators(ideal, NO_ENGINE)
@@ -419,8 +415,9 @@ class Counted:
         self.found = {int(degree.strip("n")): piece for degree, piece in found.items()}
         monkeypatch.setattr(elimination, "compute_ideal", self.to)
 
-    def to(self, layer, degree, memory=None):
-        self.looked.append((layer, degree, memory))
+    def to(self, layer, degree, force):
+        assert not force
+        self.looked.append((layer, degree))
         number, evidence = self.found[degree]
         if evidence is None:
             raise TooLargeError("too large")
@@ -443,16 +440,16 @@ class Counted:
     ],
 )  # fmt: skip
 def test_a_theorem_on_degrees_needs_all_equations_to_its_degree(monkeypatch, to, found, looked, said):
-    ideal, memory = Counted(monkeypatch, **found), Memory()
+    ideal = Counted(monkeypatch, **found)
     ideal.max_degree = to
     monkeypatch.setattr(elimination, "generated_in", lambda layer: Generated(4, "a theorem"))
-    proved = elimination.by_theorem(ideal, memory)
-    assert ideal.looked == [(SMALL, degree, memory) for degree in looked]
+    proved = elimination.by_theorem(ideal)
+    assert ideal.looked == [(SMALL, degree) for degree in looked]
     assert proved == (said and Completeness(6, 20, 6, 20, None, 0, theorem=said))
     monkeypatch.setattr(elimination, "generated_in", lambda layer: None)
-    assert elimination.by_theorem(ideal, memory) is None
+    assert elimination.by_theorem(ideal) is None
     ideal.complete_by = "hypersurface"
-    assert "the one equation generates" in elimination.by_theorem(ideal, memory).theorem
+    assert "the one equation generates" in elimination.by_theorem(ideal).theorem
 
 
 @pytest.mark.parametrize(
@@ -472,7 +469,7 @@ def test_missing_equations_are_looked_for_in_the_next_two_degrees(monkeypatch, l
     ideal = Counted(monkeypatch, **found)
     ideal.max_degree = 3
     piece = elimination._missing_piece(ideal, last)
-    assert [n for _, n, _ in ideal.looked] == looked
+    assert [n for _, n in ideal.looked] == looked
     assert (piece and piece.minimal_generators) == (degree and 1)
 
 
@@ -486,7 +483,7 @@ def test_gradients_are_looked_at_where_not_both_ranks_are_at_most_one(
     """Those of the equations to degree 4 of the layer with a = d, at the strata of the layer."""
     layer, asked, looked = SingleLayer(*sizes), [], []
 
-    def ideal(layer, degree):
+    def ideal(layer, degree, force):
         asked.append((layer, degree))
         return SimpleNamespace(equations=lambda: ["f"])
 
@@ -505,18 +502,18 @@ def test_gradients_are_looked_at_where_not_both_ranks_are_at_most_one(
 def test_the_script_has_the_equations_and_the_questions(monkeypatch):
     scripts = []
 
-    def answered(problem, installation, limits, script):
-        scripts.append((problem, limits, script))
+    def answered(problem, installation, script):
+        scripts.append((problem, script))
         return SimpleNamespace(answer=SimpleNamespace(integers={"regular": 1, "hilbert-2": 63, "prime": 0}))
 
     monkeypatch.setattr(elimination, "run", answered)
-    ideal, limits = compute_ideal(SMALL, 2), Limits(7)
+    ideal = compute_ideal(SMALL, 2)
     y = elimination.coordinate_ring(SMALL).gens
-    asked = elimination._ask(ideal, NO_ENGINE, 101, limits, ("hilbert-2", "regular"), y[0] * y[5])
+    asked = elimination._ask(ideal, NO_ENGINE, 101, ("hilbert-2", "regular"), y[0] * y[5])
     assert asked == [63, 1]
-    assert elimination._ask(ideal, NO_ENGINE, 0, limits, ("prime",)) == [0]
-    (first, given, text), (second, _, other) = scripts
-    assert (first.characteristic, second.characteristic, given) == (101, 0, limits)
+    assert elimination._ask(ideal, NO_ENGINE, 0, ("prime",)) == [0]
+    (first, text), (second, other) = scripts
+    assert (first.characteristic, second.characteristic) == (101, 0)
     assert first.data["hilbert_function"] == second.data["hilbert_function"] == (1, 12, 63)
     assert first.data["max_degree"] == 2 and first.data["element"] in text and "element" not in second.data
     assert "y(1)(1)(1)(1)" in first.data["element"].replace(" ", "") and "isPrime" in other
@@ -526,7 +523,7 @@ def eliminated(monkeypatch, architecture, forms, values, **given):
     """The ideal of dimension 5 and degree 4 with these forms in its ring, and this Hilbert function."""
     asked = []
 
-    def answered(problem, installation, limits):
+    def answered(problem, installation):
         asked.append((problem.task, problem.characteristic))
         integers = {"dimension": 5, "degree": 4} | {f"value@{n}": x for n, x in enumerate(values, 1)}
         ring = PolynomialRing(problem.results[-1].ring.variables) if problem.results[-1].ring else None
@@ -608,19 +605,19 @@ def test_gradients_outside_rank_one_decide_whether_the_theorem_applies(singular,
     monkeypatch.setattr(elimination, "gradient_rank", lambda *_: 8)  # the codimension is 9
     assert not elimination._smooth_outside_rank_one(layer)
     monkeypatch.setattr(elimination, "_ask", None)
-    assert elimination._is_regular(compute_ideal(layer, 4), singular, Limits()) is None
+    assert elimination._is_regular(compute_ideal(layer, 4), singular) is None
 
 
 def test_wrong_values_modulo_the_prime_prove_nothing(singular, monkeypatch):
     ideal = compute_ideal(SingleLayer(2, 3), 4)
     told = [1, *map(ideal.hilbert_function, range(1, 5))]
     monkeypatch.setattr(elimination, "_ask", lambda *_: told)
-    assert elimination._is_regular(ideal, singular, Limits()) is True
+    assert elimination._is_regular(ideal, singular) is True
     told[4] += 1
-    assert elimination._is_regular(ideal, singular, Limits()) is None
+    assert elimination._is_regular(ideal, singular) is None
     told[4] -= 1
     told[0] = 0
-    assert elimination._is_regular(ideal, singular, Limits()) is False
+    assert elimination._is_regular(ideal, singular) is False
 
 
 @pytest.mark.parametrize(
@@ -644,8 +641,9 @@ def test_equations_up_to_the_degree_of_the_theorem_are_looked_at():
     found = elimination.by_theorem(compute_ideal(SingleLayer(3, 1, 2), 6))
     assert "the minors of size 3 of the flattening with rows b" in found.theorem
     assert "natively" not in found.theorem and found.conclusion.startswith("complete: the ideal of M̄(3,1,3)")
-    tight = Memory(2**20)
-    assert elimination.by_theorem(compute_ideal(SingleLayer(3, 1), 4), tight) is None
+    ideal = compute_ideal(SingleLayer(3, 1), 4)
+    with limited(native=1):
+        assert elimination.by_theorem(ideal) is None
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.emit import emit
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
@@ -171,7 +171,7 @@ QUICK = [
     ("task", "layer", "expected"), QUICK, ids=lambda x: x if isinstance(x, str) else None
 )
 def test_every_task_on_every_singular(singular, task, layer, expected):
-    answer = run(problem_of(task, layer), singular, Limits(60)).answer
+    answer = run(problem_of(task, layer), singular).answer
     assert {name: answer.integers[name] for name in expected} == expected
 
 
@@ -182,7 +182,7 @@ ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
 def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
-    answer = run(problem_of(task, layer), macaulay2, Limits(60)).answer
+    answer = run(problem_of(task, layer), macaulay2).answer
     assert {name: answer.integers[name] for name in expected} == expected
 
 
@@ -192,7 +192,7 @@ def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
     ids=lambda x: x if isinstance(x, str) else None,
 )
 def test_every_task_of_msolve(msolve_installation, task, layer, expected):
-    done = run(problem_of(task, layer), msolve_installation, Limits(60))
+    done = run(problem_of(task, layer), msolve_installation)
     assert {name: done.answer.integers[name] for name in expected} == expected
     assert done.evidence is Evidence.MODULAR  # it lifts from primes without a proof, over the rationals too
 
@@ -204,7 +204,7 @@ def test_points_of_the_user(singular, tmp_path, task):
     file = tmp_path / "point.json"
     file.write_text('{"A": [[2, 4], [-1, -2]], "V": [["3/5", "1/5"]]}')
     layer = SingleLayer(2, 1)
-    answer = run(build(task, layer, points=(read_point(file, layer),)), singular, Limits(60)).answer
+    answer = run(build(task, layer, points=(read_point(file, layer),)), singular).answer
     expected = {
         "fiber": ("points", 2),
         "singular-locus": ("jacobian-rank", 0),
@@ -219,7 +219,7 @@ def test_points_of_the_user(singular, tmp_path, task):
 def test_over_a_finite_field_and_primality(singular):
     layer = SingleLayer(2, 1, 1)
     problem = build("implicit-ideal", layer, characteristic=32003, prime=True)
-    answer = run(problem, singular, Limits(60)).answer
+    answer = run(problem, singular).answer
     assert answer.integers == {"dimension": 4, "degree": 3, "prime": 1}
     assert {f.ring.characteristic for f in answer.polynomials["generators"]} == {32003}
     assert answer.as_json()["field"] == "ZZ/32003"
@@ -227,7 +227,7 @@ def test_over_a_finite_field_and_primality(singular):
 
 def test_the_engines_find_the_same_quartic(both_engines, msolve_installation):
     problem = build("implicit-ideal", SingleLayer(2, 1))
-    found = (run(problem, i, Limits(60)).answer for i in (*both_engines, msolve_installation))
+    found = (run(problem, i).answer for i in (*both_engines, msolve_installation))
     one, other, third = (answer.polynomials["generators"] for answer in found)
     assert [f.primitive() for f in one] == [f.primitive() for f in other] == [f.primitive() for f in third]
     assert one[0].degree() == 4 and len(one) == 1
@@ -240,7 +240,7 @@ AGREE = [p for p in PROBLEMS if p.layer in SHAPES] + [build("implicit-ideal", SH
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", AGREE, ids=lambda p: p.command.removeprefix("agattn emit "))
 def test_the_engines_agree_on_every_integer(both_engines, problem):
-    one, other = (run(problem, i, Limits(60)).answer for i in both_engines)
+    one, other = (run(problem, i).answer for i in both_engines)
     # How many equations are used, repeated ones among them, is each script's own affair.
     assert {**one.integers, "equations": 0} == {**other.integers, "equations": 0} and one.integers
     degrees = [
@@ -260,7 +260,7 @@ def test_the_engines_agree_on_every_integer(both_engines, problem):
     ids=lambda p: p.command.removeprefix("agattn emit "),
 )  # fmt: skip
 def test_msolve_agrees_with_singular(msolve_installation, both_engines, problem):
-    one, other = (run(problem, i, Limits(60)).answer for i in (msolve_installation, both_engines[1]))
+    one, other = (run(problem, i).answer for i in (msolve_installation, both_engines[1]))
     assert one.integers == other.integers
     degrees = [sorted(f.degree() for fs in a.polynomials.values() for f in fs) for a in (one, other)]
     assert degrees[0] == degrees[1]
@@ -278,7 +278,7 @@ def test_msolve_agrees_with_singular(msolve_installation, both_engines, problem)
     ],
 )
 def test_other_shapes(singular, task, layer):
-    answer = run(problem_of(task, layer), singular, Limits(60)).answer
+    answer = run(problem_of(task, layer), singular).answer
     assert answer.integers
     if task == "implicit-ideal":
         assert (answer.integers["dimension"], answer.integers["degree"]) == (

@@ -15,7 +15,7 @@ from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
 from agattn.engines.msolve_lists import read_basis, read_numbers
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import (
     EngineCrashedError,
     EngineMemoryError,
@@ -24,6 +24,7 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Evidence
+from agattn.limits import limited
 from agattn.systems.catalogue import build
 
 R = PolynomialRing(["x", "y", "z"])
@@ -150,14 +151,17 @@ def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
         sum(pow(k + 2, i + 3, 97) * f for k, f in enumerate(squares)) + u - i for i, u in enumerate(variables)
     ]
     monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")  # scripts for the shell need its tools
-    with pytest.raises(EngineTimeoutError, match="time limit"):
-        solve(hard, limits=Limits(0.3), installation=msolve_installation)
+    with pytest.raises(EngineTimeoutError, match="time limit"), limited(timeout=0.3):
+        solve(hard, installation=msolve_installation)
     fakes.write("msolve", "echo no >&2; exit 7")
     with pytest.raises(EngineCrashedError, match="exit status 7: no"):
         solve([x])
     fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
-    with pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"):
-        solve([x], limits=Limits(10, 500))
+    with (
+        pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"),
+        limited(timeout=10, memory=500),
+    ):
+        solve([x])
 
 
 PRINTED = """[0, [0,

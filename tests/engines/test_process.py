@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ from command_line import eventually, start
 from agattn.engines import process
 from agattn.engines.process import run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
+from tests.faults.studies import alive
 
 ROOT = Path(__file__).parents[2]
 
 
 def shell(folder, text, **limits):
-    return run_program(["/bin/sh", "-c", text], folder, **{"timeout": 20, "memory": 4096, **limits})
+    """Run a shell, in a folder that is still there afterwards."""
+    limits = {"timeout": 20, "memory": 4096, **limits}
+    return run_program(["/bin/sh", "-c", 'cd "$0"; eval "$1"', str(folder), text], **limits)
 
 
 def is_alive(pid):
@@ -51,13 +55,15 @@ def test_returns_what_was_printed(tmp_path):
 
 
 def test_working_and_home_directory_are_private_and_input_is_empty(tmp_path):
-    ended = shell(tmp_path, 'pwd; echo "$HOME"; cat; echo end')
-    assert ended.output.split() == [str(tmp_path), str(tmp_path), "end"]
+    text = 'pwd; echo "$HOME"; stat -c %a .; ls; cat a; cat; echo end'
+    ended = run_program(["/bin/sh", "-c", text], {"a": "text"}, timeout=20, memory=4096)
+    folder, home, *rest = ended.output.split()
+    assert folder == home and rest == ["700", "a", "textend"] and not Path(home).exists()
 
 
 def test_arguments_are_passed_as_they_are(tmp_path):
     awkward = ["$HOME", "a b", "*", "'", '"', ";exit 3", "-n", ""]
-    ended = run_program([sys.executable, "-c", "import sys; print(sys.argv[1:])", *awkward], tmp_path,
+    ended = run_program([sys.executable, "-c", "import sys; print(sys.argv[1:])", *awkward],
                         timeout=20, memory=4096)  # fmt: skip
     assert ended.output.strip() == str(awkward)
 
@@ -70,45 +76,50 @@ def test_timeout_kills_the_whole_family(tmp_path):
 
 
 def test_an_interrupt_while_a_program_starts_leaves_no_process(tmp_path, monkeypatch):
-    """The interrupt comes when the family runs, in the call that starts the program."""
+    """It comes when the supervisor runs, in the call that starts it; and when the family runs."""
     real, begun = subprocess.Popen, []
 
     def interrupted(command, **options):
         begun.append(real(command, **options))
-        if len(begun) == 2:  # after the watcher
-            family(tmp_path)
-            raise KeyboardInterrupt
-        return begun[0]
+        raise KeyboardInterrupt
 
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(subprocess, "Popen", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shell(tmp_path, FAMILY)
     monkeypatch.undo()
-    assert eventually(lambda: all(one.poll() is not None for one in begun))
-    assert eventually(lambda: not any(map(is_alive, family(tmp_path))))
+    assert eventually(lambda: begun[0].poll() is not None)
+    assert not list(tmp_path.iterdir())
 
 
-def test_processes_that_become_another_all_the_time_are_killed_too(tmp_path, monkeypatch):
-    """Where the group is unknown, as here, one look at environments misses some in most runs."""
-    real, begun = subprocess.Popen, []
-    (tmp_path / "again").write_text("exec /bin/sh again")
+def test_an_interrupt_leaves_no_process_of_the_family(tmp_path, monkeypatch):
+    def interrupted(*_):
+        family(tmp_path)
+        raise KeyboardInterrupt
 
-    def interrupted(command, **options):
-        begun.append(real(command, **options))
-        if len(begun) == 2:  # after the watcher
-            begun.extend(real(["/bin/sh", "again"], **options) for _ in range(20))
-            raise KeyboardInterrupt
-        return begun[0]
-
-    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    monkeypatch.setattr(process, "_wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        shell(tmp_path, "exec /bin/sh again")
-    monkeypatch.undo()
-    try:
-        assert eventually(lambda: all(one.poll() is not None for one in begun), seconds=10)
-    finally:
-        for one in begun:
-            one.kill()
+        shell(tmp_path, FAMILY)
+    assert not any(map(is_alive, family(tmp_path)))
+
+
+def test_processes_that_become_another_all_the_time_are_killed_too(tmp_path):
+    """They are in sessions of their own, too."""
+    (tmp_path / "again").write_text('test -e begun$1 || echo $$ > begun$1; exec /bin/sh again "$1"')
+    text = "for n in $(seq 20); do setsid /bin/sh again $n & done; /bin/sh again 0"
+
+    def begun():
+        return [path.read_text() for path in tmp_path.glob("begun*")]
+
+    def cancel():
+        assert eventually(lambda: len(begun()) == 21 and all(begun()))
+        cancelled.set()
+
+    cancelled = threading.Event()
+    threading.Thread(target=cancel, daemon=True).start()
+    with pytest.raises(EngineCrashedError, match="cancelled"):
+        shell(tmp_path, text, cancelled=cancelled)
+    assert not any(map(is_alive, map(int, begun())))
 
 
 def test_children_left_behind_by_a_normal_end_are_killed(tmp_path):
@@ -145,8 +156,8 @@ def test_a_signal_shows_in_the_status(tmp_path):
 def test_memory_limit(tmp_path):
     text = "b = bytearray(2**20 * int(__import__('sys').argv[1])); print(len(b) >> 20)"
     command = [sys.executable, "-c", text]
-    assert run_program([*command, "100"], tmp_path, timeout=20, memory=1000).output == "100\n"
-    ended = run_program([*command, "1000"], tmp_path, timeout=20, memory=1000)
+    assert run_program([*command, "100"], timeout=20, memory=1000).output == "100\n"
+    ended = run_program([*command, "1000"], timeout=20, memory=1000)
     assert ended.status == 1 and "MemoryError" in ended.errors
 
 
@@ -167,10 +178,16 @@ def test_output_that_is_no_text_is_read_all_the_same(tmp_path):
 
 
 def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
-    ended = run_program([str(tmp_path / "none")], tmp_path, timeout=5, memory=4096)
+    ended = run_program([str(tmp_path / "none")], timeout=5, memory=4096)
     assert ended.status == 127 and "none" in ended.errors
     (tmp_path / "text").write_text("no program")
-    assert run_program([str(tmp_path / "text")], tmp_path, timeout=5, memory=4096).status == 126
+    assert run_program([str(tmp_path / "text")], timeout=5, memory=4096).status == 126
+
+
+def test_a_supervisor_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(EngineCrashedError, match="M2 could not be started: No such file or directory"):
+        run_program(["M2"], timeout=5, memory=4096)
 
 
 @pytest.mark.slow
@@ -207,7 +224,7 @@ ELSEWHERE = "setsid sleep 300 & echo $!; setsid sh -c 'sleep 300 & echo $! >> pi
 
 
 def test_descendants_in_sessions_of_their_own_are_killed(tmp_path):
-    """No process group holds them, but they carry the token of the run."""
+    """No process group holds them, but they are descendants of the supervisor."""
     shell(tmp_path, f"{ELSEWHERE} until [ -s pids ]; do :; done; sleep 0.2")
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert len(pids) == 2 and eventually(lambda: not any(map(is_alive, pids)))
@@ -215,10 +232,8 @@ def test_descendants_in_sessions_of_their_own_are_killed(tmp_path):
 
 HOST = """
 import sys
-from pathlib import Path
-from agattn.engines.process import run_program, work_folder
-with work_folder() as folder:
-    run_program(["/bin/sh", "-c", sys.argv[1]], folder, timeout=60, memory=4096)
+from agattn.engines.process import run_program
+run_program(["/bin/sh", "-c", sys.argv[1]], {"script": "text"}, timeout=60, memory=4096)
 """
 
 
@@ -239,49 +254,62 @@ def test_if_we_are_killed_the_engine_its_descendants_and_its_folder_go(tmp_path)
     assert eventually(lambda: not list(temporary.iterdir()))
 
 
-#: Kills itself in the call that starts the program, as soon as this program has noted who it is.
+FOLDER = """
+import os, signal
+from agattn.engines.process import work_folder
+with work_folder() as folder:
+    (folder / "file").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_if_we_are_killed_a_folder_without_a_program_goes(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", FOLDER], cwd=ROOT, env=environment, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert eventually(lambda: not list(tmp_path.iterdir()))
+
+
+#: Kills itself in the call that starts the supervisor.
 KILLED = (
     """
-import os, signal, subprocess, sys, time
-from pathlib import Path
-real, begun = subprocess.Popen, []
+import os, signal, subprocess
+real = subprocess.Popen
 def killed(command, **options):
-    begun.append(real(command, **options))
-    if len(begun) == 2:  # after the watcher
-        while not Path(sys.argv[2]).exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return begun[0]
+    begun = real(command, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
 subprocess.Popen = killed
 """
     + HOST
 )
 
 
-def test_if_we_are_killed_while_a_program_starts_its_descendants_and_its_folder_go(tmp_path):
-    temporary, note = tmp_path / "tmp", tmp_path / "pids"
+def test_if_we_are_killed_while_a_program_starts_nothing_starts_and_nothing_is_left(tmp_path):
+    mark, temporary = f"AGATTN_KILLED={time.time_ns()}", tmp_path / "tmp"
     temporary.mkdir()
-    text = f"setsid sleep 300 & echo $! > {note}.part; mv {note}.part {note}; wait"
-    command = [sys.executable, "-c", KILLED, text, str(note)]
-    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}, timeout=60)
+    environment = {**os.environ, "TMPDIR": str(temporary), **dict([mark.split("=")])}
+    command = [sys.executable, "-c", KILLED, f"touch {tmp_path}/started"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, timeout=60)
     assert ended.returncode == -signal.SIGKILL
-    assert eventually(lambda: not is_alive(int(note.read_text())))
-    assert eventually(lambda: not list(temporary.iterdir()))
+    assert eventually(lambda: not alive(mark))
+    assert not list(temporary.iterdir()) and not (tmp_path / "started").exists()
 
 
-def test_folders_of_dead_processes_are_removed_at_the_next_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    process._sweep.cache_clear()
-    dead = subprocess.Popen(["/bin/true"])
-    dead.wait()
-    here = f"agattn-{os.uname().nodename}"
-    kept = {f"{here}-{os.getpid()}-mine", f"agattn-elsewhere-{dead.pid}-x", f"{here}-x-x", "other-1-x"}
-    for name in (f"{here}-{dead.pid}-old", *kept):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text("x")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_signals_to_the_supervisor(tmp_path, number):
+    """It goes on, and where it cannot, the program ends with it."""
+    ended = shell(tmp_path, f"kill -{int(number)} $PPID; sleep 0.2; echo $$ > on; echo on")
+    if number == signal.SIGKILL:
+        assert (ended.status, ended.output) == (-signal.SIGKILL, "") and not (tmp_path / "on").exists()
+    else:
+        assert (ended.status, ended.output) == (0, "on\n")
+
+
+def test_a_folder_that_is_read_only_is_removed():
     with work_folder() as folder:
-        assert folder.parent == tmp_path
-    assert {path.name for path in tmp_path.iterdir()} == kept
+        (folder / "file").touch()
+        folder.chmod(0o500)
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("trick", ["rm -f std*", "rm -f std*; mkfifo stdout", "ln -sf /etc/hostname stdout"])

@@ -14,7 +14,7 @@ from agattn.engines import process
 from agattn.engines.catalogue import SINGULAR
 from agattn.engines.emit import emit
 from agattn.engines.locate import locate
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import (
     DisagreementError,
     EngineCrashedError,
@@ -27,9 +27,10 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Status
+from agattn.limits import Limits, limited
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import FIBERS
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 LAYER = SingleLayer(2, 1)
 PROBLEM = build("fiber", LAYER)
@@ -142,8 +143,8 @@ def command_line(capsys, *arguments):
 @misdeeds
 def test_verdicts_are_undecided(fakes, problem, body, error, status, message):
     fakes.write("Singular", body)
-    settings = Settings("singular", limits=Limits(0.7), characteristic=problem.characteristic or None)
-    report = verify(LAYER, [CLAIM], settings)
+    characteristic = problem.characteristic or None
+    report = verify(LAYER, [CLAIM], "singular", timeout=0.7, characteristic=characteristic)
     (verdict,) = report.verdicts
     assert verdict.status is Status.UNDECIDED
     assert verdict.computed is None and verdict.evidence is None and verdict.engine == "none"
@@ -160,8 +161,8 @@ def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, problem, bo
     if error is EngineError:  # well-formed, so that only a claim's reader sees what is wrong
         assert run(problem, locate(SINGULAR)).answer.integers
     else:
-        with pytest.raises(error, match="fiber: ") as raised:
-            run(problem, locate(SINGULAR), Limits(0.7))
+        with pytest.raises(error, match="fiber: ") as raised, limited(timeout=0.7):
+            run(problem, locate(SINGULAR))
         assert type(raised.value) is error and message in str(raised.value)
         field = ["--field", str(problem.characteristic or "QQ")]
         code, out, err = command_line(capsys, "run", "fiber", "--engine", "singular", *field, "--json")
@@ -195,15 +196,18 @@ def test_memory_is_exhausted_by_a_real_engine(singular, fakes, tmp_path):
     greedy = tmp_path / "greedy.sing"
     greedy.write_text("intmat m[30000][30000];\nquit;\n")
     fakes.write("Singular", f'exec "{singular.path}" -q --no-rc "{greedy}"')
-    with pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise memory"):
-        run(PROBLEM, locate(SINGULAR), Limits(20, 300))
-    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(20, 300)))
+    with (
+        pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise memory"),
+        limited(timeout=20, memory=300),
+    ):
+        run(PROBLEM, locate(SINGULAR))
+    report = verify(LAYER, [CLAIM], "singular", timeout=20, memory=300)
     assert report.exit_status == 3 and report.verdicts[0].status is Status.UNDECIDED
 
 
 def test_no_memory_even_to_start(macaulay2):
-    with pytest.raises(EngineMemoryError, match="64 MiB allowed"):
-        run(PROBLEM, macaulay2, Limits(20, 64))
+    with pytest.raises(EngineMemoryError, match="64 MiB allowed"), limited(timeout=20, memory=64):
+        run(PROBLEM, macaulay2)
 
 
 # Several engines --------------------------------------------------------------------------------------------
@@ -216,7 +220,7 @@ def replay(fakes, name, problem, answer):
 def test_engines_that_agree(fakes):
     for name in ("M2", "Singular"):
         replay(fakes, name, PROBLEM, fibers())
-    report = verify(LAYER, [CLAIM], Settings("all"))
+    report = verify(LAYER, [CLAIM], "all")
     assert report.exit_status == 0
     assert report.verdicts[0].engine == "macaulay2 9.9.9, singular 9.9.9"
 
@@ -225,7 +229,7 @@ def test_a_disagreement_shows_both(fakes, capsys):
     replay(fakes, "M2", MODULAR, fibers())
     replay(fakes, "Singular", MODULAR, fibers(length_1x1x1=7))
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], Settings("all", characteristic=PRIME))
+        verify(LAYER, [CLAIM], "all", characteristic=PRIME)
     for piece in ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers"):
         assert piece in str(raised.value)
     arguments = ["--engine", "all", "--field", str(PRIME), "--claim", CLAIM, "--json"]
@@ -238,7 +242,7 @@ def test_a_disagreement_shows_both(fakes, capsys):
 def test_of_two_engines_the_one_that_contradicts_a_native_fact_is_refused_and_told(fakes, liar):
     for name in ("M2", "Singular"):
         replay(fakes, name, PROBLEM, fibers(length_1x1x1=7) if name == liar else fibers())
-    report = verify(LAYER, [CLAIM], Settings("all"))
+    report = verify(LAYER, [CLAIM], "all")
     (verdict,), (trouble,) = report.verdicts, report.troubles
     assert (verdict.status, report.exit_status, report.engine_failed) == (Status.CONFIRMED, 0, True)
     assert "the length of the fiber at 1,1,1 is 7; it must be 2" in trouble and trouble in verdict.engine
@@ -247,7 +251,7 @@ def test_of_two_engines_the_one_that_contradicts_a_native_fact_is_refused_and_to
 def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fakes, capsys):
     replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], Settings("singular", characteristic=PRIME))
+        verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
     for piece in ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1"):
         assert piece in str(raised.value)
     arguments = ["--engine", "singular", "--field", str(PRIME), "--claim", CLAIM, "--json"]
@@ -258,7 +262,7 @@ def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fake
 
 def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no_native_fibers):
     replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], Settings("singular", characteristic=PRIME))
+    report = verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
     (verdict,) = report.verdicts
     assert (verdict.status, report.exit_status) == (Status.UNDECIDED, 3)
     assert verdict.witness.startswith("singular 9.9.9 alone would refute it, and one engine alone refutes no")
@@ -267,7 +271,7 @@ def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no
 def test_two_engines_refute_together(fakes, no_native_fibers):
     for name in ("M2", "Singular"):
         replay(fakes, name, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], Settings("all", characteristic=PRIME))
+    report = verify(LAYER, [CLAIM], "all", characteristic=PRIME)
     assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
 
 
@@ -275,7 +279,7 @@ def test_two_engines_refute_together(fakes, no_native_fibers):
 def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
     for name in ("M2", "Singular"):
         replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], Settings(engine))
+    report = verify(LAYER, [CLAIM], engine)
     (verdict,) = report.verdicts
     assert (verdict.status, verdict.computed, report.exit_status) == (Status.UNDECIDED, None, 4)
     assert len(report.troubles) == (2 if engine == "all" else 1)
@@ -296,7 +300,7 @@ def test_equations_that_do_not_vanish_are_refused(fakes):
     fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
     with pytest.raises(TranscriptError, match="does not vanish"):
         run(problem, locate(SINGULAR))
-    report = verify(LAYER, ["agattn.degree"], Settings("singular"))
+    report = verify(LAYER, ["agattn.degree"], "singular")
     assert report.exit_status == 4 and report.verdicts[0].status is Status.UNDECIDED
     assert any("does not vanish on M(2,1,2)" in trouble for trouble in report.troubles)
 
@@ -314,7 +318,7 @@ def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, nam
     fakes.write(failing, body)
     (answering,) = names.keys() - {failing}
     replay(fakes, answering, PROBLEM, fibers())
-    report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
+    report = verify(LAYER, [CLAIM], "all", timeout=0.7)
     (verdict,) = report.verdicts
     assert (verdict.status, report.exit_status) == (Status.CONFIRMED, 0)
     assert verdict.engine.startswith(f"{names[answering]} (alone: ") and verdict.engine.endswith(")")
@@ -340,7 +344,7 @@ hashed = sum(ord(c) * pow(1000003, n, 2**61 - 1) for n, c in enumerate(reversed(
 print("agattn-end", len(lines), hashed % (2**61 - 1))
 """,
     )
-    report = verify(LAYER, ["theorem-3.4.boundary"], Settings("all"))
+    report = verify(LAYER, ["theorem-3.4.boundary"], "all")
     assert report.verdicts[0].status is Status.CONFIRMED and report.exit_status == 0
     engine = report.verdicts[0].engine
     assert engine.count("singular 9.9.9 (alone: ") == 2 and engine.count("killed by signal 9)") == 2
@@ -350,7 +354,7 @@ print("agattn-end", len(lines), hashed % (2**61 - 1))
 def test_with_all_and_both_failing_nothing_is_decided(fakes):
     fakes.write("M2", "kill -9 $$")
     fakes.write("Singular", "sleep 300")
-    report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
+    report = verify(LAYER, [CLAIM], "all", timeout=0.7)
     (verdict,) = report.verdicts
     assert (verdict.status, verdict.engine, report.exit_status) == (Status.UNDECIDED, "none", 4)
     assert "killed by signal 9" in verdict.witness and verdict.witness.count("time limit") == 1
@@ -403,8 +407,8 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
     assert report.troubles == (told,) and report.exit_status == 0
     assert report.verdicts[0].engine == others[variable]
     with pytest.raises(EngineVariableError, match=told):
-        verify(LAYER, [CLAIM], Settings("all"))
-    report = verify(LAYER, [CLAIM], Settings("native"))
+        verify(LAYER, [CLAIM], "all")
+    report = verify(LAYER, [CLAIM], "native")
     assert report.troubles == () and "can only be found by an engine" in report.verdicts[0].witness
 
 
@@ -420,7 +424,7 @@ def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
     fakes.write(
         "Singular", f'if grep -q {PRIME} "$script"; then {block(MODULAR, fibers())}; else sleep 300; fi'
     )
-    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
+    report = verify(LAYER, [CLAIM], "singular", timeout=0.7)
     assert str(report.verdicts[0].evidence) == "modular" and report.exit_status == 0
 
 
@@ -438,7 +442,7 @@ def test_no_engine_at_all(fakes, capsys):
         assert (code, out) == (3, "")
         assert "pip install 'agattn[engines]'" in err and err.count("\n") == 1
     with pytest.raises(EngineNotFoundError):
-        verify(LAYER, [CLAIM], Settings("macaulay2"))
+        verify(LAYER, [CLAIM], "macaulay2")
 
 
 # What is kept -----------------------------------------------------------------------------------------------
@@ -459,8 +463,8 @@ def test_keep_saves_what_there_is_of_a_failure(fakes, tmp_path):
     assert (tmp_path / "fiber-singular.transcript").read_text() == "half\n"
     (tmp_path / "fiber-singular.sing").unlink()
     fakes.write("Singular", "sleep 300")
-    with pytest.raises(EngineTimeoutError):
-        run(PROBLEM, locate(SINGULAR), Limits(0.2), keep=tmp_path)
+    with pytest.raises(EngineTimeoutError), limited(timeout=0.2):
+        run(PROBLEM, locate(SINGULAR), keep=tmp_path)
     assert (tmp_path / "fiber-singular.sing").exists()
 
 

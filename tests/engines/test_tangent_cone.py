@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -20,7 +20,7 @@ MULTIPLICITIES = {
 
 
 def ask(installation, task, layer, **others):
-    return run(build(task, layer, **others), installation, Limits(60)).answer
+    return run(build(task, layer, **others), installation).answer
 
 
 @pytest.mark.parametrize(("layer", "multiplicities"), MULTIPLICITIES.items(), ids=["212", "222"])

@@ -9,10 +9,11 @@ from agattn.architectures import SingleLayer
 from agattn.claims import claims_about
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.locate import locate
-from agattn.engines.run import Limits, Run, run
+from agattn.engines.run import Run, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
 from agattn.errors import AgattnError, EngineNotFoundError, TranscriptError
 from agattn.evidence import Status
+from agattn.limits import limited
 from agattn.systems import catalogue
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
@@ -60,7 +61,8 @@ def record(layers, installations, say):
                 with contextlib.suppress(AgattnError):
                     problem = build(task.name, layer, 0, seed=0, force=True)
                     check_can(installation.engine, problem)
-                    found[name, layer, task.name] = run(problem, installation, Limits(120)), task
+                    with limited(timeout=120):
+                        found[name, layer, task.name] = run(problem, installation), task
                     say(f"recorded {name} {layer.as_json()} {task.name}")
     return found
 
@@ -153,7 +155,7 @@ def replayed(transcripts):
         key = name, layer, characteristic
         return problems.setdefault(key, None) or problems.update({key: build(*key, **more)}) or problems[key]
 
-    def answer(problem, installation, limits=None, keep=None, cancelled=None):
+    def answer(problem, installation, keep=None, cancelled=None):
         text = transcripts.get((installation.engine.name, problem.architecture, problem.task))
         if text is None:
             raise TranscriptError("nothing was recorded")
@@ -184,7 +186,7 @@ def replayed(transcripts):
 def judged(layer, claims, engine):
     """Status and computed value of claims, or None if the whole was stopped as contradictory or broken."""
     try:
-        report = verification.verify(layer, claims, verification.Settings(engine))
+        report = verification.verify(layer, claims, engine)
     except AgattnError:
         return None
     return {v.claim: (v.status, v.computed) for v in report.verdicts}

@@ -9,11 +9,10 @@ from unittest import mock
 
 from agattn.architectures import SingleLayer
 from agattn.engines import process
-from agattn.engines.run import Limits
 from agattn.engines.transcript import checksum
 from agattn.errors import AgattnError
 from agattn.systems.catalogue import build
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 from tests.faults.table import Row
 
 LAYER, CLAIM = SingleLayer(2, 1), "corollary-A.2"
@@ -98,7 +97,7 @@ def status(folder, body):
     program.write_text(f'#!/bin/sh\ncase "$*" in *--version*) echo 9.9.9; exit 0;; esac\n{body}\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     try:
-        return verify(LAYER, [CLAIM], Settings("singular", limits=Limits(SECONDS))).exit_status
+        return verify(LAYER, [CLAIM], "singular", timeout=SECONDS).exit_status
     except AgattnError as error:
         return error.exit_status
 

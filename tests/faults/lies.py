@@ -19,9 +19,10 @@ from agattn.engines import critical_points, elimination
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.elimination import check_generators
 from agattn.engines.msolve_lists import cksum
-from agattn.engines.run import Limits, Run, run
+from agattn.engines.run import Run, run
 from agattn.errors import AgattnError
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.limits import limited
 from agattn.systems import native_facts as native
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
@@ -225,7 +226,9 @@ def _live(installation, say):
         with contextlib.suppress(AgattnError):
             problem = build(task, architecture, **given)
             check_can(installation.engine, problem)
-            live.append((run(problem, installation, Limits(120)), OPEN.get((task, architecture), "")))
+            with limited(timeout=120):
+                done = run(problem, installation)
+            live.append((done, OPEN.get((task, architecture), "")))
             say(f"recorded {installation.engine.name} {architecture} {task}")
     return live
 
@@ -294,7 +297,8 @@ class Replay:
     def __call__(self, problem, installation, *arguments, **more):
         key = problem.digest, tuple(result.name for result in problem.results)
         if key not in self.live:
-            self.live[key] = run(problem, installation, Limits(120), **more)
+            with limited(timeout=120):
+                self.live[key] = run(problem, installation, **more)
         done = self.live[key]
         text = self.change(done.transcript) if self.change else done.transcript
         self.told += text != done.transcript

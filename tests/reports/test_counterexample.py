@@ -16,13 +16,13 @@ from agattn.reports.counterexample import counterexample, tangent_vectors
 from agattn.reports.document import Attachment, Text, sections
 from agattn.sheet.data import Math, Table
 from agattn.verification.strata_table import singular_by_paper
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 LAYER = SingleLayer(3, 2, 2)
 
 
 def section_of(layer):
-    verdicts = verify(layer, ("theorem-3.4.singular", "corollary-A.4"), Settings(engine="native")).verdicts
+    verdicts = verify(layer, ("theorem-3.4.singular", "corollary-A.4"), "native").verdicts
     values = counterexample(layer, verdicts)
     return sections("counterexample", layer=layer, **values) if values else ()
 
@@ -100,5 +100,5 @@ def test_the_section(tmp_path):
 
 def test_nothing_is_shown_where_nothing_is_refuted():
     assert section_of(SingleLayer(2, 1)) == ()
-    verdicts = verify(SingleLayer(2, 1), (), Settings(engine="native")).verdicts
+    verdicts = verify(SingleLayer(2, 1), (), "native").verdicts
     assert all(v.status is not Status.REFUTED for v in verdicts)

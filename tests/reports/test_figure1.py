@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.real_points import outside, pieces_of_line
@@ -13,6 +13,7 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.strata import stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
+from agattn.limits import limited
 from agattn.reports.draw_figure1 import plotly_figure
 from agattn.reports.figure1 import compute_figure_1, section_of_run
 from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
@@ -58,7 +59,8 @@ def test_the_engine_agrees_with_the_resultant_on_another_slice(engine_installati
     "layer", [SingleLayer(2, 2), SingleLayer(2, 3), SingleLayer(3, 1)], ids=lambda layer: str(layer)[:8]
 )
 def test_without_elimination_a_layer_has_the_surface_that_an_engine_finds(layer, macaulay2):
-    engine = compute_figure_1(layer, engine="macaulay2", limits=Limits(timeout=200))
+    with limited(timeout=200):
+        engine = compute_figure_1(layer, engine="macaulay2")
     native = compute_figure_1(layer, engine="native")
     assert engine.engine.startswith("macaulay2 ") and native.engine == "native"
     assert (engine.section, engine.pieces) == (native.section, native.pieces)

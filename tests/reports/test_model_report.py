@@ -82,8 +82,8 @@ def test_equations_are_missing_only_beyond_what_was_asked_for(monkeypatch):
     coordinates, known = coefficient_map(model), ag.dimension(model)
     for most, degree, lines in ((20, 3, 0), (19, 2, 1), (4, 1, 1), (3, None, 1)):
         monkeypatch.setattr(room, "_MOST_MONOMIALS", most)
-        missing = room._Missing(lambda step: None)
-        found = room._equations(coordinates, 3, known, missing, seed=0, force=False)
+        missing = room._Missing()
+        found = room._equations(coordinates, 3, known, missing)
         assert (found and found.max_degree) == degree and len(missing.lines) == lines
 
 

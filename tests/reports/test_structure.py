@@ -14,9 +14,8 @@ from agattn.reports.document import Document, html, markdown
 from agattn.reports.model_report import model_report
 from agattn.reports.study_report import study_report
 from agattn.reports.training_report import training_report
-from agattn.verification.verify import Settings
 
-NATIVE = Settings(engine="native")
+NATIVE = "native"
 TRAINING = """
 seeds = 2
 [[experiment]]

@@ -1,34 +1,48 @@
 """Results whose documents are told by a tag, have one of several keys, or may leave out defaults."""
 
-from dataclasses import dataclass
+import copy
+import json
+import pickle
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from agattn.documents import RESULTS, results
 from agattn.errors import InputError
-from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import UNSET, Key, Meta, Positive, Result, UnsetType, check, check_one_of, schema
+from agattn.evidence import Evidence
+from agattn.sheet.data import Note, Sheet, Table, Word
+from agattn.sheet.result import (
+    ENTRIES,
+    UNSET,
+    Key,
+    Meta,
+    Positive,
+    Result,
+    UnsetType,
+    check,
+    check_one_of,
+    document,
+    key,
+    schema,
+)
 from agattn.sheet.terminal import text
 
 
-@dataclass(frozen=True)
 class Circle(Result, name="shape", tag=("kind", "circle")):
     """A circle."""
 
     radius: Key[Positive, "Its radius."]
 
 
-@dataclass(frozen=True)
 class Square(Result, name="shape", tag=("kind", "square")):
     """A square."""
 
     side: Key[Fraction, "Its side."]
 
 
-@dataclass(frozen=True)
 class Answer(Result, one_of=("found", "reason")):
     """What was found, or why nothing was."""
 
@@ -36,7 +50,6 @@ class Answer(Result, one_of=("found", "reason")):
     reason: Key[str | UnsetType, "Why nothing was."] = UNSET
 
 
-@dataclass(frozen=True)
 class Step(Result, has_defaults=True):
     """A step."""
 
@@ -44,7 +57,6 @@ class Step(Result, has_defaults=True):
     times: Key[Positive, "How often."] = 1
 
 
-@dataclass(frozen=True)
 class Ball(Result, name="ball", number=2):
     """A ball, whose documents once had the key ``size``."""
 
@@ -85,7 +97,6 @@ class Pair(tuple):
     __json__ = Annotated[list[int], Meta(min_length=2, max_length=2)]
 
 
-@dataclass(frozen=True)
 class Places(Result):
     """Some pairs."""
 
@@ -105,6 +116,60 @@ def test_a_key_with_a_default_may_be_left_out():
     described = schema(Step)
     assert described["required"] == ["size"] and described["properties"]["times"]["default"] == 1
     assert Step(3).as_json() == {"size": 3, "times": 1}
+
+
+class Turn(Result):
+    """A turn, with how often it was made."""
+
+    matrix: Key[Any, "The matrix.", ENTRIES]
+    steps: Key[tuple[Step, ...], "The steps."] = ()
+    evidence: Key[Evidence, "How it is known."] = Evidence.PROVED
+    center: Key[Fraction | None, "What stays."] = None
+    source: str = "for Python alone"
+
+    @key
+    def number(self) -> int:
+        """How many steps there are."""
+        return len(self.steps)
+
+
+TURN = Turn(np.array([[0, Fraction(1, 2)], [1, 0]], dtype=object), (Step(3),))
+
+
+def test_a_result_is_a_frozen_value():
+    assert Step(3) == Step(3, 1) != Step(4) and len({Step(3), Step(3, 1)}) == 1
+    with pytest.raises(AttributeError):
+        TURN.center = Fraction(1)
+    assert (TURN.number, TURN.replace(steps=()).number) == (1, 0)
+    for one in (pickle.loads(pickle.dumps(TURN)), copy.copy(TURN)):
+        assert one.number == 1 and one.as_json() == TURN.as_json()
+
+
+def test_a_result_completes_to_what_users_need():
+    own = ["center", "evidence", "matrix", "number", "source", "steps"]
+    assert dir(TURN) == sorted([*own, "as_json", "from_json", "replace", "sheet", "summary"])
+
+
+def test_a_result_without_a_sheet_shows_its_keys():
+    (keys_, steps) = TURN.sheet().tables
+    assert [row[0] for row in keys_.rows] == ["matrix", "evidence", "center", "number"]
+    assert [row[1] for row in keys_.rows[1:]] == [Word("proved"), "–", "1"]
+    assert (steps.caption, steps.headings, steps.rows) == ("steps", ("size", "times"), (("3", "1"),))
+
+
+def test_a_result_is_read_back_from_its_document():
+    found = Turn.from_json(json.loads(json.dumps(TURN.as_json())))
+    assert isinstance(found, Turn) and found.as_json() == document(found) == TURN.as_json()
+    assert found.matrix.tolist() == TURN.matrix.tolist() and isinstance(found.steps[0], Step)
+    assert (found.evidence, found.center, found.number) == (Evidence.PROVED, None, 1)
+    assert (found.source, str(found)) == ("for Python alone", "Turn: evidence proved, number 1")
+    with pytest.raises(InputError, match=r"`int` >= 1 - at `\$.steps\[0\].size`"):
+        Turn.from_json(TURN.as_json() | {"steps": [{"size": 0}]})
+
+
+def test_a_class_cannot_say_of_its_documents_what_nobody_reads():
+    with pytest.raises(TypeError, match="Other has no setting tags"):
+        type(Result)("Other", (Result,), {}, tags=("kind", "other"))
 
 
 def test_every_document_names_its_schema():

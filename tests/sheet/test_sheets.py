@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from xml.etree import ElementTree
@@ -32,7 +31,7 @@ from agattn.sheet.latex import table_latex, text_latex
 from agattn.sheet.mathml import mathml
 from agattn.sheet.terminal import print_table
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 LAYER = SingleLayer(2, 1)
 MATHML = {
@@ -58,7 +57,7 @@ def objects():
             ["corollary-3.3", "confirmed (proved)", "13"],
         ),
         "report": (
-            verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), Settings(engine="native")),
+            verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), "native"),
             ["theorem-3.4.singular", "refuted", "proved", "confirmed"],
         ),
         "strata": (strata_table(SingleLayer(3, 2, 2)), ["(2,1,2)", "14", "yes", "36"]),
@@ -176,7 +175,7 @@ def test_numbers_stand_in_the_right_places():
 
 def test_what_is_hostile_is_shown_as_text():
     base = Verdict(HOSTILE, Status.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
-    report = replace(objects()["report"][0], verdicts=(base,))
+    report = objects()["report"][0].replace(verdicts=(base,))
     for thing in (base, report, Table(HOSTILE, (HOSTILE,), ((HOSTILE,),))):
         html = thing._repr_html_() if hasattr(thing, "_repr_html_") else table_html(thing)
         assert "<script" not in html and HOSTILE in words(html)

@@ -389,7 +389,7 @@ def test_critical_points_of_a_model(model, p, dims):
 )
 def test_components_over_virtual_weights(monkeypatch, bounds, dims, rescalings, words):
     """The fiber near the point has a dimension within bounds; where they meet it consists of rescalings."""
-    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t, p: FiberDimension(*bounds))
+    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t, p, **_: FiberDimension(*bounds))
     integers = {"components": len(dims), "dimension": max(dims)}
     for n, (dim, all_of_them) in enumerate(zip(dims, rescalings, strict=True), 1):
         integers |= {f"component-dimension@{n}": dim, f"rescaling@{n}": all_of_them}

@@ -11,11 +11,12 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
 from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.closedness.limits import limits
+from agattn.geometry.closedness.limits import limit_set
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import token_mixings
+from agattn.limits import limited
 from agattn.systems.catalogue import TASKS, build
 from agattn.systems.deep_tasks import (
     DEEP_BASE_LOCUS,
@@ -39,7 +40,7 @@ NAMES = [task.name for task in (DEEP_FIBER, DEEP_BASE_LOCUS, DEEP_LIMIT)]
 
 
 def asked(task, network, installation, *characteristic, **given):
-    answer = run(build(task.name, network, *characteristic, **given), installation, Limits(60)).answer
+    answer = run(build(task.name, network, *characteristic, **given), installation).answer
     return answer, task.read(answer)
 
 
@@ -104,14 +105,14 @@ def test_the_formula_is_the_coefficient_of_epsilon(network, seed):
 def test_components_of_the_zeros(engine_installation):
     """Independent: engines decompose {φ = 0}; what is compared is a list of sets on which φ = 0."""
     _, found = asked(DEEP_BASE_LOCUS, SMALLEST, engine_installation)
-    assert found == DEEP_BASE_LOCUS.native(SMALLEST, 0)
+    assert found == DEEP_BASE_LOCUS.native(SMALLEST)
     assert found == {"M_1 = 0": 6, "M_2 = 0": 6, "L = 0": 8, "rk M_1 ≤ 1, M_2 skew-symmetric": 6}
 
 
 @pytest.mark.parametrize("network", [wide(2, 2, 2), wide(2, 1, 1), wide(2, 1, 2, layers=1)], ids=str)
 def test_components_elsewhere(singular, network):
     _, found = asked(DEEP_BASE_LOCUS, network, singular, 32003)
-    assert found == DEEP_BASE_LOCUS.native(network, 0)
+    assert found == DEEP_BASE_LOCUS.native(network)
 
 
 @settings(max_examples=10, deadline=None)
@@ -136,7 +137,7 @@ def test_zero_sets_consist_of_zeros_and_have_their_dimension(d, e, t, layers, se
 
 def test_limits_have_one_dimension_less(engine_installation):
     _, found = asked(DEEP_LIMIT, SMALLEST, engine_installation)
-    assert found == DEEP_LIMIT.native(SMALLEST, 0) == (7, 8)
+    assert found == DEEP_LIMIT.native(SMALLEST) == (7, 8)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +156,9 @@ def test_limits_have_one_dimension_less(engine_installation):
 def test_limits_of_larger_networks(singular, network):
     _, found = asked(DEEP_LIMIT, network, singular, seed=1)
     most = network_bound(network).value
-    assert found == DEEP_LIMIT.native(network, 1) == (most - 1, most)
-    assert found.limits == limits(network).dimension  # from other parameters
+    with limited(seed=1):
+        assert found == DEEP_LIMIT.native(network) == (most - 1, most)
+    assert found.limits == limit_set(network).dimension  # from other parameters
 
 
 # Scripts ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.run import Limits, run
+from agattn.engines.run import run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
 from agattn.systems.catalogue import build
@@ -29,7 +29,7 @@ def task(network, **others):
     ids=str,
 )
 def test_the_fiber(engine_installation, network, dimensions, others):
-    found = run(task(network), engine_installation, Limits(60)).answer.integers
+    found = run(task(network), engine_installation).answer.integers
     numbers = range(1, found["components"] + 1)
     assert sorted(found[f"component-dimension@{i}"] for i in numbers) == dimensions
     assert found["dimension"] == max(dimensions)
@@ -37,12 +37,12 @@ def test_the_fiber(engine_installation, network, dimensions, others):
 
 
 def test_modulo_a_prime(engine_installation):
-    found = run(task(NETWORK, characteristic=32003, seed=3), engine_installation, Limits(60)).answer.integers
+    found = run(task(NETWORK, characteristic=32003, seed=3), engine_installation).answer.integers
     assert (found["dimension"], found["components"], found["rescaling@1"]) == (2, 1, 1)
 
 
 def test_the_point_has_the_random_weights():
-    M, L = random_virtual_weights(NETWORK, 0)
+    M, L = random_virtual_weights(NETWORK, seed=0)
     data = task(NETWORK).data
     assert [[list(row) for row in m] for m in (*data["M"], data["L"])] == [m.tolist() for m in (*M, L)]
 

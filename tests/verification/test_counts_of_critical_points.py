@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,8 +120,7 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
 
     def lying(given, installation, **_):
         found = {s: CriticalSet(0, part.degree - 1) for s, part in truth.found.items()}
-        return replace(
-            truth,
+        return truth.replace(
             loss=given,
             found=found,
             fields=(32003, 32009),
@@ -156,13 +154,13 @@ def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, 
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     told = []
 
-    def lying(problem, installation, limits):
-        done = run(problem, installation, limits)
+    def lying(problem, installation):
+        done = run(problem, installation)
         text = sealed(done.transcript.replace(f"integer {old}\n", f"integer {new}\n"))
         told.append(text != done.transcript)
         answer = read(text, problem)
         check_answer(answer)
-        return replace(done, answer=answer)
+        return done.replace(answer=answer)
 
     monkeypatch.setattr(engine_room, "run", lying)
     with pytest.raises(DisagreementError, match=re.escape(words)):

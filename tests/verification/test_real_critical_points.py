@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from agattn import SingleLayer
-from agattn.engines.run import DEFAULT_LIMITS
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
@@ -91,7 +90,7 @@ def test_what_is_no_list_of_points(msolve_installation, monkeypatch):
         loss_of_data(layer, [[[float("nan"), 1], [1, 2]]], [[[1, 2], [3, 4]]])
     monkeypatch.setattr(module, "locate", _nowhere)
     with pytest.raises(EngineNotFoundError):
-        real_part(loss(layer), limits=DEFAULT_LIMITS)
+        real_part(loss(layer))
 
 
 def _nowhere(engine):

@@ -14,12 +14,12 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.claim import Finding, Outcome
-from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Status, plain
+from agattn.limits import limits
 from agattn.systems.layer_tasks import GENERIC_RANK
-from agattn.verification import verbs
-from agattn.verification.verify import Settings, _Work, verify
+from agattn.verification.strata_table import strata_table
+from agattn.verification.verify import _Work, verify
 
 PACKAGE = Path(agattn.__file__).parent
 
@@ -74,7 +74,7 @@ def check_known(report, dimension, degree, generators):
 @pytest.mark.slow
 @pytest.mark.engine
 def test_the_main_example_by_all_engines(both_engines, msolve_installation):
-    report = verify(SingleLayer(2, 1), settings=Settings("all"))
+    report = verify(SingleLayer(2, 1), engine="all")
     check_known(report, 5, 4, {"4": 1})
     singular = by_id(report)["theorem-3.4.singular"]
     assert singular.status is CONFIRMED and singular.evidence is Evidence.PROVED
@@ -93,7 +93,7 @@ def test_the_main_example_by_all_engines(both_engines, msolve_installation):
 )
 def test_known_values(singular, monkeypatch, layer, values):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
-    report = verify(layer, settings=Settings("singular"))
+    report = verify(layer, engine="singular")
     check_known(report, *values)
     assert {run.installation.path for run in report.runs} == {singular.path}
 
@@ -102,7 +102,7 @@ def test_known_values(singular, monkeypatch, layer, values):
 @pytest.mark.parametrize("layer", [SingleLayer(2, 2)], ids=str)
 def test_known_values_by_every_macaulay2(macaulay2, monkeypatch, layer):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
-    check_known(verify(layer, settings=Settings("macaulay2")), *KNOWN[layer])
+    check_known(verify(layer, engine="macaulay2"), *KNOWN[layer])
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_wider_known_values_by_both_engines(both_engines, layer, values):
     # Macaulay2 takes longest for M(3,1), by the same scripts as for the other two; its dimension and degree
     # by Macaulay2 are compared in tests/test_macaulay_scripts.py.
     engine = "singular" if layer.d == 3 else "all"
-    report = verify(layer, settings=Settings(engine, limits=Limits(240)))
+    report = verify(layer, engine=engine, timeout=240)
     check_known(report, *values)
     if layer in TANGENTS:
         assert plain(by_id(report)["agattn.singular-locus"].details["tangent_dimension"]) == TANGENTS[layer]
@@ -122,14 +122,14 @@ def test_wider_known_values_by_both_engines(both_engines, layer, values):
 
 def test_tangent_dimensions(singular):
     layer = SingleLayer(2, 2)
-    found = by_id(verify(layer, ["agattn.singular-locus"], Settings("singular")))
+    found = by_id(verify(layer, ["agattn.singular-locus"], "singular"))
     assert plain(found["agattn.singular-locus"].details["tangent_dimension"]) == TANGENTS[layer]
 
 
 @pytest.mark.slow
 def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
-    report = verify(SingleLayer(3, 2, 2), settings=Settings("singular"))
+    report = verify(SingleLayer(3, 2, 2), engine="singular")
     found = by_id(report)
     assert report.exit_status == 1
     refuted = {claim for claim, verdict in found.items() if verdict.status is Status.REFUTED}
@@ -155,14 +155,14 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
 @pytest.mark.slow
 def test_the_theorem_is_refuted_by_macaulay2_too(macaulay2, monkeypatch):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
-    report = verify(SingleLayer(3, 2, 2), ["corollary-A.4", "agattn.singular-locus"], Settings("macaulay2"))
+    report = verify(SingleLayer(3, 2, 2), ["corollary-A.4", "agattn.singular-locus"], "macaulay2")
     assert [v.status for v in report.verdicts] == [Status.REFUTED, CONFIRMED]
 
 
 @pytest.mark.parametrize("d_out", [1, 2])
 @pytest.mark.parametrize("a", [1, 2])
 def test_one_dimension(singular, d_out, a):
-    report = verify(SingleLayer(1, d_out, a), settings=Settings("singular"))
+    report = verify(SingleLayer(1, d_out, a), engine="singular")
     found = by_id(report)
     assert report.exit_status == 0
     for claim in (
@@ -189,7 +189,7 @@ def test_one_dimension(singular, d_out, a):
 )
 def test_one_token(singular, monkeypatch, layer, dimension):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
-    report = verify(layer, settings=Settings("singular"))
+    report = verify(layer, engine="singular")
     assert report.exit_status == 0
     found = by_id(report)
     assert found.pop("lemma-3.1").status is CONFIRMED  # it is about K and Q, not about tokens
@@ -201,7 +201,7 @@ def test_one_token(singular, monkeypatch, layer, dimension):
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_the_two_to_one_layer(singular, d):
-    report = verify(SingleLayer(d, 1, 1), settings=Settings("singular"))
+    report = verify(SingleLayer(d, 1, 1), engine="singular")
     found = by_id(report)
     assert found["corollary-A.2"].status is INAPPLICABLE and found["corollary-A.2"].computed["generic"] == 2
     assert plain(found["theorem-3.4.singular"].computed) == (
@@ -212,7 +212,7 @@ def test_the_two_to_one_layer(singular, d):
 
 
 def test_tokens_beyond_two_change_nothing(singular):
-    one, other = (verify(SingleLayer(2, 1, t=t), settings=Settings("singular")) for t in (2, 5))
+    one, other = (verify(SingleLayer(2, 1, t=t), engine="singular") for t in (2, 5))
     for two, five in zip(one.verdicts, other.verdicts, strict=True):
         assert (two.status, two.computed, two.witness) == (
             five.status,
@@ -222,7 +222,7 @@ def test_tokens_beyond_two_change_nothing(singular):
 
 
 def test_a_chosen_finite_field_is_modular(singular):
-    report = verify(SingleLayer(2, 1), settings=Settings("singular", characteristic=101))
+    report = verify(SingleLayer(2, 1), engine="singular", characteristic=101)
     assert report.exit_status == 0
     for verdict in report.verdicts:
         native = verdict.engine == "native"
@@ -276,7 +276,7 @@ def test_no_claim_is_refuted_by_one_engine(fakes, monkeypatch, claim):
     cases = [(engine, "", 1) for engine in ("macaulay2", "singular", "auto")]
     cases += [("all", "macaulay2", 1), ("all", "singular", 1), ("all", "", 2)]
     for engine, silent, grounds in cases:  # noqa: B007 (ask looks at it)
-        first, second = verify(SingleLayer(2, 1), settings=Settings(engine)).verdicts
+        first, second = verify(SingleLayer(2, 1), engine=engine).verdicts
         asked = any(task.results for task in claim.tasks)
         assert first.status is (Status.REFUTED if asked and grounds == 2 else Status.UNDECIDED), engine
         assert second.status is (Status.REFUTED if grounds == 2 else Status.UNDECIDED), engine
@@ -299,7 +299,7 @@ def test_an_engine_and_the_native_computation_refute_together(fakes, monkeypatch
     monkeypatch.setattr(
         _Work, "_ask", lambda work, task, one: Finding(value, Evidence.PROVED, (str(one),), (), 0.0)
     )
-    (verdict,) = verify(SingleLayer(2, 1), settings=Settings("singular")).verdicts
+    (verdict,) = verify(SingleLayer(2, 1), engine="singular").verdicts
     assert verdict.status is Status.REFUTED
 
 
@@ -324,7 +324,7 @@ def test_verdicts_are_made_in_one_place():
 
 @cache
 def natively(layer):
-    return verify(layer, settings=Settings("native"))
+    return verify(layer, engine="native")
 
 
 NATIVE = [SingleLayer(d, d_out, a) for d in (1, 2, 3, 4) for d_out in (1, 2, 3) for a in range(1, d + 1)]
@@ -363,7 +363,7 @@ def test_natively_every_claim_is_decided(fakes, layer):
 ])  # fmt: skip
 def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree):
     for a in range(1, d + 1):
-        report = verify(SingleLayer(d, d_out, a), ["agattn.rank-one-locus"], Settings("native"))
+        report = verify(SingleLayer(d, d_out, a), ["agattn.rank-one-locus"], "native")
         (verdict,) = report.verdicts
         assert verdict.status is CONFIRMED and verdict.engine == "native"
         assert plain(verdict.computed) == {"dimension": dimension, "degree": degree}
@@ -373,7 +373,7 @@ def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree
 def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
     # A claim must ask for all that its judge looks at, and not live on what others ask.
     for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
-        (alone,) = verify(layer, [claim], Settings("native")).verdicts
+        (alone,) = verify(layer, [claim], "native").verdicts
         among = by_id(natively(layer))[claim]
         assert (alone.status, alone.computed, alone.witness) == (
             among.status,
@@ -393,19 +393,19 @@ def test_no_thread_is_left_behind(monkeypatch):
             time.sleep(0.1)
 
     monkeypatch.setattr("agattn.verification.verify.threading.Thread", Slow)
-    verify(SingleLayer(2, 1, 1), settings=Settings("native"))
+    verify(SingleLayer(2, 1, 1), engine="native")
     assert begun and not any(thread.is_alive() for thread in begun)
 
 
 def test_the_seed_reaches_the_native_computation(monkeypatch):
     seeds = []
 
-    def rank(layer, seed):
-        seeds.append(seed)
+    def rank(layer):
+        seeds.append(limits().seed)
         return 5
 
     monkeypatch.setitem(vars(GENERIC_RANK), "native", rank)
-    report = verify(SingleLayer(2, 1), ["corollary-3.3"], Settings("native", seed=23))
+    report = verify(SingleLayer(2, 1), ["corollary-3.3"], "native", seed=23)
     assert seeds == [23] and report.verdicts[0].computed == 5
 
 
@@ -422,7 +422,7 @@ def test_auto_asks_an_engine_only_about_what_is_left_open(macaulay2, monkeypatch
 
 def test_sources_say_who_found_and_who_checked(singular, monkeypatch):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
-    report = verify(SingleLayer(3, 2, 2), ["agattn.tangent-dimension"], Settings("singular"))
+    report = verify(SingleLayer(3, 2, 2), ["agattn.tangent-dimension"], "singular")
     [verdict] = report.verdicts
     given = [s for s in verdict.sources if s.part == "equations that bound tangent spaces"]
     assert [(s.found_by, s.checked_by) for s in given] == [("native", str(singular))]
@@ -436,7 +436,7 @@ def test_sources_say_who_found_and_who_checked(singular, monkeypatch):
 
 def test_tasks_are_done_once(fakes):
     done = []
-    verify(SingleLayer(2, 1), settings=Settings("native"), progress=done.append)
+    verify(SingleLayer(2, 1), engine="native", progress=done.append)
     assert len(done) == len(set(done)) == 13 and all(line.startswith("native: ") for line in done)
 
 
@@ -444,7 +444,7 @@ def test_bad_requests():
     with pytest.raises(InputError, match=r"did you mean 'lemma-A\.3'"):
         verify(SingleLayer(2, 1), ["lemma-a.33"])
     with pytest.raises(InputError, match="no engine 'magma'"):
-        verify(SingleLayer(2, 1), settings=Settings("magma"))
+        verify(SingleLayer(2, 1), engine="magma")
     with pytest.raises(TooLargeError, match="4200 coordinates; the limit is 1000"):
         verify(SingleLayer(20, 1))
 
@@ -452,7 +452,7 @@ def test_bad_requests():
 def test_missing_engines(fakes):
     for engine in ("macaulay2", "singular", "all"):
         with pytest.raises(EngineNotFoundError):
-            verify(SingleLayer(2, 1), settings=Settings(engine))
+            verify(SingleLayer(2, 1), engine=engine)
     report = verify(SingleLayer(2, 1), ["lemma-A.3", "corollary-A.1"])
     assert report.exit_status == 0 and report.troubles == ()
     for verdict in report.verdicts:
@@ -464,7 +464,7 @@ def test_strata_beyond_the_limits_are_shown_if_forced(monkeypatch):
     def refuse(layer):
         raise TooLargeError("too large")
 
-    monkeypatch.setattr("agattn.systems.sizes.check_size", refuse)
+    monkeypatch.setattr("agattn.verification.strata_table.check_size", refuse)
     with pytest.raises(TooLargeError):
-        verbs.strata(SingleLayer(2, 1))
-    assert len(verbs.strata(SingleLayer(2, 1), force=True).rows) == 4
+        strata_table(SingleLayer(2, 1))
+    assert len(strata_table(SingleLayer(2, 1), force=True).rows) == 4

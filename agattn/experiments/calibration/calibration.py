@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -22,8 +21,10 @@ from agattn.experiments.calibration.langevin import (
     by_devinterp,
     by_sgld,
     largest_curvature,
+    require_devinterp,
 )
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
+from agattn.limits import limits, log, takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import (
     UNSET,
@@ -35,7 +36,6 @@ from agattn.sheet.result import (
     Result,
     UnsetType,
     Written,
-    printed_as,
 )
 
 Line = dict[str, Any]
@@ -45,8 +45,6 @@ EVERY = 3
 RIGHT = 0.1
 
 
-@printed_as("Estimate")
-@dataclass(frozen=True, repr=False)
 class CalibrationEstimate(Result):
     """What one method found at one point with known λ."""
 
@@ -66,7 +64,6 @@ class CalibrationEstimate(Result):
     energies: Key[list[float] | UnsetType, "Of free energies: the means of F_n − nS_n."] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
     """The points with known λ, and what sampling found at some of them.
 
@@ -81,7 +78,7 @@ class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
         tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
     ]
     estimates: Key[
-        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
+        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate])
     ] = ()
 
     def __getitem__(self, name: str) -> list[Line]:
@@ -109,14 +106,56 @@ class Calibration(Result, Mapping[str, list[Line]], name="calibrate"):
         return Sheet("", (Table("", ("", "point", "λ", "m"), rows), Note(note)))
 
 
+@takes("seed", "progress")
+def calibration(
+    count: int = 0,
+    *,
+    quick: bool = False,
+    devinterp: bool = False,
+    free_energy: bool = False,
+    written: Callable[[dict[str, Any]], None] | None = None,
+) -> Calibration:
+    """The 100 weights with known learning coefficients λ, and λ estimated by sampling at some of them.
+
+    Args:
+        count: at how many of the weights λ is estimated, the first ones.
+        quick: with few samples, so that errors are several percent.
+        devinterp: run devinterp, too; this needs the extra ``slt``.
+        free_energy: only slopes of free energies in log n.
+        written: called with each estimate as soon as it is there.
+
+    Returns:
+        The points and the estimates; also a mapping with the lists ``"points"`` and ``"estimates"``, as the
+        command prints them with ``--json``.
+
+    Raises:
+        InputError: if devinterp is asked for and missing.
+
+    See Also:
+        :func:`agattn.rlct`, :func:`agattn.train`; ``agattn calibrate`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.calibrate()
+    >>> len(found["points"]), found["estimates"]
+    (100, [])
+    """
+    if devinterp:
+        require_devinterp()
+    known = calibration_points()
+    lines = []
+    for line in calibrate(known[:count], quick=quick, devinterp=devinterp, free_energy=free_energy):
+        lines.append(line)
+        if written is not None:
+            written(line)
+    return Calibration(known, tuple(lines))
+
+
 def calibrate(
     points: Sequence[CalibrationPoint],
     *,
     quick: bool = False,
     devinterp: bool = False,
     free_energy: bool = False,
-    seed: int = 0,
-    tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Line]:
     """All estimates at points with known λ: chains and volumes, and at every third point SGLD.
 
@@ -125,8 +164,6 @@ def calibrate(
         quick: with few samples, so that errors are several percent.
         devinterp: also run devinterp, at the settings with γ = 1 and the two smaller nβ.
         free_energy: only slopes of free energies, at lightning points with t ≥ 2.
-        seed: of all random choices.
-        tell: is told what is done next.
     """
     known = {point.name: number for number, point in enumerate(calibration_points())}
 
@@ -138,32 +175,33 @@ def calibrate(
             _rounded(error), **more,
         ).as_json()  # fmt: skip
 
+    seed = limits().seed
     if free_energy:
         for point in points:
             if point.head == "lightning" and point.layer.t > 1:
                 few: dict[str, Any] = {"data_sets": 2, "chains": 16, "steps": 30} if quick else {}
-                energy = by_free_energy(point, seed=seed, tell=tell, **few)
+                energy = by_free_energy(point, seed=seed, **few)
                 means = [round(x, 4) for x in energy.energies]
                 yield line(
                     point, "free-energy", energy.slope, energy.error, sizes=list(energy.sizes), energies=means
                 )
         return
     for point in points:
-        tell(f"chains, {point.name}")
+        log.info(f"chains, {point.name}")
         sampled = by_chains(point, seed=seed, **({"sweeps": 50, "chains": 16} if quick else {}))
         yield line(point, "chains", sampled.value, sampled.error)
-        tell(f"volumes, {point.name}")
+        log.info(f"volumes, {point.name}")
         sampled = by_volumes(point, seed=seed, **({"particles": 32} if quick else {}))
         yield line(point, "volumes", sampled.value, sampled.error)
     steps, n = (100, 1000) if quick else (1500, 10_000)
     for point in points[::EVERY]:
-        tell(f"SGLD, {point.name}")
+        log.info(f"SGLD, {point.name}")
         h = largest_curvature(point, n, seed)
         for found in by_sgld(point, steps=steps, n=n, seed=seed):
             yield line(point, "sgld", found.value, found.error, **found.setting._asdict(), curvature=h)
         for setting in SETTINGS if devinterp else ():
             if setting.gamma == 1 and setting.n_beta < 1000:
-                tell(f"devinterp, {point.name}")
+                log.info(f"devinterp, {point.name}")
                 found = by_devinterp(point, setting, steps=steps, n=n, seed=seed)
                 yield line(point, "devinterp", found.value, found.error, **setting._asdict(), curvature=h)
 

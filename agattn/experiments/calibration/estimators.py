@@ -34,13 +34,12 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.sheet.result import Result
 
 Density = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(Result):
+class Estimate:
     """An estimate of λ with its standard error, from repetitions that are independent."""
 
     method: str
@@ -48,7 +47,7 @@ class Estimate(Result):
     error: float
     evidence: Evidence = Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"λ ≈ {self.value:.2f} ± {self.error:.2f} ({self.evidence})"
 
 

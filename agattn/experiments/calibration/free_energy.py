@@ -27,7 +27,7 @@ expectation as it is and takes most of the noise out of the slope. All is numeri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ from agattn.evidence import Evidence
 from agattn.experiments.calibration.estimators import PointLoss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
-from agattn.sheet.result import Result
+from agattn.limits import log
 
 #: The inputs that are drawn.
 DRAWN = 100_000
@@ -46,7 +46,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True, repr=False)
-class FreeEnergy(Result):
+class FreeEnergy:
     """The slope of the free energy in log n at one point.
 
     Attributes:
@@ -62,7 +62,7 @@ class FreeEnergy(Result):
     error: float
     evidence: Evidence = Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"λ ≈ {self.slope:.2f} ± {self.error:.2f} ({self.evidence})"
 
 
@@ -81,7 +81,7 @@ class Posterior(PointLoss):
 
 def by_free_energy(
     point: CalibrationPoint, *, sizes: Sequence[int] | None = None, data_sets: int = 8, chains: int = 64,
-    steps: int = 100, seed: int = 0, tell: Callable[[str], None] = lambda _: None,
+    steps: int = 100, seed: int = 0,
 ) -> FreeEnergy:  # fmt: skip
     """λ by the slope of the free energy at a point.
 
@@ -93,7 +93,6 @@ def by_free_energy(
         chains: for each data set, a multiple of 4.
         steps: of annealing.
         seed: of all random choices.
-        tell: is told what is done next.
 
     Raises:
         InputError: for softmax or one token, or if there are fewer than two sizes, data sets or steps.
@@ -115,7 +114,7 @@ def by_free_energy(
         deviation = (_gram(point, draw) - DRAWN * mean) / DRAWN**0.5
         row = []
         for n in sizes:
-            tell(f"{point.name}, data set {number + 1}, n = {n}")
+            log.info(f"{point.name}, data set {number + 1}, n = {n}")
             loss = Posterior(point, n * mean + n**0.5 * deviation, z)
             start = loss.start(chains, draw)
             lowest = 0.1 / max(float(loss(start).mean()), 1.0)

@@ -29,7 +29,6 @@ from agattn.algebra.scalars import Array
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
-from agattn.sheet.result import Result
 
 
 class Setting(NamedTuple):
@@ -53,7 +52,7 @@ BATCH, BURN_IN = 32, 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class SgldEstimate(Result):
+class SgldEstimate:
     """An estimate of λ by SGLD, with its standard error over chains; both ``None`` if a chain diverged."""
 
     setting: Setting
@@ -61,7 +60,7 @@ class SgldEstimate(Result):
     error: float | None
     evidence: Evidence = Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         found = "diverged" if self.value is None else f"λ ≈ {self.value:.2f} ± {self.error:.2f}"
         return f"{self.setting}: {found} ({self.evidence})"
 

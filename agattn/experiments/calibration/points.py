@@ -15,7 +15,6 @@ lightning M(2,1,2) at (0,0,0), rk K = 0, rk Q = 0: λ = 1, m = 1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import zip_longest
@@ -44,7 +43,6 @@ LAYERS = (
 ONE_TOKEN = ((2, 1), (3, 1), (2, 2), (3, 2), (4, 1))
 
 
-@dataclass(frozen=True, repr=False)
 class CalibrationPoint(Result):
     """Weights of one layer with known λ and m."""
 
@@ -65,33 +63,28 @@ class CalibrationPoint(Result):
         given = parameters(K=self.K, Q=self.Q, V=self.V)
         return weights_coefficient(given, t=self.layer.t, softmax=self.head == "softmax")
 
-    @property
     @key
     def stratum(self) -> Stratum:
         """The ranks of V, A and [V; Aᵀ]."""
         return self.known.orbit
 
-    @property
     @key
     def rank_k(self) -> Count:
         """The rank of K."""
         assert self.known.rank_k is not None  # points are given by K, Q and V
         return self.known.rank_k
 
-    @property
     @key
     def rank_q(self) -> Count:
         """The rank of Q."""
         assert self.known.rank_q is not None
         return self.known.rank_q
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction:
         """The learning coefficient λ, a fraction such as `9/4`; proved."""
         return self.known.coefficient.value
 
-    @property
     @key
     def multiplicity(self) -> Positive:
         """The multiplicity m of λ; proved."""

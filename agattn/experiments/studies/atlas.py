@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agattn.architectures import DeepNetwork
+from agattn.calls import positive_integer
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry
@@ -25,6 +26,7 @@ from agattn.experiments.studies.study import answers
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
 from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
 from agattn.geometry.singular_points.singularities import singularities
+from agattn.limits import limited, limits, silent, steps, takes
 from agattn.sheet.result import Count, Key, Result, Written, key
 
 
@@ -37,9 +39,8 @@ class NetworkFamily(NamedTuple):
 
 
 def family(
-    depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None,
-    seed: int = 0,
-) -> NetworkFamily:  # fmt: skip
+    depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None
+) -> NetworkFamily:
     """All networks of one depth with widths up to ``max_width`` and ranks a_i ≤ d_{i−1}, or a sample of them.
 
     A larger rank than d_{i−1} changes no function, so these are all there are.
@@ -51,7 +52,6 @@ def family(
         heads: heads in every layer.
         skip: with skip connections; then all widths are equal.
         limit: draw this many at random without repetition, if there are more.
-        seed: of the draw.
     """
     networks = [
         DeepNetwork(dims, ranks, t, heads=heads, skip=skip)
@@ -61,14 +61,13 @@ def family(
     ]
     total = len(networks)
     if limit is not None and total > limit:
-        chosen = np.random.default_rng(seed).choice(total, limit, replace=False)
+        chosen = np.random.default_rng(limits().seed).choice(total, limit, replace=False)
         networks = [networks[i] for i in sorted(chosen)]
     layers = f"{depth} layer{'s' * (depth > 1)}, {heads} head{'s' * (heads > 1)}"
     title = f"{layers}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
     return NetworkFamily(title, tuple(networks), total)
 
 
-@dataclass(frozen=True, repr=False)
 class Missed(Result):
     """A network whose dimension is not that of a formula."""
 
@@ -90,50 +89,42 @@ class Missed(Result):
 MISSED = Written(list[Missed], lambda entries: [Missed.of(entry).as_json() for entry in entries])
 
 
-@dataclass(frozen=True, repr=False)
 class Survey(Result):
     """The dimensions of a family: what came out for each network."""
 
     family: NetworkFamily
     entries: tuple[Entry, ...]
 
-    @property
     @key
     def title(self) -> str:
         """What the networks of the family have in common."""
         return self.family.title
 
-    @property
     @key
     def networks(self) -> Count:
         """The number of networks computed."""
         return len(self.entries)
 
-    @property
     @key
     def total(self) -> Count:
         """The number of networks in the family."""
         return self.family.total
 
-    @property
     @key
     def proved(self) -> Count:
         """How many of the computed dimensions are proved."""
         return sum(e.result["evidence"] == "proved" for e in self.entries)
 
-    @property
     @key(MISSED)
     def formula_missed(self) -> list[Entry]:
         """The networks whose dimension is not the general formula's."""
         return [e for e in self.entries if e.result["dimension"] != e.result["predicted"]]
 
-    @property
     @key(Written(Count, len))
     def paper_applies(self) -> list[Entry]:
         """The number of networks that fulfil the hypotheses of equation 14."""
         return [e for e in self.entries if e.result["paper"]["hypotheses_hold"]]
 
-    @property
     @key(MISSED)
     def paper_missed(self) -> list[Entry]:
         """The networks with another dimension than equation 14 says, whether its hypotheses hold or not."""
@@ -156,7 +147,6 @@ class Survey(Result):
         return f"{self.title}: {self.proved} of {self.networks} dimensions proved"
 
 
-@dataclass(frozen=True, repr=False)
 class Atlas(Result, name="atlas"):
     """Surveys of families of small networks."""
 
@@ -186,20 +176,22 @@ def defect_reason(network: DeepNetwork) -> str:
     return "none"
 
 
-def survey(networks: NetworkFamily, seed: int = 0) -> Survey:
+def survey(networks: NetworkFamily) -> Survey:
     """Compute the dimension of every network of a family."""
-    return Survey(networks, answers([Job(network, "dimension", seed=seed) for network in networks.networks]))
+    jobs = [Job(network, "dimension", seed=limits().seed) for network in networks.networks]
+    with limited(progress=silent):
+        return Survey(networks, answers(jobs))
 
 
 def standard_families(
-    max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000, seed: int = 0
+    max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000
 ) -> list[NetworkFamily]:
     """The families of the atlas: one to ``max_depth`` layers; heads, skip connections, one token."""
     heads, depths = range(1, max_heads + 1), range(1, max_depth + 1)
     kinds = [(depth, 2 if depth == 1 else 3, h, False) for h in heads for depth in depths]
     kinds += [(depth, 2, h, True) for h in heads for depth in depths]
     kinds += [(depth, 1, 1, False) for depth in depths]
-    return [family(depth, max_width, t, h, skip, limit, seed) for depth, t, h, skip in kinds]
+    return [family(depth, max_width, t, h, skip, limit) for depth, t, h, skip in kinds]
 
 
 #: The networks of the atlas of singular points, by what is common to them.
@@ -257,9 +249,10 @@ class PointsGroup:
         return [point for each in self.found for point in each.kinds if not point.is_zero]
 
 
-def points_group(title: str, seed: int = 0) -> PointsGroup:
+def points_group(title: str) -> PointsGroup:
     """Ask about the kinds of points of every network of one of the groups of :data:`POINTS`."""
-    return PointsGroup(title, tuple(singularities(network, seed=seed) for network in POINTS[title]))
+    with limited(progress=silent):
+        return PointsGroup(title, tuple(map(singularities, POINTS[title])))
 
 
 def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
@@ -269,3 +262,47 @@ def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
         return entry.result["parameters"], entry.architecture.dims, entry.architecture.ranks
 
     return sorted(entries, key=size)[:count]
+
+
+@takes("seed", "progress")
+def atlas(
+    max_width: int = 5,
+    max_depth: int = 3,
+    max_heads: int = 3,
+    limit: int = 400,
+    *,
+    points: bool = False,
+) -> tuple[Survey, ...] | tuple[PointsGroup, ...]:
+    """Survey small networks: where equation 14, the general formula and the multi-head bounds are met.
+
+    Args:
+        max_width: the largest width.
+        max_depth: the most layers.
+        max_heads: the most heads.
+        limit: how many networks are drawn from a family that has more.
+        points: survey kinds of critical and singular points of some networks instead.
+
+    Raises:
+        InputError: if a bound is no positive whole number.
+
+    See Also:
+        :func:`agattn.audit`, :func:`agattn.study`, :func:`agattn.dimension`, :func:`agattn.singularities`;
+        ``agattn atlas`` in a shell.
+
+    >>> import agattn as ag
+    >>> first, *_ = ag.atlas(max_width=1, max_depth=1, max_heads=1)
+    >>> first.family.title, first.proved
+    ('1 layer, 1 head, t = 2, widths up to 1', 1)
+    """
+    if points:
+        titles = steps(POINTS, len(POINTS), lambda title: f"{title}: {len(POINTS[title])} networks")
+        return tuple(map(points_group, titles))
+    width, depth, heads, most = (
+        positive_integer(name, bound)
+        for name, bound in (
+            ("max_width", max_width), ("max_depth", max_depth), ("max_heads", max_heads), ("limit", limit),
+        )
+    )  # fmt: skip
+    families = standard_families(width, depth, heads, most)
+    named = steps(families, len(families), lambda family: f"{family.title}: {len(family.networks)} networks")
+    return tuple(map(survey, named))

@@ -9,20 +9,22 @@ a < d and a ≥ 2 and d' ≥ 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import select
 from agattn.evidence import Judged, Status
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry, exit_status
 from agattn.experiments.studies.study import answers
+from agattn.limits import limited, limits, takes
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Positive, Result, Written, key
+from agattn.systems.sizes import check_size
 
 #: In a condition; pairs of comparisons with more numbers would take hours.
 LARGEST_NUMBER = 12
@@ -43,13 +45,12 @@ class Pattern(NamedTuple):
     where: int
 
 
-@dataclass(frozen=True, repr=False)
 class AuditedClaim(Result):
     """What became of a claim for one architecture."""
 
     id: Key[str, "The claim."]
     verdict: Key[Status, "What is concluded."]
-    evidence: Key[str | None, KNOWN, Written(Judged, str)]
+    evidence: Key[str | None, KNOWN, Written(Judged)]
     witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
 
     def summary(self) -> str:
@@ -57,7 +58,6 @@ class AuditedClaim(Result):
         return f"{self.id}: {self.verdict}{f' ({self.evidence})' * bool(self.evidence)}. {self.witness}"
 
 
-@dataclass(frozen=True, repr=False)
 class AuditedLayer(Result):
     """The claims about one architecture."""
 
@@ -69,7 +69,6 @@ class AuditedLayer(Result):
         return f"{self.architecture.name}: {len(self.claims)} claims"
 
 
-@dataclass(frozen=True, repr=False)
 class FoundPattern(Result):
     """Where a claim has a word."""
 
@@ -77,7 +76,7 @@ class FoundPattern(Result):
     word: Key[
         str,
         "What is true where the condition holds.",
-        Written(Literal["fails", "inapplicable", "undecided"], str),
+        Written(Literal["fails", "inapplicable", "undecided"]),
     ]
     condition: Key[str | None, "A shortest condition on d, d', a for just these rows; null if none found."]
     rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
@@ -88,7 +87,6 @@ class FoundPattern(Result):
         return f"{self.id}: {self.word} in {self.where} of {self.rows}, {self.condition or 'no pattern'}"
 
 
-@dataclass(frozen=True, repr=False)
 class Audit(Result, name="audit"):
     """A table, architecture by claim: the lines of a study of all small layers."""
 
@@ -97,7 +95,6 @@ class Audit(Result, name="audit"):
     claims: tuple[str, ...]
     rows: tuple[Entry, ...]
 
-    @property
     @key(name="rows")
     def layers(self) -> list[AuditedLayer]:
         """One entry for each architecture."""
@@ -112,7 +109,6 @@ class Audit(Result, name="audit"):
             for row in self.rows
         ]
 
-    @property
     @key
     def patterns(self) -> list[FoundPattern]:
         """Where claims fail, are inapplicable or undecided, by d, d', a."""
@@ -163,24 +159,38 @@ def cells(row: Entry) -> dict[str, str]:
     }
 
 
-def audit(
-    max_d: int,
-    max_out: int,
-    claims: Sequence[str] = (),
-    progress: Callable[[str], None] = lambda message: None,
-) -> Audit:
-    """Judge claims natively for all architectures d ≤ max_d, d' ≤ max_out, a ≤ d, at t = 2.
+@takes("force", "progress")
+def audit(max_d: int = 4, max_out: int = 4, claims: str | Sequence[str] = ()) -> Audit:
+    """Put every claim to all layers up to a size, natively: a table, and the pattern of where each fails.
 
-    Nothing depends on t ≥ 2, nor on a ≥ d, so the table covers all t ≥ 2 and all a.
+    Each is asked at t = 2, whatever a ≤ d. Nothing depends on t ≥ 2, nor on a ≥ d, so the table covers all.
+
+    Args:
+        max_d: the largest embedding dimension d; a goes up to it.
+        max_out: the largest output dimension d'.
+        claims: ids, or beginnings of some; none for all.
+        force: go beyond the limit on the size of systems.
 
     Raises:
-        InputError: if a bound is no positive integer, or if there is no such claim.
+        InputError: if a bound is no positive whole number, or there is no such claim.
+        TooLargeError: beyond the limit on sizes.
+
+    See Also:
+        :func:`agattn.verify`, :func:`agattn.atlas`, :func:`agattn.study`; ``agattn audit`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.audit(2, 1, "corollary-3.3").exit_status
+    0
     """
-    largest = SingleLayer(max_d, max_out)
-    chosen = tuple(claim.id for claim in select(CLAIMS, tuple(claims)))
+    largest = SingleLayer(positive_integer("max_d", max_d), positive_integer("max_out", max_out))
+    if not limits().force:
+        check_size(largest)
+    named = (claims,) if isinstance(claims, str) else tuple(claims)
+    chosen = tuple(claim.id for claim in select(CLAIMS, named))
     shapes = product(*(range(1, n + 1) for n in (largest.d, largest.d_out, largest.d)))
     jobs = [Job(SingleLayer(d, d_out, a), "verify", chosen) for d, d_out, a in shapes if a <= d]
-    return Audit(largest.d, largest.d_out, chosen, answers(jobs, force=True, progress=progress))
+    with limited(force=True):
+        return Audit(largest.d, largest.d_out, chosen, answers(jobs))
 
 
 # The pattern: the shortest condition that separates some rows from the others -------------------------------

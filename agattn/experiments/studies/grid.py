@@ -31,10 +31,10 @@ from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
 from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
-from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
 from agattn.files import about, parsed
+from agattn.limits import Limits, limits, takes
 from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
@@ -82,13 +82,13 @@ def example() -> str:
     return resources.files("agattn.experiments.studies").joinpath("example.toml").read_text(encoding="utf-8")
 
 
-def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = False) -> Grid:
+@takes("force")
+def read_grid(text: str, given: Mapping[str, Any] | None = None) -> Grid:
     """Read a grid.
 
     Args:
         text: TOML, as :func:`example` shows it.
         given: seed, timeout or memory that count instead of those in the file.
-        force: accept more than :data:`MAX_JOBS` jobs, up to :data:`MAX_FORCED`.
 
     Raises:
         InputError: if something in it cannot be used; names the key, the value and the fix.
@@ -114,7 +114,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     wanted: list[str] = shared.get("claims", [])
     chosen = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
 
-    limit = _Limit(force)
+    limit = _Limit()
     found: dict[Job, None] = {}
     for block in blocks:
         architectures = _READ[block.kind](block.name, block.table, limit)
@@ -158,7 +158,8 @@ class _Block:
 class _Limit:
     """How many jobs a grid may still have."""
 
-    def __init__(self, force: bool) -> None:
+    def __init__(self) -> None:
+        force = limits().force
         self.all = self.left = MAX_FORCED if force else MAX_JOBS
         self.fix = "split the grid" if force else f"use {argument('force', True)} to start all the same"
 
@@ -216,7 +217,7 @@ def _check_settings(settings: Table, where: str = "") -> None:
         is_list = isinstance(value, list) and value and all(isinstance(claim, str) for claim in value)
         if key == "claims" and not is_list:
             raise _bad(key, value, 'it must be a list such as ["corollary-3.3"], or be left out for all')
-    Limits(settings.get("timeout", DEFAULT_TIMEOUT), settings.get("memory", DEFAULT_MEMORY))
+    Limits(**{key: settings[key] for key in ("timeout", "memory") if key in settings})
 
 
 def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
@@ -297,7 +298,7 @@ def _numbers(where: str, value: object, limit: _Limit) -> list[int]:
 def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]]:
     """Sequences of numbers; each range in one stands for each of its numbers.
 
-    >>> _sequences("dims", [[2, "1..2"], [3, 3]], _Limit(force=False))
+    >>> _sequences("dims", [[2, "1..2"], [3, 3]], _Limit())
     [(2, 1), (2, 2), (3, 3)]
     """
     pattern = _PATTERNS[where.split(": ")[-1]]

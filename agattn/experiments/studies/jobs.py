@@ -18,7 +18,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -26,22 +26,20 @@ from typing import Any, Literal, Union
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, Jet, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
 from agattn.architectures.forms import STUDIED, AnyArchitecture
-from agattn.architectures.model_file import from_table
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
-from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
 from agattn.evidence import Evidence, Strings
+from agattn.limits import Limits, limited, limits, silent
 from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 SEED = "The seed of all random choices."
 
 
-@dataclass(frozen=True, repr=False)
 class VerifyAsked(Result, tag=("ask", "verify")):
     """The claims were checked."""
 
@@ -52,21 +50,18 @@ class VerifyAsked(Result, tag=("ask", "verify")):
     memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class DimensionAsked(Result, tag=("ask", "dimension")):
     """The dimension was computed."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class SymmetriesAsked(Result, tag=("ask", "symmetries")):
     """All linear symmetries were found."""
 
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class IdealAsked(Result, tag=("ask", "ideal")):
     """The equations up to a degree were found."""
 
@@ -74,7 +69,6 @@ class IdealAsked(Result, tag=("ask", "ideal")):
     seed: Key[Count, SEED]
 
 
-@dataclass(frozen=True, repr=False)
 class StrataAsked(Result, tag=("ask", "strata")):
     """The strata were listed."""
 
@@ -85,7 +79,7 @@ QUESTIONS: dict[str, type[Any]] = {
     "strata": StrataAsked,
 }  # fmt: skip
 #: The keys of a grid that say how.
-ASKS = {name: tuple(one.name for one in fields(question)) for name, question in QUESTIONS.items()}
+ASKS = {name: question.__struct_fields__ for name, question in QUESTIONS.items()}
 #: What each is asked about.
 ABOUT: dict[str, tuple[type[Any], ...]] = {
     "verify": (SingleLayer, DeepNetwork, Network),
@@ -110,10 +104,10 @@ class Job:
     architecture: Architecture
     ask: str
     claims: tuple[str, ...] = ()  #: for ``verify``; none for all claims about such architectures
-    engine: str = "native"  #: for ``verify``, as in :class:`agattn.verification.verify.Settings`
+    engine: str = "native"  #: for ``verify``, as :func:`agattn.verify` takes it
     seed: int = 0  #: of all random choices; ``strata`` makes none
-    timeout: float = DEFAULT_TIMEOUT  #: seconds for each run of an engine
-    memory: int = DEFAULT_MEMORY  #: MiB for each run of an engine
+    timeout: float = Limits.timeout  #: seconds for each run of an engine
+    memory: int = Limits.memory  #: MiB for each run of an engine
     max_degree: int = 4  #: for ``ideal``: the last degree
 
     @property
@@ -131,20 +125,15 @@ class Job:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
         return key_of(self.settings, self.architecture.as_json(), versions)
 
-    def answer(self, force: bool) -> tuple[dict[str, Any], int, bool]:
+    def answer(self) -> tuple[dict[str, Any], int, bool]:
         """The result, the exit status, and whether an engine crashed.
-
-        Args:
-            force: answer also beyond the limits on size.
 
         Raises:
             InputError: if the question is not asked about such architectures.
         """
         layer: Any = self.architecture
         if self.ask == "verify":
-            limits = Limits(self.timeout, self.memory)
-            settings = Settings(engine=self.engine, limits=limits, seed=self.seed, force=force)
-            report = verify(layer, self.claims, settings)
+            report = verify(layer, self.claims, self.engine)
             # Engines run side by side; the order in which they complained is a matter of chance.
             document = report.as_json() | {"troubles": sorted(report.troubles)}
             return document, report.exit_status, report.engine_failed
@@ -154,18 +143,18 @@ class Job:
             from agattn.claims.network_dimension import with_paper
             from agattn.geometry.dimension.dimension import dimension
 
-            found = dimension(layer, self.seed, force=force)
+            found = dimension(layer)
             return with_paper(found).as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
         if self.ask == "symmetries":
             from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-            algebra = linear_symmetries(layer, seed=self.seed, force=force)
+            algebra = linear_symmetries(layer)
             return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
         if self.ask == "ideal":
-            return _equations(self, force), 0, False
+            return _equations(self), 0, False
         from agattn.verification.strata_table import strata_table
 
-        table = strata_table(layer).as_json()
+        table = strata_table(layer, force=True).as_json()
         return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
 
 
@@ -178,25 +167,6 @@ def key_of(settings: Mapping[str, Any], architecture: Mapping[str, Any], version
     """The key of a job given as JSON."""
     text = canonical({"job": settings, "architecture": architecture, "versions": versions})
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def architecture_of(document: Mapping[str, Any]) -> Architecture:
-    """The architecture that ``as_json`` turned into a document.
-
-    Raises:
-        InputError: if it is none.
-
-    >>> architecture_of(SingleLayer(3, 2).as_json())
-    SingleLayer(d=3, d_out=2, a=3, t=2)
-    """
-    if "layer" in document:
-        return from_table(document)
-    if "jet" in document:
-        return Jet(architecture_of(document["network"]), document["jet"])
-    try:
-        return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
-    except TypeError:
-        raise InputError(f"{canonical(document)[:200]} is no layer, network or model") from None
 
 
 def versions_for(engine: str) -> dict[str, str]:
@@ -252,8 +222,11 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         _check_versions(job, versions)
         if not force:
             check_depth(job.architecture)
-        with in_shell():  # where lines are read
-            document, status, engine_failed = job.answer(force)
+        held = limited(
+            timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent
+        )  # fmt: skip
+        with held, in_shell():  # where lines are read
+            document, status, engine_failed = job.answer()
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:
@@ -268,7 +241,6 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
 
 
-@dataclass(frozen=True, repr=False)
 class Failure(Result):
     """Why a job has no result."""
 
@@ -276,7 +248,6 @@ class Failure(Result):
     message: Key[str, "What went wrong, in one line."]
 
 
-@dataclass(frozen=True, repr=False)
 class StudyLine(Result, name="study", one_of=("result", "error")):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 
@@ -284,22 +255,18 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     job: Key[
         Mapping[str, Any],
         "What was asked, and the settings on which the answer depends.",
-        Written(Union[tuple(QUESTIONS.values())], dict),  # noqa: UP007 -- of as many types as there are
+        Written(Union[tuple(QUESTIONS.values())]),  # noqa: UP007 -- of as many types as there are
     ]
-    architecture: Key[
-        Mapping[str, Any],
-        STUDIED,
-        Written(AnyArchitecture, dict),
-    ]
+    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture)]
     versions: Key[
         Mapping[str, str],
         "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",
         Meta(extra_json_schema={"required": ["agattn", "code"]}),
     ]
     result: Key[
-        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any], dict)
+        Mapping[str, Any] | UnsetType, "What the command of that name prints.", Written(dict[str, Any])
     ]
-    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure, dict)]
+    error: Key[Mapping[str, Any] | UnsetType, "Why there is no result.", Written(Failure)]
     status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
     seconds: Key[Number, "How long the job took when it was computed."]
     cached: Key[bool, "Whether the result comes from an earlier study."]
@@ -342,7 +309,7 @@ def _check_versions(job: Job, versions: Versions) -> None:
             )
 
 
-def _equations(job: Job, force: bool) -> dict[str, Any]:
+def _equations(job: Job) -> dict[str, Any]:
     """The equations: of one lightning head by their modules, of other architectures by multidegrees."""
     from agattn.geometry.dimension.dimension import dimension
     from agattn.geometry.ideal.ideal import compute_ideal
@@ -350,8 +317,8 @@ def _equations(job: Job, force: bool) -> dict[str, Any]:
     from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
 
     if as_layer(job.architecture) is not None:
-        return compute_ideal(job.architecture, job.max_degree, seed=job.seed, force=force).as_json()
-    source = coefficient_map(job.architecture, inf if force else MOST_TERMS)
-    size = dimension(job.architecture, job.seed, force=force)
+        return compute_ideal(job.architecture, job.max_degree).as_json()
+    source = coefficient_map(job.architecture, inf if limits().force else MOST_TERMS)
+    size = dimension(job.architecture)
     proved = size.lower_bound if size.evidence is Evidence.PROVED else None
-    return compute_model_ideal(source, job.max_degree, dimension=proved, seed=job.seed, force=force).as_json()
+    return compute_model_ideal(source, job.max_degree, dimension=proved).as_json()

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from agattn.architectures.forms import architecture_of
 from agattn.claims.network_dimension import DimensionByPaper
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
-from agattn.experiments.studies.jobs import TOGETHER, Line, StudyLine, architecture_of, key_of
+from agattn.experiments.studies.jobs import TOGETHER, Line, StudyLine, key_of
 from agattn.files import about
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.ideal import Ideal

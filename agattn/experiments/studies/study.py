@@ -13,12 +13,26 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 from agattn import errors
+from agattn.architectures.forms import architecture_of
 from agattn.experiments.studies.cache import Cache
-from agattn.experiments.studies.jobs import Job, Line, Versions, failure, make_line, perform, versions_for
+from agattn.experiments.studies.grid import read_grid
+from agattn.experiments.studies.jobs import (
+    Job,
+    Line,
+    Versions,
+    failure,
+    make_line,
+    perform,
+    versions_for,
+)
 from agattn.experiments.studies.lines import Entry, is_open
-from agattn.experiments.studies.workers import Workers, in_this_process
+from agattn.experiments.studies.workers import Workers, in_this_process, local_processes
+from agattn.files import read_text
+from agattn.limits import limits, steps, takes
 
 
 def study(
@@ -29,7 +43,6 @@ def study(
     *,
     fresh: bool = False,
     retry_open: bool = False,
-    force: bool = False,
     finished: Callable[[Line], None] = lambda line: None,
 ) -> Generator[Line, None, None]:
     """Do jobs, and yield their lines in order, each as soon as it and all before it are done.
@@ -40,7 +53,6 @@ def study(
         cache: where finished jobs are looked up and kept; ``None`` for nowhere.
         fresh: look nothing up.
         retry_open: do again what was undecided, or not proved.
-        force: do also what is beyond the limits on size.
         finished: called with each line as soon as it is there, in whatever order.
 
     Raises:
@@ -61,7 +73,8 @@ def study(
                         cache.open()
                     place = stack.enter_context(workers())
                 executor, at_once = place
-                going.pending[executor.submit(perform, job, versions, force)] = number, time.perf_counter()
+                future = executor.submit(perform, job, versions, limits().force)
+                going.pending[future] = number, time.perf_counter()
                 going.collect(at_once - 1)
             yield from going.in_order()
         while going.pending:
@@ -116,24 +129,71 @@ class _Going:
             return make_line(self.jobs[number], self.versions, lost, 4, seconds), False
 
 
-def answers(
-    jobs: Sequence[Job], *, force: bool = False, progress: Callable[[str], None] = lambda message: None
-) -> tuple[Entry, ...]:
-    """Do jobs in this process, and return what came out; nothing is looked up or kept.
+@takes("force", "progress")
+def study_grid(
+    grid: str | Path,
+    *,
+    workers: int = 1,
+    part: str | None = None,
+    keep: str | Path | None = None,
+    fresh: bool = False,
+    retry_undecided: bool = False,
+    timeout: float | None = None,
+    memory: int | None = None,
+    seed: int | None = None,
+) -> tuple[Line, ...]:
+    r"""Ask one question, or several, about all architectures of a grid.
 
     Args:
-        force: do also what is beyond the limits on size.
-        progress: called with the architecture of each job when it is done.
+        grid: the path of a TOML file, or its text; ``agattn study --example`` prints one.
+        workers: processes on this machine; 1 means this process alone.
+        part: ``"K/N"``: only every N-th job, from the K-th on.
+        keep: a folder in which finished jobs are kept and looked up; nothing is kept by default.
+        fresh: look nothing up, but keep what is done.
+        retry_undecided: do again what was undecided, or not proved.
+        timeout, memory, seed: instead of those of the grid.
+        force: go beyond the limits on the number of jobs and on their size.
+        progress: called with each architecture when its job is done.
+
+    Returns:
+        The lines, as the command prints them, in the order of the jobs.
+
+    Raises:
+        InputError: if the grid cannot be read or used, or the folder cannot be written.
+
+    See Also:
+        :func:`agattn.audit`, :func:`agattn.atlas`, :func:`agattn.report`; ``agattn study`` in a shell.
+
+    >>> import agattn as ag
+    >>> [line] = ag.study('ask = "strata"\n[layers]\nd = 2\nd_out = 1\na = 2\n')
+    >>> line["result"]["dimension"], line["status"]
+    (5, 0)
+    """
+    given = {"timeout": timeout, "memory": memory, "seed": seed}
+    text = grid if isinstance(grid, str) and "\n" in grid else read_text(Path(grid))  # a path has one line
+    wanted = read_grid(text, {k: value for k, value in given.items() if value is not None})
+    jobs = wanted.jobs if part is None else wanted.part(part)
+    place = partial(local_processes, workers) if workers > 1 else in_this_process
+    cache = None if keep is None else Cache(Path(keep))
+    lines = study(jobs, None, place, cache, fresh=fresh, retry_open=retry_undecided)
+    return tuple(steps(lines, len(jobs), _architecture))
+
+
+def _architecture(line: Line) -> str:
+    return str(architecture_of(line["architecture"]))
+
+
+def answers(jobs: Sequence[Job]) -> tuple[Entry, ...]:
+    """Do jobs in this process, and return what came out; nothing is looked up or kept.
 
     Raises:
         AgattnError: if a job ends in an error.
     """
     found = []
-    for line in study(jobs, force=force):
+    for line in steps(study(jobs), len(jobs), _architecture):
         if "error" in line:
             raise getattr(errors, line["error"]["type"], errors.AgattnError)(line["error"]["message"])
         found.append(Entry(line))
-        progress(str(found[-1].architecture))
     return tuple(found)
 
 

@@ -15,7 +15,6 @@ import importlib.util
 import logging
 import os
 import resource
-import secrets
 import signal
 import threading
 import time
@@ -25,8 +24,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from multiprocessing import resource_tracker
 from typing import Any
 
-from agattn.engines.process import TOKEN, watched, work_folder
+from agattn.engines.process import work_folder
 from agattn.errors import InputError, needs
+from agattn.workers import end_with_parent
 
 Workers = AbstractContextManager[tuple[Executor, int]]
 
@@ -74,17 +74,15 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
     class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: object) -> None:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+            end_with_parent()
 
         def teardown(self, worker: object) -> None:
-            _end_with_children()
+            os._exit(0)
 
     _silence()
     with ExitStack() as stack:
-        place, token = stack.enter_context(work_folder()), secrets.token_hex(8)
-        stack.enter_context(watched(place, f"{TOKEN}={token}"))
-        folder = str(place)
-        own = {"temporary-directory": folder, f"distributed.nanny.pre-spawn-environ.{TOKEN}": token}
-        with _interrupts_held_back(), dask.config.set(_SETTINGS | own):
+        folder = str(stack.enter_context(work_folder()))
+        with _interrupts_held_back(), dask.config.set(_SETTINGS | {"temporary-directory": folder}):
             cluster = stack.enter_context(
                 LocalCluster(
                     n_workers=number, threads_per_worker=1, memory_limit=None, host="127.0.0.1",
@@ -114,18 +112,6 @@ def _allow_files(needed: int, number: int) -> None:
         )
     if allowed != resource.RLIM_INFINITY and needed > allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
-
-
-def _end_with_children() -> None:
-    """End this process now, and the engines that it has started."""
-    import psutil
-
-    me = psutil.Process()
-    with suppress(psutil.NoSuchProcess):
-        while children := [c for c in me.children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]:
-            for child in children:
-                child.kill()
-    os._exit(0)
 
 
 @contextmanager

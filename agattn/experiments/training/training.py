@@ -27,7 +27,7 @@ converged True True
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import ceil, log10
@@ -38,20 +38,23 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
+from agattn.calls import is_ranks, one_of, shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.training.conserved import drift
-from agattn.experiments.training.experiment import Experiment
+from agattn.experiments.training.experiment import Experiment, read_seeds
 from agattn.experiments.training.losses import TrainingLoss, single_layer
 from agattn.experiments.training.paths import Path, descent, flow, growth, kept_values
+from agattn.experiments.training.teachers import Data, Teacher
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.identifiability.collapse import sensitivities
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
+from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
-from agattn.sheet.result import UNSET, Count, Key, Number, Result, UnsetType
+from agattn.sheet.result import UNSET, Count, Described, Key, Number, Result, UnsetType
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
@@ -79,7 +82,6 @@ Line = dict[str, Any]
 Heads = list[list[list[Number]]]
 
 
-@dataclass(frozen=True, repr=False)
 class History(Result):
     """The way of a run, at some times."""
 
@@ -92,7 +94,6 @@ class History(Result):
     ] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class TrainedRun(Result, name="train"):
     """One line of the JSON Lines that agattn train prints: the run of one seed."""
 
@@ -139,7 +140,7 @@ class TrainedRun(Result, name="train"):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Training(Result, Sequence[Line]):
+class Training(Described, Sequence[Line]):
     """The runs of an experiment, a JSON-ready line for each seed."""
 
     experiment: Experiment
@@ -240,6 +241,65 @@ def check(experiment: Experiment) -> None:
         raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'")
     if experiment.compiled and find_spec("jax") is None:
         raise InputError("compiled needs JAX; install it with: pip install 'agattn[jax]', or leave it out")
+
+
+@takes("progress")
+def train_architecture(
+    architecture: Architecture,
+    teacher: str | Sequence[int] = "generic",
+    *,
+    seeds: int | Sequence[int] = 10,
+    method: str = "flow",
+    samples: int | None = None,
+    tokens: str = "gaussian",
+    noise: float = 0.0,
+    ranks: Sequence[int] | None = None,
+    **options: Any,
+) -> Training:
+    """Train an architecture from several seeds, and place what comes out in the geometry; numerical.
+
+    Args:
+        architecture: what is trained; for one lightning layer the loss is that of all Gaussian tokens,
+            exactly, unless ``samples`` says how many.
+        teacher: ``"generic"``, ``"zariski"``, ``"outside"``, ``"limit"``, ``"ranks"``, or the ranks
+            (r_V, r_A, r) of a stratum of one layer.
+        seeds: how many, or which.
+        method: ``"flow"``, ``"descent"``, ``"langevin"`` or ``"untrained"``.
+        samples, tokens, noise: what the loss sees, as
+            :class:`agattn.experiments.training.teachers.Data` has it.
+        ranks: of A in each layer, for the teacher ``"ranks"``.
+        options: ``scale``, ``decay``, ``time``, ``steps``, ``rate`` and ``temperature``, as
+            :class:`agattn.experiments.training.experiment.Experiment` has them.
+
+    Raises:
+        InputError: if the architecture has no such teacher, an option is unknown or makes no sense, or scipy
+            is missing for gradient flow.
+
+    See Also:
+        :func:`agattn.critical_points_near`, :func:`agattn.rlct`, :func:`agattn.calibrate`; ``agattn train``
+        in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
+    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
+    [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
+    """
+    known = ("scale", "decay", "time", "steps", "rate", "temperature")
+    options = {one_of(name, known, "option"): value for name, value in options.items()}
+    if isinstance(teacher, str):
+        learned = Teacher(teacher, ranks=None if ranks is None else tuple(ranks))
+    else:
+        if not is_ranks(teacher) or len(teacher) != 3:
+            raise InputError(
+                f"the teacher is {shown(teacher)}; it must be a name, or a triple such as (1, 1, 2)"
+            )
+        learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
+    chosen = read_seeds(list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, str) else seeds)
+    experiment = Experiment(
+        architecture, learned, Data(samples, tokens, noise), method, seeds=chosen,
+        **options,
+    )  # fmt: skip
+    return train(experiment, lambda line: log.info(f"seed {line['seed']}: {line['outcome']}"))
 
 
 def train(experiment: Experiment, finished: Callable[[Line], None] = lambda _: None) -> Training:
@@ -450,7 +510,7 @@ def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> 
         ratios = []
         for heads in layers:
             ratios.append([_short(x) for x in np.min([_second_singular_value(A) for A, _ in heads], axis=0)])
-        history = replace(history, second_singular_value=ratios)
+        history = history.replace(second_singular_value=ratios)
     return history
 
 
@@ -489,7 +549,7 @@ class TrainingJob(Job):
         assert self.experiment is not None
         return {"ask": self.ask, **self.experiment.as_json(), "seeds": list(self.experiment.seeds)}
 
-    def answer(self, force: bool) -> tuple[dict[str, Any], int, bool]:
+    def answer(self) -> tuple[dict[str, Any], int, bool]:
         """The lines of the runs; the status is 3 if one of them was too stiff to be followed."""
         assert self.experiment is not None
         runs = [{**run, "experiment": ""} for run in train(self.experiment)]

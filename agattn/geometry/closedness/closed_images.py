@@ -33,6 +33,7 @@ import numpy as np
 from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.algebra.residues import RowSpace, random_prime
+from agattn.limits import limits
 
 #: Multidegrees with more monomials are not tried, nor divisions where so many vectors have to be looked at.
 MOST_MONOMIALS, MOST_VECTORS = 500, 2**12
@@ -58,7 +59,7 @@ class Blocks(NamedTuple):
     contains: tuple[int, ...]
 
 
-def closed_image(polynomials: Sequence[Polynomial], seed: int = 0) -> Blocks | None:
+def closed_image(polynomials: Sequence[Polynomial]) -> Blocks | None:
     """Blocks that prove that the image of a polynomial map is closed, over ℝ and over ℂ, or ``None``.
 
     ``None`` says nothing about the image. Constants are left out: they move it.
@@ -76,7 +77,7 @@ def closed_image(polynomials: Sequence[Polynomial], seed: int = 0) -> Blocks | N
         return None
     for places in itertools.islice(_divisions(exponents), _MOST_DIVISIONS):
         degrees = tuple(sum(exponents[0][i] for i in block) for block in places)
-        if (contains := _full_multidegree(coordinates, places, degrees, seed)) is not None:
+        if (contains := _full_multidegree(coordinates, places, degrees)) is not None:
             return Blocks(places, degrees, contains)
     return None
 
@@ -115,7 +116,7 @@ def _covers(places: frozenset[int], blocks: list[frozenset[int]]) -> Iterator[li
 
 
 def _full_multidegree(
-    coordinates: list[Polynomial], places: tuple[Places, ...], degrees: tuple[int, ...], seed: int
+    coordinates: list[Polynomial], places: tuple[Places, ...], degrees: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     """A multidegree of which the ideal of the coordinates contains all monomials, if one is found."""
     r = sum(len(block) - 1 for block in places)
@@ -130,7 +131,7 @@ def _full_multidegree(
         count = prod(comb(len(b) + n - 1, n) for b, n in zip(places, multidegree, strict=True))
         if count > MOST_MONOMIALS:
             return None
-        if multidegree not in tried and _contains(coordinates, places, degrees, multidegree, seed):
+        if multidegree not in tried and _contains(coordinates, places, degrees, multidegree):
             return multidegree
         tried.add(multidegree)
     return None
@@ -141,10 +142,9 @@ def _contains(
     places: tuple[Places, ...],
     degrees: tuple[int, ...],
     multidegree: tuple[int, ...],
-    seed: int,
 ) -> bool:
     """Whether the multiples of the coordinates span all polynomials of a multidegree, modulo a prime."""
-    p, size = random_prime(np.random.default_rng(seed)), len(coordinates[0].ring)
+    p, size = random_prime(np.random.default_rng(limits().seed)), len(coordinates[0].ring)
     column = {e: i for i, e in enumerate(_monomials(size, places, multidegree))}
     factors = list(_monomials(size, places, tuple(n - d for n, d in zip(multidegree, degrees, strict=True))))
     space = RowSpace(len(column), p)

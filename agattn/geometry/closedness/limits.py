@@ -18,9 +18,9 @@ the limits are the values of a map of the weights, :class:`LimitMap`, and the ra
 their dimension from below. From above it is at most dim M − 1, as they lie in the closure of M, not in M.
 
 >>> from agattn.architectures import DeepNetwork
->>> print(limits(DeepNetwork((2, 2, 1), (2, 2), t=2)))
+>>> print(limit_set(DeepNetwork((2, 2, 1), (2, 2), t=2)))
 M(2,2,1; 2,2), t = 2: limits that no weights reach, through rk M_1 = 1, M_2 skew: of dimension 7 (proved)
->>> print(limits(DeepNetwork((3, 2, 3), (2, 2), t=3)))
+>>> print(limit_set(DeepNetwork((3, 2, 3), (2, 2), t=3)))
 M(3,2,3; 2,2), t = 3: limits that no weights reach, through rk M_1 = 1, M_2 skew: of dimension 17 (proved)
 >>> is_closed(DeepNetwork((3, 1, 3), (2, 2), t=3))
 True
@@ -51,7 +51,8 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.result import Count, Key, Named, Result, key, printed_as
+from agattn.limits import limits, takes
+from agattn.sheet.result import Count, Described, Key, Named, Result
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -237,22 +238,16 @@ class LimitMap:
         return failing
 
 
-@printed_as("Limits")
 class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
     upper_bound: Key[Count, "The dimension of these limits is at most this: proved.", Named("at_most")]
-
-    @property
-    @key
-    def witness(self) -> dict[str, Any]:
-        """One limit, and the weights through which it is taken."""
-        raise NotImplementedError
+    witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
 
 @dataclass(frozen=True, repr=False)
-class LimitSet(OutsideLimits):
+class LimitSet(Described):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:
@@ -291,7 +286,8 @@ class LimitSet(OutsideLimits):
         return f"{LimitMap(self.network, self.first)}: {known}"
 
 
-def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
+@takes("seed")
+def limit_set(network: DeepNetwork) -> LimitSet:
     """Limits of functions of the network that no weights have as function, and the dimension of their set.
 
     Two tokens tell: a limit that has no preimage for two tokens has none for more, and the dimension found
@@ -300,7 +296,7 @@ def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
     Raises:
         InputError: if M is closed, or the network is none of those that the theorem is about.
 
-    >>> found = limits(DeepNetwork((3, 3, 3, 2), (3, 3, 3), t=3))
+    >>> found = limit_set(DeepNetwork((3, 3, 3, 2), (3, 3, 3), t=3))
     >>> found.first, found.dimension, found.upper_bound
     (2, 29, 29)
     """
@@ -312,8 +308,8 @@ def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
     limit_map = LimitMap(replace(network, t=2), s)
     bound = network_bound(network).value - 1
     best: tuple[int, dict[str, Array], Array] | None = None
-    for arrays, Y in _candidates(limit_map, seed):
-        found = ExactWeights(limit_map, arrays).differential_rank(bound, seed)
+    for arrays, Y in _candidates(limit_map):
+        found = ExactWeights(limit_map, arrays).differential_rank(bound)
         if best is None or found > best[0]:
             best = found, arrays, Y
         if found == bound:
@@ -326,9 +322,9 @@ def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
     return LimitSet(network, s, dimension, bound, weights, Y.tolist(), value.tolist())
 
 
-def _candidates(limit_map: LimitMap, seed: int) -> Iterator[tuple[dict[str, Array], Array]]:
+def _candidates(limit_map: LimitMap) -> Iterator[tuple[dict[str, Array], Array]]:
     """Integer weights and Y that meet all conditions, small ones first."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     for size in _SIZES:
         found = 0
         for _ in range(50 * _DRAWS):
@@ -396,7 +392,8 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
     return found
 
 
-def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
+@takes("seed")
+def zero_kinds(network: DeepNetwork) -> tuple[ZeroKind, ...]:
     """Weights of each kind in the theorem on zeros: whether φ = 0 by the theorem, and as computed.
 
     Raises:
@@ -419,7 +416,7 @@ def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
     """
     if not is_covered(network) or network.t < 2:
         raise InputError(f"{network}: zeros are known for lightning networks of one head, no skips, t ≥ 2")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     return tuple(_zero_kind(network, *kind, generator) for kind in special_weights(network))
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.closedness.closed_images import closed_image
-from agattn.geometry.closedness.limits import LimitSet, is_closed, limits
+from agattn.geometry.closedness.limits import LimitSet, is_closed, limit_set
 from agattn.geometry.closedness.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 
@@ -35,7 +35,7 @@ class Closed(NamedTuple):
 
 
 def is_closed_set(
-    architecture: Architecture, source: CoefficientMap | None = None, is_affine: bool = False, seed: int = 0
+    architecture: Architecture, source: CoefficientMap | None = None, is_affine: bool = False
 ) -> Closed:
     """Whether the set M of functions of an architecture is closed in the Euclidean topology.
 
@@ -43,15 +43,14 @@ def is_closed_set(
         architecture: a lightning network, where a layer is the network of one layer; or any polynomial model.
         source: the coordinates of a model, where they are known; a network needs none.
         is_affine: whether the Zariski closure is known to be an affine space.
-        seed: of all random choices. It never changes what is proved, only what is found.
 
     See Also:
         :func:`agattn.geometry.singular_points.singularities.singularities`: its sheet has this sentence.
     """
     network = architecture.as_network()
     if network is None:
-        return _of_model(source, is_affine, seed)
-    return _of_one_layer(network) if is_one_layer(network) else _of_layers(network, seed)
+        return _of_model(source, is_affine)
+    return _of_one_layer(network) if is_one_layer(network) else _of_layers(network)
 
 
 def _of_one_layer(network: DeepNetwork) -> Closed:
@@ -63,11 +62,11 @@ def _of_one_layer(network: DeepNetwork) -> Closed:
     return Closed(found.status == "closed", sentence, found.limit)
 
 
-def _of_layers(network: DeepNetwork, seed: int) -> Closed:
+def _of_layers(network: DeepNetwork) -> Closed:
     closed = is_closed(network)
     if closed is not False:
         return Closed(closed, "M is closed (proved)." if closed else "Whether M is closed is not known.")
-    outside = limits(network, seed)
+    outside = limit_set(network)
     low, high, i = outside.dimension, outside.upper_bound, outside.first
     size = f"dimension {low}" if low == high else f"dimension {low} to {high}"
     sentence = (
@@ -77,8 +76,8 @@ def _of_layers(network: DeepNetwork, seed: int) -> Closed:
     return Closed(False, sentence, outside)
 
 
-def _of_model(source: CoefficientMap | None, is_affine: bool, seed: int) -> Closed:
-    blocks = None if source is None else closed_image(source.polynomials, seed)
+def _of_model(source: CoefficientMap | None, is_affine: bool) -> Closed:
+    blocks = None if source is None else closed_image(source.polynomials)
     if blocks is None or source is None:
         return Closed(None, f"Whether M is {'all of M̄' if is_affine else 'closed'} is not known.")
     parts = [_block(source, places) for places in blocks.places]

@@ -37,7 +37,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.tangent import Arc
 from agattn.geometry.variety.coordinates import Coordinate
-from agattn.sheet.result import Result
+from agattn.limits import limits
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
@@ -146,7 +146,7 @@ def _kinds(a: int, d: int, d_out: int) -> Iterator[tuple[str, Change]]:
     yield "all V = 0", _zero("V", slice(None))
 
 
-def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[str, Array]]]:
+def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
     """Special weights of every layer with several heads, with random weights elsewhere.
 
     Two heads are special, head 1 and head 2: they coincide, share a matrix or a vector, are of rank one, or
@@ -154,7 +154,6 @@ def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[
 
     Args:
         network: a lightning network; one without several heads in any layer has no such kinds.
-        seed: of the random integers.
 
     Yields:
         A name, followed by the layer if there are several, and integer arrays of the network's shapes.
@@ -178,7 +177,7 @@ def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[
         where = f", layer {i}" if network.depth > 1 else ""
         kinds += [(name + where, i, make) for name, make in _kinds(network.ranks[i - 1], d, d_out)]
     for name, i, change in kinds:
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(limits().seed)
 
         def draw(*shape: int, generator: np.random.Generator = generator) -> Array:
             size = generator.integers(1, _LARGEST + 1, shape)
@@ -368,7 +367,7 @@ def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Po
 
 
 @dataclass(frozen=True, repr=False)
-class HeadsLimit(Result):
+class HeadsLimit:
     """A matrix of quadratic forms that is a limit of sums of h heads, and no sum of h heads, not even over ℂ.
 
     Attributes:
@@ -410,7 +409,7 @@ class HeadsLimit(Result):
             "obstruction": self.obstruction.as_json(),
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         entries: dict[tuple[int, int], list[str]] = {}
         for (c, b, i, k), x in sorted(
             self.y.items(), key=lambda item: (item[0][:2], item[0][2] != item[0][3])
@@ -423,7 +422,7 @@ class HeadsLimit(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Closedness(Result):
+class Closedness:
     """Whether the set M of functions of one layer with several heads is closed, over ℝ and over ℂ alike.
 
     Attributes:
@@ -442,7 +441,7 @@ class Closedness(Result):
     evidence: Evidence | None = Evidence.PROVED
     limit: HeadsLimit | None = None
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         by = f" ({self.theorem})" if self.theorem else ""
         return f"{self.network}: {self.status}{by}. {self.reason}"
 

@@ -13,7 +13,7 @@ M(2,1,2), generic, general data: 14 critical points, singular ones (1,1,1): 14; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
@@ -27,7 +27,7 @@ from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.sheet.data import Cell, Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
 
 THEOREM = "theorem"
 
@@ -54,7 +54,6 @@ class CriticalSet:
         return f"of dimension {self.dimension} and degree {self.degree}"
 
 
-@dataclass(frozen=True, repr=False)
 class CriticalPart(Result):
     """The critical points of a loss on a stratum of singular points."""
 
@@ -76,7 +75,6 @@ class CriticalPart(Result):
         return f"{Stratum(self.r_v, self.r_a, self.r)}: {found} ({self.evidence})"
 
 
-@dataclass(frozen=True, repr=False)
 class CriticalPoints(AboutLoss, name="critical-points"):
     """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum but 0."""
 
@@ -91,7 +89,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         str,
         "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
         "one parameter, or for general data or a general target by a theorem.",
-        Written(Literal["weights", "equations", "elimination", "theorem"], str),
+        Written(Literal["weights", "equations", "elimination", "theorem"]),
     ] = "weights"
     real: Key[
         tuple[RealPart, ...],
@@ -104,7 +102,6 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     #: engine, which is about one loss.
     proofs: Mapping[Stratum, str] = field(default_factory=dict)
 
-    @property
     @key
     def rank(self) -> Count:
         """The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."""
@@ -115,25 +112,21 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         """Those on the smooth part."""
         return next(iter(self.found.values()))
 
-    @property
     @key
     def regular(self) -> Count | None:
         """Critical points on the smooth part; null where there are infinitely many."""
         return self.smooth.count
 
-    @property
     @key
     def dimension(self) -> int:
         """The dimension of the set of critical points on the smooth part; -1 if there are none."""
         return self.smooth.dimension
 
-    @property
     @key
     def degree(self) -> Count:
         """The degree of this set: that of its part of largest dimension."""
         return self.smooth.degree
 
-    @property
     @key(name="strata")
     def parts(self) -> list[CriticalPart]:
         """The critical points of the loss on each stratum of singular points but 0."""
@@ -145,7 +138,6 @@ class CriticalPoints(AboutLoss, name="critical-points"):
             for s, found in self.strata.items()
         ]  # fmt: skip
 
-    @property
     @key(name="real")
     def real_points(self) -> list[RealCriticalPoint]:
         """The real critical points, where they were asked for, by strata and by their loss."""
@@ -156,7 +148,6 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         """Those of the loss on each singular stratum."""
         return dict(list(self.found.items())[1:])
 
-    @property
     @key
     def theorem(self) -> str | None:
         """The id of the theorem that gives `regular` for general data; null if none does."""
@@ -174,7 +165,6 @@ class CriticalPoints(AboutLoss, name="critical-points"):
             return ()
         return tuple(stratum for stratum in singular_strata(self.layer) if stratum not in self.found)
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known."""

@@ -42,6 +42,7 @@ from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinates
+from agattn.limits import limits
 from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
@@ -147,7 +148,6 @@ class GeneralLoss:
         return self.size
 
 
-@dataclass(frozen=True, repr=False)
 class AboutLoss(Result):
     """What is found about a loss of a layer.
 
@@ -157,19 +157,16 @@ class AboutLoss(Result):
 
     loss: Loss | GeneralLoss
 
-    @property
     @key(name="architecture")
     def layer(self) -> SingleLayer:
         """The layer."""
         return self.loss.layer
 
-    @property
     @key
     def metric(self) -> str:
         """The metric of the loss; `data` for samples that were given."""
         return self.loss.metric
 
-    @property
     @key
     def samples(self) -> Positive | None:
         """The number of samples; null for a metric without any, or if enough."""
@@ -279,14 +276,17 @@ def check_loss(metric: str, data: object, samples: object, target: object) -> No
 
 
 def chosen_loss(
-    layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
-    target: Sequence[Any] | None, seed: int,
-) -> Loss:  # fmt: skip
+    layer: SingleLayer,
+    metric: str,
+    data: tuple[Any, Any] | None,
+    samples: int | None,
+    target: Sequence[Any] | None,
+) -> Loss:
     """The loss of data, or that of a metric: to a target, or of what a seed draws."""
     check_loss(metric, data, samples, target)
     if data is not None:
         return loss_of_data(layer, *data)
-    return loss(layer, metric, target, seed, samples)
+    return loss(layer, metric, target, limits().seed, samples)
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import flint
@@ -46,19 +45,17 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.strata.strata import Stratum
 from agattn.sheet.data import Cell, Sheet, Table, Word
-from agattn.sheet.result import Count, Key, Matrix, Named, Positive, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Matrix, Named, Positive, Result, Written, key
 
 #: How a ball is written, and a matrix of balls: by midpoints.
 BALL = Written(float, lambda ball: float(ball.mid()))
 _FLOATS = Written(Matrix, lambda balls: _floats(balls).tolist())
 
-_KNOWN = Written(Literal["proved", "modular"], str)
 
 _HEADINGS = ("stratum", "loss", "kind", "index", "in M", "evidence")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealWeights(Result):
+class RealWeights(Result, eq=False):
     """Real weights of a critical point, in arrays of balls: A = KᵀQ, where K and Q have a rows."""
 
     A: Key[Array, "The attention matrix.", _FLOATS]
@@ -71,8 +68,7 @@ class RealWeights(Result):
         return f"A = {_floats(self.A).tolist()}, V = {_floats(self.V).tolist()}"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealCriticalPoint(Result):
+class RealCriticalPoint(Result, eq=False):
     """A real critical point of a loss on a stratum of M̄, or on its regular part, with its proof."""
 
     stratum: Key[
@@ -98,22 +94,19 @@ class RealCriticalPoint(Result):
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
     exact_ranks: bool = True  #: whether its ranks are proved to be those of ``stratum``, and no larger
 
-    @property
-    @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
+    @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"]))
     def kind(self) -> str:
         """The kind of critical point, such as a minimum."""
         if self.index is None:
             return "degenerate"
         return "minimum" if not self.index else "maximum" if self.index == self.dimension else "saddle"
 
-    @property
     @key
     def radius(self) -> float:
         """An upper bound for the error of each coordinate."""
         return max(float((abs(y - float(y.mid()))).upper()) for y in self.y)
 
-    @property
-    @key(Written(list[float], lambda y: y.tolist()))
+    @key(Written(list[float]))
     def coordinates(self) -> Array:
         """The coordinates y of the point."""
         return np.array([float(y.mid()) for y in self.y])
@@ -126,10 +119,6 @@ class RealCriticalPoint(Result):
         where = f"{'on' if self.regular else 'within'} {self.stratum}"
         where = where if self.exact_ranks else f"on the smooth part, with ranks of at least {self.stratum}"
         return f"{self.kind}{index} {where}{outside}: loss {value} ({self.evidence})"
-
-    def sheet(self) -> Sheet:
-        """The point as a table with one row."""
-        return Sheet(self.summary(), (real_table("A real critical point", [self]),))
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of the point in a table."""
@@ -148,8 +137,7 @@ def real_table(caption: str, points: Iterable[RealCriticalPoint]) -> Table:
     return Table(caption, _HEADINGS, tuple(point.cells() for point in points))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RealPart(Result):
+class RealPart(Result, eq=False):
     """The real critical points on the smooth part of M̄, or on a stratum, and whether these are all."""
 
     layer: SingleLayer
@@ -162,22 +150,24 @@ class RealPart(Result):
         "The number of complex critical points here, with multiplicity; null if unknown.",
         Named("complex"),
     ]
-    complete: Key[Evidence | None, "How it is known that there are no other real critical points.", _KNOWN]
+    complete: Key[
+        Evidence | None, "How it is known that there are no other real critical points.", PROVED_OR_MODULAR
+    ]
     isolated: Key[
-        Evidence | None, "How it is known that there are no other isolated real critical points.", _KNOWN
+        Evidence | None,
+        "How it is known that there are no other isolated real critical points.",
+        PROVED_OR_MODULAR,
     ]
     found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
     expected_sum: Key[
         int | None, "What `alternating_sum` must be for a general loss; null if that is not known."
     ]
 
-    @property
     @key
     def number(self) -> Count:
         """The number of real critical points here, also outside of M."""
         return len(self.points)
 
-    @property
     @key
     def alternating_sum(self) -> int | None:
         """The sum of (-1)^index over the points; null if a point is degenerate or undecided."""
@@ -240,7 +230,7 @@ def part_from_candidates(
     part = part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
     if bound is None or undecided or len(points) + _certified_pairs(chart, system, others) < bound:
         return part
-    return replace(part, isolated=Evidence.PROVED)
+    return part.replace(isolated=Evidence.PROVED)
 
 
 def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequence[Any]]) -> int:

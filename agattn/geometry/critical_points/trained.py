@@ -26,7 +26,7 @@ docs/layer/real-critical-points.md has the proof.
 >>> from agattn.geometry.critical_points.loss import loss
 >>> from agattn.geometry.identifiability.fibers import weights
 >>> w = weights(K=[[1.0, 0.0], [0.0, 1.0]], Q=[[0.004, 0.0012], [0.015, -0.0106]], V=[[1.19, -0.19]])
->>> best, other = critical_points_near(loss(SingleLayer(2, 1)), w)
+>>> best, other = points_near(loss(SingleLayer(2, 1)), w)
 >>> print(best)
 at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved); a local minimum
 >>> other.rank, other.index, other.escapes, other.is_local_minimum
@@ -36,7 +36,7 @@ at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -46,11 +46,11 @@ import numpy as np
 from agattn.algebra.balls import elimination
 from agattn.algebra.echelon import rational
 from agattn.algebra.scalars import Array
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.loss import AboutLoss, Loss
+from agattn.geometry.critical_points.loss import AboutLoss, Loss, chosen_loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
     RealWeights,
@@ -58,8 +58,10 @@ from agattn.geometry.critical_points.real_points import (
     require_definite,
     value_in_balls,
 )
+from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table, Word
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -71,8 +73,7 @@ _BITS = 192
 _HEADINGS = ("rank of A", "distance", "loss", "stratum", "index", "rank rises", "evidence")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoint(Result):
+class NearbyCriticalPoint(Result, eq=False):
     """A critical point in (K, Q, V), where K and Q have the rank of A, and how far weights are from it."""
 
     point: Key[
@@ -97,12 +98,11 @@ class NearbyCriticalPoint(Result):
     direction: Key[
         tuple[Array, Array] | None,
         "Further rows u of K and v of Q: add εu and -εv; or null.",
-        Written(list[list[float]], lambda pair: [row.tolist() for row in pair]),
+        Written(list[list[float]]),
     ]
     #: proved: the point exists; the distance is a bound; there are at least that many escapes
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key(name="local_minimum")
     def is_local_minimum(self) -> bool:
         """Whether the point is proved to be a local minimum in K, Q and V."""
@@ -124,10 +124,6 @@ class NearbyCriticalPoint(Result):
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
 
-    def sheet(self) -> Sheet:
-        """The point as a table with one row."""
-        return Sheet(self.summary(), (Table("A critical point near weights", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of the point in a table."""
         return (
@@ -141,8 +137,7 @@ class NearbyCriticalPoint(Result):
         )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoints(AboutLoss, name="critical-points"):
+class NearbyCriticalPoints(AboutLoss, name="critical-points", eq=False):
     """The critical points found from given weights, one for each rank of A at most; nearest first."""
 
     loss: Loss
@@ -178,7 +173,45 @@ class NearbyCriticalPoints(AboutLoss, name="critical-points"):
         return Sheet(caption, (Table(caption, _HEADINGS, tuple(point.cells() for point in self)),))
 
 
-def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
+@takes("seed")
+def critical_points_near(
+    layer: SingleLayer,
+    weights: Any,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+) -> NearbyCriticalPoints:
+    """Which critical points of a squared loss are near given weights, and how gradient flow leaves them.
+
+    For each rank that A may have, the critical point on the functions of that rank that Newton's method finds
+    from the weights, with a bound on its distance; the nearest one first.
+
+    Args:
+        layer: one layer, with two tokens or more.
+        weights: of it, as for :func:`agattn.fiber`.
+        metric, data, samples, target, seed: the loss, as for :func:`agattn.critical_points`.
+
+    Raises:
+        InputError: if the weights do not fit the layer or give the function 0, or the loss is no distance.
+
+    See Also:
+        :func:`agattn.critical_points`, :func:`agattn.classify`, :func:`agattn.train`; ``agattn
+        critical-points --weights`` in a shell.
+
+    >>> import agattn as ag
+    >>> w = {"K": [[1, 2], [0, 0]], "Q": [["1/2", 0], [0, 0]], "V": [[1, -1]]}
+    >>> near = ag.critical_points_near(ag.SingleLayer(2, 1), w, "gaussian", target=[1, 1, 0, 0, -1, 1])
+    >>> [(point.rank, point.index, point.escapes, point.is_local_minimum) for point in near]
+    [(2, 0, 0, True), (1, 1, 1, False)]
+    """
+    one = one_layer(layer, "critical points", "they are known for layers alone")
+    loss = chosen_loss(one, metric, data, samples, target)
+    return points_near(loss, weights_of_layer(one, weights))
+
+
+def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     """The critical points that Newton's method finds from given weights, for each rank of A; nearest first.
 
     Args:

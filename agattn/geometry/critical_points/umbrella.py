@@ -19,7 +19,6 @@ minimum on the singular line at (0, 0, 1), outside M: loss 2 (proved)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -36,8 +35,7 @@ from agattn.sheet.result import Count, Key, Place, Result, Written, key
 _BITS = 128
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SurfacePoint(Result):
+class SurfacePoint(Result, eq=False):
     """A critical point of a loss on the surface, or of its restriction to the singular line.
 
     As the loss is convex in x, no point on the surface is a maximum. Balls contain the coordinates x, y, w
@@ -56,7 +54,6 @@ class SurfacePoint(Result):
     stratum: Key[Stratum, "The stratum (r_V, r_A, r) of the point."]
     evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
-    @property
     @key
     def kind(self) -> Literal["minimum", "saddle", "degenerate", "minimum on the singular line"]:
         """The kind of critical point on the surface, or on its singular line."""
@@ -72,7 +69,6 @@ class SurfacePoint(Result):
         s = float(self.position[1].mid()) / x if x else max(-w, 0.0) ** 0.5
         return [[1.0, 0.0], [-s, x]], [[1.0, s]]
 
-    @property
     @key(name="weights")
     def weights_by_name(self) -> dict[str, list[list[float]]] | None:
         """A and V; null outside M."""

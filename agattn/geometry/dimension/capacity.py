@@ -50,6 +50,7 @@ from agattn.architectures.layered import Wire
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
 from agattn.geometry.dimension.orbits import orbit_dimension
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_bound
+from agattn.limits import limits
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
 _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
@@ -57,7 +58,7 @@ _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
 _MOST_GROUPS = 5000
 
 
-def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
+def capacity_bound(network: Architecture) -> Bound:
     """The least of the known bounds; another seed rarely gives another bound, and always a proved one."""
     if isinstance(network, PolynomialMap):
         bounds = [Bound(network.parameters, "the parameters")]
@@ -68,18 +69,18 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
             bounds.append(all_of(outputs, space, variables))
         return min(bounds, key=lambda bound: bound.value)
     if not isinstance(network, Network):
-        return symmetry_bound(network, seed)
+        return symmetry_bound(network)
     if len(network.layers) == 1 and (inner := network.layers[0].residual()):  # a translation of these
-        return capacity_bound(Network(inner, *network.input_shape), seed)
+        return capacity_bound(Network(inner, *network.input_shape))
     if (smaller := reduced(network)) != network:
-        value, reason = capacity_bound(smaller, seed)
+        value, reason = capacity_bound(smaller)
         return Bound(value, f"{reason}, with the sizes that heads can use: {in_place(network, smaller)}")
     known = network.as_network()
     found = (
-        symmetry_bound(network, seed),
+        symmetry_bound(network),
         _monomials(network),
         _pieces(network),
-        layers_bound(network, seed),
+        layers_bound(network),
         network_bound(known) if known else None,
         _shared_forms(network),
     )
@@ -143,7 +144,7 @@ def bound_at_any_size(network: Network) -> Bound:
 
 
 def layers_bound(
-    network: Architecture, seed: int = 0, further: Callable[[Network], Bound | None] = lambda layer: None
+    network: Architecture, further: Callable[[Network], Bound | None] = lambda layer: None
 ) -> Bound | None:
     """The bounds of all layers, less the groups between them; ``further`` may know another of a layer.
 
@@ -155,7 +156,7 @@ def layers_bound(
     for i, layer in enumerate(network.layers, 1):
         alone = Network((layer,), *shape)
         if alone.parameters:
-            known = capacity_bound(alone, seed), further(Network(layer.residual() or (layer,), *shape))
+            known = capacity_bound(alone), further(Network(layer.residual() or (layer,), *shape))
             bound = min((one for one in known if one), key=lambda one: one.value)
             total += bound.value
             found.append(f"{bound.value} for layer {i} ({bound.reason})")
@@ -164,16 +165,16 @@ def layers_bound(
     for wire in network.wires:
         one, two = (place.label.partition("_")[0] for place in (wire.before, wire.after))
         if one != two:
-            groups += _orbit(network, wire, seed)
+            groups += _orbit(network, wire)
     return Bound(total - groups, f"{', '.join(found)}, less {groups} for the groups between them")
 
 
-def _orbit(network: Network, wire: Wire, seed: int) -> int:
+def _orbit(network: Network, wire: Wire) -> int:
     """The dimension of the orbits of the group between two layers, or less."""
     (first, *_) = wire.symmetries()
     if first.name != "GL(d)":
         return len(wire.symmetries())
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p, number = random_prime(generator), int(wire.before.label.partition("_")[0])
     shape = network.input_shape
     for layer in network.layers[: number - 1]:

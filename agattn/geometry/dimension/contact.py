@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -39,7 +38,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_bound
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log, takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
 
@@ -53,7 +52,6 @@ MOST_ORDER = 36
 _SURPLUS = 6
 
 
-@dataclass(frozen=True, repr=False)
 class ContactOrder(Result):
     """An order β, with the number of singular values that fall as s^β."""
 
@@ -65,8 +63,7 @@ class ContactOrder(Result):
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ContactSpectrum(Result, name="spectrum"):
+class ContactSpectrum(Result, name="spectrum", eq=False):
     """The contact orders of a network where all scores vanish.
 
     ``kernel`` is the number of parameters less the number of all Smith factors that were found.
@@ -112,22 +109,14 @@ class ContactSpectrum(Result, name="spectrum"):
         return Sheet(title, (Table(title, tuple(headings), tuple(rows)), *notes))
 
 
-def contact_spectrum(
-    architecture: Architecture,
-    *,
-    digits: int | None = None,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
-) -> ContactSpectrum:
+@takes("seed", "force", "progress")
+def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -> ContactSpectrum:
     """The contact orders of the Jacobian along K_i = sU_i, Q_i = sW_i, with multiplicities.
 
     Args:
         architecture: a layer or a network of attention, lightning or softmax.
         digits: compute singular values as well, with so many decimal digits, and how fast they fall.
         seed: of the random weights, inputs and the prime.
-        force: attempt networks beyond the limits on sizes.
-        progress: called with what is done next.
 
     Raises:
         InputError: if the architecture is no network of attention, or for too few or too many digits.
@@ -145,7 +134,7 @@ def contact_spectrum(
         raise InputError(
             f"{architecture} is no network of attention; contact orders are known only for these"
         )
-    if not force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
+    if not limits().force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
         raise TooLargeError(
             f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters} "
             f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
@@ -153,23 +142,24 @@ def contact_spectrum(
         )
     if digits is not None and not FEWEST_DIGITS <= positive_integer("digits", digits) <= MOST_DIGITS:
         raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")
+    seed = limits().seed
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
-    bound = min(symmetry_bound(network, seed).value, network_bound(network).value)
+    bound = min(symmetry_bound(network).value, network_bound(network).value)
     # Beyond the largest order of one head: 2κ·3^(l−1) − 1 with softmax, 3^l − 1 of a lightning network.
     last = 2 * network.first_degree * 3 ** (network.depth - 1)
     last = 3**network.depth if network.is_lightning else last
     while True:
-        progress(f"the Jacobian as a power series to order {last}")
+        log.info(f"the Jacobian as a power series to order {last}")
         series = _jacobian_series(network, last, bound + _SURPLUS, p, generator)
-        progress("its Smith form")
+        log.info("its Smith form")
         found = sorted(Counter(smith_orders(series, p)).items())
         if sum(dict(found).values()) == bound or not _has_terms(network, 2 * last):
             break
         last *= 2  # several heads may have larger orders
     slopes = None
     if digits is not None:
-        progress("singular values")
+        log.info("singular values")
         slopes = _slopes(network, int(digits), bound + _SURPLUS, max(dict(found)), generator)
     orders, start = [], 0
     for order, multiplicity in found:

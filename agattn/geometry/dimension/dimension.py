@@ -43,7 +43,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
@@ -78,6 +78,7 @@ from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.limits import limits, log, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
@@ -100,7 +101,6 @@ MAX_SEARCHED_IN_JETS = 24
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, repr=False)
 class Dimension(Result):
     """What is known about the dimension of a neuromanifold.
 
@@ -120,7 +120,7 @@ class Dimension(Result):
     jacobian_shape: Key[
         tuple[int, int] | None,
         "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
+        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)]),
     ]
     ranks: Key[
         tuple[RankPoint, ...],
@@ -147,7 +147,6 @@ class Dimension(Result):
     checked: Key[tuple[str, ...], "The hypotheses of the theorem, which hold."] = ()
     smaller: Key[str | None, "The smaller model inside whose dimension is the lower bound."] = None
 
-    @property
     @key
     def parameters(self) -> Count:
         """The number of entries of all parameters."""
@@ -254,21 +253,13 @@ class Dimension(Result):
         return [("general formula", self.predicted, "", "the count of parameters less symmetries")]
 
 
-def dimension(
-    architecture: Architecture,
-    seed: int = 0,
-    points: int = 3,
-    force: bool = False,
-    progress: Progress = lambda _: None,
-) -> Dimension:
+@takes("seed", "force", "progress")
+def dimension(architecture: Architecture, points: int = 3) -> Dimension:
     """The dimension of the neuromanifold of an architecture.
 
     Args:
         architecture: any.
-        seed: of all random choices. It never changes what is proved, only (rarely) whether.
         points: how many points, each modulo its own prime, are tried while no upper bound is met.
-        force: take the rank of a Jacobian of any size, also where a theorem knows it.
-        progress: called with what is done next.
 
     Raises:
         TooLargeError: if a polynomial map is beyond :data:`MAX_PARAMETERS`, or its arrays would fill the
@@ -280,24 +271,24 @@ def dimension(
     architecture = network or architecture
     theorem = (by_theorem(network) if network else None) or by_supports(architecture)
     theorem = theorem or by_layer(architecture)
-    if theorem and not force and _takes_long(architecture, theorem):
+    if theorem and not limits().force and _takes_long(architecture, theorem):
         found = _known(architecture, theorem)
-        return replace(found, architecture=given, seconds=time.perf_counter() - start)
-    if theorem is None and not force and (bounds := _by_bounds(architecture, seed, progress)):
-        return replace(bounds, architecture=given, seconds=time.perf_counter() - start)
-    if not force:
+        return found.replace(architecture=given, seconds=time.perf_counter() - start)
+    if theorem is None and not limits().force and (bounds := _by_bounds(architecture)):
+        return bounds.replace(architecture=given, seconds=time.perf_counter() - start)
+    if not limits().force:
         check_size(architecture)
-    counted = _counted(architecture, seed)
-    memory = Memory(force=force, step=progress, instead=f"{argument('force', True)} tries anyway")
+    counted = _counted(architecture)
+    memory = Memory(f"{argument('force', True)} tries anyway")
     memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
-    found = _by_rank(architecture, counted, seed, points, progress, memory)
+    found = _by_rank(architecture, counted, points, memory)
     if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
         raise DisagreementError(
             f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and between"
             f" {found.lower_bound} and {found.upper_bound} by its bounds; one of the two is wrong, please"
             " report it"
         )
-    return replace(found, architecture=given, seconds=time.perf_counter() - start)
+    return found.replace(architecture=given, seconds=time.perf_counter() - start)
 
 
 def _takes_long(architecture: Architecture, theorem: Theorem) -> bool:
@@ -356,7 +347,7 @@ def bytes_needed(architecture: Architecture, bound: Bound) -> float:
     return 8.0 * (6 * basis + 12 * block)
 
 
-def _by_bounds(architecture: Architecture, seed: int, progress: Progress) -> Dimension | None:
+def _by_bounds(architecture: Architecture) -> Dimension | None:
     """Both bounds of a network whose Jacobian is refused, or of which a theorem spares a long rank.
 
     ``None`` where a rank is to be taken, or the architecture is no network.
@@ -377,22 +368,20 @@ def _by_bounds(architecture: Architecture, seed: int, progress: Progress) -> Dim
         precision_bits=0, error=0.0, seconds=0.0,
     )  # fmt: skip
     if known is not None:
-        lower = replace(
-            lower, lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
+        lower = lower.replace(lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
             checked=known.checked,
         )  # fmt: skip
     upper = _counted_at_any_size(architecture, counted, known)
     if lower.lower_bound < upper.value:
-        inside = _inside(architecture, seed, progress)
-        lower = max(lower, replace(lower, **inside), key=lambda found: found.lower_bound)
+        inside = _inside(architecture)
+        lower = max(lower, lower.replace(**inside), key=lambda found: found.lower_bound)
     if lower.lower_bound > upper.value:
         raise DisagreementError(
             f"{architecture} has at least the dimension {lower.lower_bound}: {lower.lower_bound_argument};"
             f" and at most {upper.value}: {upper.reason}; one of the two is wrong, please report it"
         )
     met = lower.lower_bound == upper.value
-    return replace(
-        lower,
+    return lower.replace(
         dimension=upper.value if met else None,
         evidence=Evidence.PROVED if met else None,
         upper_bound=upper.value,
@@ -408,7 +397,7 @@ def _is_refused(architecture: DeepNetwork | Network) -> bool:
         return True
     if architecture.degree is not None:
         return False
-    return _counted(architecture, 0).value > MAX_BALL_RANK
+    return _counted(architecture).value > MAX_BALL_RANK
 
 
 def _counted_at_any_size(
@@ -426,7 +415,7 @@ def _counted_at_any_size(
     return min(found, key=itemgetter(0))
 
 
-def _inside(architecture: DeepNetwork | Network, seed: int, progress: Progress) -> dict[str, Any]:
+def _inside(architecture: DeepNetwork | Network) -> dict[str, Any]:
     """The largest lower bound by networks inside: one head in each layer, or a rank that takes seconds."""
     from agattn.geometry.dimension.smaller import smaller
 
@@ -436,12 +425,12 @@ def _inside(architecture: DeepNetwork | Network, seed: int, progress: Progress) 
         single = replace(network, heads=1)
         if theorem := by_theorem(single) or by_supports(single):
             found.append((theorem.dimension, single, theorem.id, theorem.checked, None))
-    progress("the rank of a smaller network inside")
+    log.info("the rank of a smaller network inside")
     most = MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE
     if inside := smaller(architecture, most):
         rows = jacobian_rows(inside, Bound(inside.parameters, "the parameters"))
         # The sizes of coefficients bound a chance of error, and a lower bound has none.
-        ranked = rank(replace(rows, size=lambda: 0.0), seed=seed, points=1)
+        ranked = rank(replace(rows, size=lambda: 0.0), points=1)
         found.append((ranked.lower_bound, inside, None, (), ranked.shape))
     if not found:
         return {}
@@ -481,22 +470,20 @@ def _known(architecture: Architecture, theorem: Theorem) -> Dimension:
     )
 
 
-def _by_rank(
-    architecture: Architecture, counted: Bound, seed: int, points: int, progress: Progress, memory: Memory
-) -> Dimension:
+def _by_rank(architecture: Architecture, counted: Bound, points: int, memory: Memory) -> Dimension:
     """The dimension by the rank of a Jacobian, and an upper bound that is looked for where it is not met."""
     rows = jacobian_rows(architecture, counted)
-    progress("the rank of the Jacobian")
-    found = rank(rows, seed=seed, points=1)
+    log.info("the rank of the Jacobian")
+    found = rank(rows, points=1)
     memory.check()
     lower = found.lower_bound
     if lower == 0 and _is_constant(architecture):
         bound = Bound(0, "the function is the same at all parameters")
     else:
-        bound = _least_bound(architecture, counted, lower, seed, None, progress)
+        bound = _least_bound(architecture, counted, lower, None)
     if lower < bound.value and architecture.degree is not None and points > 1:
-        progress("the rank at further points")
-        found = rank(replace(rows, upper_bound=bound.value, reason=bound.reason), seed=seed, points=points)
+        log.info("the rank at further points")
+        found = rank(replace(rows, upper_bound=bound.value, reason=bound.reason), points=points)
         lower = found.lower_bound
     return Dimension(
         architecture=architecture,
@@ -514,13 +501,13 @@ def _by_rank(
     )
 
 
-def _counted(architecture: Architecture, seed: int) -> Bound:
+def _counted(architecture: Architecture) -> Bound:
     """The upper bound that is tried first."""
     if network := architecture.as_network():
         return network_bound(network)
     from agattn.geometry.dimension import capacity
 
-    found = capacity.capacity_bound(architecture, seed)
+    found = capacity.capacity_bound(architecture)
     return min(found, _of_jet(architecture) or found, key=itemgetter(0))
 
 
@@ -549,50 +536,40 @@ def _is_constant(architecture: Architecture) -> bool:
     return False
 
 
-def _least_bound(
-    architecture: Architecture,
-    counted: Bound,
-    lower: int,
-    seed: int,
-    searched: int | None,
-    progress: Progress = lambda _: None,
-) -> Bound:
+def _least_bound(architecture: Architecture, counted: Bound, lower: int, searched: int | None) -> Bound:
     """The least of the upper bounds, which are taken one after the other until ``lower`` is met.
 
     Symmetries that are not known are searched for in at most so many parameters, or in as many as can be.
     """
-    search = partial(_by_all_symmetries, seed=seed, searched=searched, progress=progress)
+    search = partial(_by_all_symmetries, searched=searched)
     bound = counted
     if lower < bound.value:
-        bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
+        bound = min(symmetry_bound(architecture), counted, key=itemgetter(0))
     if lower < bound.value and (others := search(architecture)):
         bound = min(bound, others, key=itemgetter(0))
     if lower < bound.value and architecture.as_network() is None:
         from agattn.geometry.dimension import capacity
 
-        if layers := capacity.layers_bound(architecture, seed, search):
+        if layers := capacity.layers_bound(architecture, search):
             bound = min(bound, layers, key=itemgetter(0))
     return bound
 
 
-def upper_bound(architecture: Architecture, lower: int = 0, seed: int = 0) -> Bound:
+def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
     """A proved upper bound on the dimension of the neuromanifold, so on the rank of dφ at all weights.
 
     Args:
         architecture: any.
         lower: a proved lower bound; where it is met no better one is looked for.
-        seed: of all random choices.
 
     >>> from agattn.architectures import Network, Perceptron
     >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
     14
     """
-    return _least_bound(architecture, _counted(architecture, seed), lower, seed, MAX_SEARCHED)
+    return _least_bound(architecture, _counted(architecture), lower, MAX_SEARCHED)
 
 
-def _by_all_symmetries(
-    architecture: Architecture, seed: int, searched: int | None, progress: Progress
-) -> Bound | None:
+def _by_all_symmetries(architecture: Architecture, searched: int | None) -> Bound | None:
     """The bound by all linear symmetries, if they can be searched for."""
     if isinstance(architecture, Jet):
         searched = MAX_SEARCHED_IN_JETS
@@ -601,8 +578,8 @@ def _by_all_symmetries(
     with suppress(TooLargeError):
         from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-        progress("all linear symmetries")
-        orbits = linear_symmetries(architecture, seed=seed, progress=progress).orbit_dimension
+        log.info("all linear symmetries")
+        orbits = linear_symmetries(architecture, force=False).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
         )

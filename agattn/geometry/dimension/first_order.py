@@ -35,7 +35,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array, EvaluationEnded, RingArithmetic
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import Evaluated
+from agattn.architectures.contractions import Evaluated
 
 # A polynomial by monomials, which are the numbers of their symbols in order. FLINT's have an exponent for
 # every symbol, of which there are hundreds here, and few in each term.

@@ -31,8 +31,7 @@ Q_1[1,·] → K_1[2,·], Q_1[2,·] → −K_1[1,·]
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import lcm, log2
 from typing import Any
@@ -65,9 +64,9 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key, printed_as
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -96,7 +95,6 @@ _ENTRIES = Written(
 )
 
 
-@dataclass(frozen=True, repr=False)
 class Generator(Result):
     """An n × n matrix B with dφ(θ)·Bθ = 0 for all θ.
 
@@ -115,8 +113,6 @@ class Generator(Result):
         return self.moves
 
 
-@printed_as("Family")
-@dataclass(frozen=True, repr=False)
 class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
@@ -124,7 +120,6 @@ class SymmetryFamily(Result):
     arrays: Key[tuple[str, ...], "The parts of the parameters that the symmetry moves."]
     generators: tuple[Generator, ...]
 
-    @property
     @key
     def dimension(self) -> Count:
         """The number of its generators that are independent of those of the symmetries before it."""
@@ -135,7 +130,6 @@ class SymmetryFamily(Result):
         return f"{self.name}: dimension {self.dimension}"
 
 
-@dataclass(frozen=True, repr=False)
 class LinearSymmetries(Result, name="symmetries"):
     """The Lie algebra of all linear symmetries of a parametrization.
 
@@ -158,19 +152,16 @@ class LinearSymmetries(Result, name="symmetries"):
         Meta(ge=0, le=1),
     ]
 
-    @property
     @key
     def parameters(self) -> Count:
         """The number of parameters n: B is an n × n matrix."""
         return self.architecture.parameters
 
-    @property
     @key
     def generators(self) -> tuple[Generator, ...]:
         """A basis of the Lie algebra."""
         return tuple(itertools.chain.from_iterable(family.generators for family in self.families))
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of the Lie algebra: the number of generators."""
@@ -181,25 +172,21 @@ class LinearSymmetries(Result, name="symmetries"):
         """Dimensions of ideals, and the type; ``None`` beyond :data:`MAX_BRACKETS` generators."""
         return structure([g.matrix for g in self.generators]) if self.dimension <= MAX_BRACKETS else None
 
-    @property
     @key
     def type(self) -> str | None:
         """The simple parts and the center of the Lie algebra; null where it is too large to tell."""
         return None if self.structure is None else str(self.structure)
 
-    @property
     @key
     def center(self) -> Count | None:
         """The dimension of the center."""
         return None if self.structure is None else self.structure.center
 
-    @property
     @key
     def derived(self) -> Count | None:
         """The dimension of the span of all brackets."""
         return None if self.structure is None else self.structure.derived
 
-    @property
     @key
     def radical(self) -> Count | None:
         """The dimension of the largest solvable ideal."""
@@ -210,7 +197,6 @@ class LinearSymmetries(Result, name="symmetries"):
         """Those that belong to no known symmetry."""
         return tuple(g for g in self.generators if g.family == NEW)
 
-    @property
     @key
     def evidence(self) -> Evidence:
         """How the result is known: `proved` if every generator is, and that there are no more."""
@@ -249,21 +235,14 @@ class LinearSymmetries(Result, name="symmetries"):
 NEW = "new"
 
 
-def linear_symmetries(
-    architecture: Architecture,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
-) -> LinearSymmetries:
+@takes("seed", "force", "progress")
+def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
     Args:
         architecture: a lightning layer or network, or anything polynomial with the members of
             :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
-        force: attempt architectures beyond the limits on sizes too.
-        progress: called with what is done next.
 
     Raises:
         InputError: if it is no architecture, or no polynomial.
@@ -295,19 +274,19 @@ def linear_symmetries(
         (t, MAX_TOKENS, "tokens"),
         (architecture.degree, MAX_DEGREE, "as its degree"),
     ):
-        if size > limit and not force:
+        if size > limit and not limits().force:
             raise TooLargeError(
                 f"{architecture.name[:80]} has {size} {what}; linear symmetries are found for at most"
                 f" {limit}. {argument('force', True)} tries anyway"
             )
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = next(random_primes(int(generator.integers(2**31))))
-    solved = _Systems(architecture, p, generator, n * n if force else MAX_UNKNOWNS)
-    progress(f"solving {solved.count} linear systems")
+    solved = _Systems(architecture, p, generator, n * n if limits().force else MAX_UNKNOWNS)
+    log.info(f"solving {solved.count} linear systems")
     lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
     found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
-    families = _families(architecture, found, points, progress)
+    families = _families(architecture, found, points)
     generators = [g for family in families for g in family.generators]
     basis = [g.matrix for g in generators]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
@@ -496,7 +475,6 @@ def _families(
     architecture: Architecture,
     found: Sequence[Sparse],
     points: Sequence[_Point],
-    progress: Callable[[str], None],
 ) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
     known = symmetry_matrices(architecture)
@@ -513,8 +491,7 @@ def _families(
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
         generators, name = [], NEW if symmetry is None else symmetry.name
-        for B in basis:
-            progress(f"proving {name}")
+        for B in steps(basis, len(basis), lambda _: f"proving {name}"):  # noqa: B023, named at once
             proved = leaves_unchanged(architecture, B)
             known_by = Evidence.PROVED if proved else Evidence.MODULAR
             generators.append(Generator(B, shown.text(B), known_by, name))

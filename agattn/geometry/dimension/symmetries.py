@@ -27,6 +27,7 @@ from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_pr
 from agattn.architectures import Acted, Architecture, Network, Symmetry, draw_parameters
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
+from agattn.limits import limits
 
 Parameters = Mapping[str, Residues]
 
@@ -80,9 +81,9 @@ def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
     return architecture.symmetries
 
 
-def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
+def symmetry_bound(architecture: Architecture) -> Bound:
     """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     groups = known_groups(architecture) if isinstance(architecture, Network) else None

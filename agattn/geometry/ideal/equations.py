@@ -49,7 +49,7 @@ from agattn.geometry.ideal.torus_weights import (
     torus_weight,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
-from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, tensor_product
+from agattn.sheet.data import Cell, Math, Table, Wide, tensor_product
 from agattn.sheet.result import Key, Meta, Named, Positive, Result, Written, key
 
 #: The nonzero coordinates of a point, by their indices.
@@ -194,14 +194,11 @@ _MOST_TERMS = 12
 HIGHEST_WEIGHT = (
     "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1."
 )
-PARTITIONS = Written(
-    Annotated[list[list[Positive]], Meta(min_length=2, max_length=3)],
-    lambda shapes: [list(part) for part in shapes],
-)
+PARTITIONS = Written(Annotated[list[list[Positive]], Meta(min_length=2, max_length=3)])
 #: How equations are written.
-EQUATIONS = Written(list[str], lambda equations: list(map(str, equations)))
+EQUATIONS = Written(list[str])
 #: How evidence is written that is always ``proved``.
-PROVED = Written(Literal["proved"], str)
+PROVED = Written(Literal["proved"])
 
 
 def equation_cell(equation: Equation) -> Cell:
@@ -216,7 +213,6 @@ def shortened(equation: Equation) -> str:
     return text if len(text) <= 1000 else f"{text[:1000]} ..."
 
 
-@dataclass(frozen=True, repr=False)
 class EquationModule(Result):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
@@ -228,23 +224,20 @@ class EquationModule(Result):
 
     shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     sizes: tuple[int, ...]
-    highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str, str)]
+    highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str)]
     name: Key[str, "What the equation says, if the equation has a name; else empty."] = ""
     family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."] = ""
 
-    @property
     @key
     def degree(self) -> Positive:
         """The degree of the equations."""
         return self.highest.degree
 
-    @property
     @key
     def dimension(self) -> Positive:
         """The dimension of the module that the equation generates."""
         return module_dimension(self.shapes, self.sizes)
 
-    @property
     @key(PROVED)
     def evidence(self) -> Evidence:
         """Always `proved`: the equation was expanded on the parametrization."""
@@ -258,10 +251,6 @@ class EquationModule(Result):
         """The module as a row of a table of modules."""
         weight, equation = Math(tensor_product(self.shapes)), equation_cell(self.highest)
         return (weight, self.degree, self.dimension, self.name, equation)
-
-    def sheet(self) -> Sheet:
-        """The module and its highest weight vector."""
-        return Sheet(self.summary(), (modules_table("A module of equations", [self]),))
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.

@@ -15,17 +15,17 @@ characters, and these the multiplicities of all modules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import comb
 from typing import Any, NamedTuple
 
-from agattn.algebra.memory import Memory
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.implicitization import Generators, Implicitization
 from agattn.geometry.ideal.weight_spaces import Multiplicities, Spaces, ring_of_layer
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.limits import limits, log
 
 #: The largest number of monomials of one degree, unless forced.
 MOST_MONOMIALS = 20_000_000
@@ -63,14 +63,7 @@ def one_token_image(layer: SingleLayer, last: int) -> InvariantImage:
 
 
 def modules_of_image(
-    layer: SingleLayer,
-    image: InvariantImage,
-    last: int,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    memory: Memory | None = None,
-    step: Callable[[str], object] = lambda _: None,
+    layer: SingleLayer, image: InvariantImage, last: int
 ) -> Iterator[tuple[int, dict[Any, Multiplicities], Evidence]]:
     """The modules in the coordinates of a layer of degrees 1, ..., ``last``, and how they are known.
 
@@ -78,27 +71,27 @@ def modules_of_image(
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
         ArithmeticError: if a prime was unlucky; another seed helps.
     """
-    check_size(len(image.names), last, force)
+    check_size(len(image.names), last)
     # The coordinates are an irreducible module: no linear form vanishes.
     yield 1, {shape: Multiplicities(1, 1, 0) for shape in ring_of_layer(layer, 1)}, Evidence.PROVED
-    found = Implicitization(image.source, seed, force, memory or Memory(force=force, step=step))
+    found = Implicitization(image.source)
     keys = dict(zip(image.names, map(int, found.keys), strict=True))
     spaces, generators = Spaces(layer.gl_degrees, image.sizes, keys), Generators(found)
     for piece in found.pieces(last):
-        step(f"degree {piece.degree}: {piece.minimal_generators} new equations")
+        log.info(f"degree {piece.degree}: {piece.minimal_generators} new equations")
         for block in piece.blocks:
             generators.add(piece.degree, block)
         evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
         yield piece.degree, spaces.modules(layer, piece), evidence
 
 
-def check_size(coordinates: int, max_degree: int, force: bool) -> None:
+def check_size(coordinates: int, max_degree: int) -> None:
     """Refuse a degree with too many monomials, unless forced.
 
     Raises:
         TooLargeError: above :data:`MOST_MONOMIALS`.
     """
-    if not force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
+    if not limits().force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
         raise TooLargeError(
             f"degree {max_degree} in {coordinates} coordinates has {size} monomials; the limit is "
             f"{MOST_MONOMIALS}. Lower {argument('max_degree')}, or use {argument('force', True)}"

@@ -16,14 +16,13 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat, zip_longest
 from math import comb
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import flint
 
@@ -60,11 +59,20 @@ from agattn.geometry.ideal.weight_spaces import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
-from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from agattn.sheet.result import (
+    PROVED_OR_MODULAR,
+    Count,
+    Described,
+    Key,
+    Named,
+    Positive,
+    Result,
+    Written,
+    field,
+    key,
+)
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -93,10 +101,8 @@ _MOST_MODULES = 20
 Way = Literal["modules", "weight spaces", "multidegrees", "hypersurface", "whole space"]
 
 #: How evidence is written that is no floating point.
-EXACT = Written(Literal["proved", "modular"], str)
 
 
-@dataclass(frozen=True, repr=False)
 class Isotypic(Result):
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
@@ -109,7 +115,6 @@ class Isotypic(Result):
     coordinate_ring: Key[Count, "The multiplicity of the module in the coordinate ring."]
     minimal_generators: Key[Count, "The multiplicity of the module among the minimal generators."]
 
-    @property
     @key
     def ideal(self) -> Count:
         """The multiplicity of the module in the ideal."""
@@ -120,7 +125,6 @@ class Isotypic(Result):
         return module_name(self.shapes)
 
 
-@dataclass(frozen=True, repr=False)
 class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
@@ -132,7 +136,7 @@ class DegreePiece(Result):
     ideal_dimension: Key[Count, "The number of independent equations of degree n."]
     hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
     minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-    evidence: Key[Evidence, "How the result is known.", EXACT]
+    evidence: Key[Evidence, "How the result is known.", PROVED_OR_MODULAR]
     modules: Key[
         tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
     ] = None
@@ -183,7 +187,7 @@ def counted_pieces(
     )
 
 
-class IdealByDegree(Result):
+class IdealByDegree(Described):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
     Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
@@ -196,7 +200,6 @@ class IdealByDegree(Result):
     characteristic: int
     affine: bool = False
 
-    @property
     @key
     def complete_by(self) -> Literal["elimination", "hypersurface", "whole space"] | None:
         """How it is known that there are no further generators; null where it is not known."""
@@ -324,8 +327,7 @@ class IdealByDegree(Result):
         return f"Ideal of {self.name}{known}: {', '.join(counts) or 'no equations'}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Ideal(IdealByDegree, name="ideal"):
+class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -345,7 +347,7 @@ class Ideal(IdealByDegree, name="ideal"):
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
     degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0
@@ -388,7 +390,6 @@ class Ideal(IdealByDegree, name="ideal"):
         """The name of the layer."""
         return self.layer.name
 
-    @property
     @key
     def architecture(self) -> Studied:
         """The layer, or the network of one layer that was given."""
@@ -426,13 +427,11 @@ class Ideal(IdealByDegree, name="ideal"):
                 found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
-    @property
     @key
     def ambient(self) -> Positive:
         """N, the number of coordinates."""
         return self.layer.ambient_dimension
 
-    @property
     @key(name="generators")
     def modules_found(self) -> tuple[EquationModule, ...] | None:
         """Highest weight vectors that generate; null if not asked for."""
@@ -492,10 +491,8 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
     return proved_rank(rational_matrix(rows, len(columns)))
 
 
-def compute_ideal(
-    architecture: Architecture, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False,
-    memory: Memory | None = None,
-) -> Ideal:  # fmt: skip
+@takes("seed", "force")
+def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int = 1) -> Ideal:
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     For t ≥ 2 each degree is found from Specht modules or from weight spaces, whichever is estimated to be
@@ -506,8 +503,6 @@ def compute_ideal(
         max_degree: the last degree.
         workers: the number of processes that share the modules (t ≥ 2).
         seed: of random points, on which numbers for t = 1 depend, and how fast others are found.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
 
     Raises:
         InputError: if ``max_degree`` or ``workers`` is not a positive whole number, or the architecture is no
@@ -518,23 +513,20 @@ def compute_ideal(
     if (layer := as_layer(architecture)) is None:
         raise InputError(f"{architecture} is no layer of one lightning head")
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
-    memory = memory or Memory(force=force)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     given = None if architecture is layer else architecture
     if layer.has_orbits:
-        pieces = tuple(_pieces(layer, max_degree, degree, workers, seed, force, memory))
+        pieces = tuple(_pieces(layer, max_degree, degree, workers))
     else:
-        if not force:
+        if not limits().force:
             _check_size_one_token(layer, max_degree)
-        pieces = tuple(_pieces_one_token(layer, max_degree, seed, force, memory))
+        pieces = tuple(_pieces_one_token(layer, max_degree))
     return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
-def _pieces(
-    layer: SingleLayer, last: int, degree: int | None, workers: int, seed: int, force: bool, memory: Memory
-) -> Iterator[DegreePiece]:
+def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> Iterator[DegreePiece]:
     """The degrees of a layer with t ≥ 2."""
-    if last > MOST_DEGREES and not force:
+    if last > MOST_DEGREES and not limits().force:
         raise TooLargeError(
             f"the last degree is {last}; the limit is {MOST_DEGREES}. Lower {argument('max_degree')}"
         )
@@ -542,12 +534,12 @@ def _pieces(
     # The one equation of a hypersurface has the degree of it.
     needed = min(last, degree) if hypersurface and degree else last
     found: list[DegreePiece] = []
-    way = _cheaper_way(layer, needed, force)
+    memory, way = Memory(), _cheaper_way(layer, needed)
     if way == "modules":
         memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
         every = _by_modules(layer, needed, workers)
     else:
-        every = WeightSpaces(layer, seed, force, memory).degrees(needed)
+        every = WeightSpaces(layer).degrees(needed)
     for n, multiplicities in enumerate(every, 1):
         found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
     memory.check()
@@ -556,7 +548,7 @@ def _pieces(
     yield from found
 
 
-def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules", "weight spaces"]:
+def _cheaper_way(layer: SingleLayer, last: int) -> Literal["modules", "weight spaces"]:
     """What is estimated to be faster, of what is within the limits.
 
     Raises:
@@ -564,7 +556,7 @@ def _cheaper_way(layer: SingleLayer, last: int, force: bool) -> Literal["modules
     """
     sizes = ((n, k) for n in range(1, last + 1) for n, k in ((n, layer.d_out), (2 * n, layer.d)))
     largest = max(specht_dimension(nu) for n, k in sizes for nu in partitions(n, min(k, n)))
-    fits = force or largest <= LARGEST_SPECHT_MODULE
+    fits = limits().force or largest <= LARGEST_SPECHT_MODULE
     if fits and last <= _SMALL_DEGREE:
         return "modules"
     seconds = seconds_by_weights(layer, last)
@@ -585,17 +577,14 @@ _SMALL_DEGREE = 4
 
 def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Shape, Multiplicities]]:
     """The modules of each degree, one at a time."""
-    processes: AbstractContextManager[Executor | None] = nullcontext()
+    mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
     if workers > 1:
-        from concurrent.futures import ProcessPoolExecutor
+        from agattn.workers import processes
 
-        from agattn.workers import end_with_parent
-
-        processes = ProcessPoolExecutor(workers, initializer=end_with_parent)
-    with processes as pool:
+        mapping = processes(workers)
+    with mapping as run:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]
-            run = partial(pool.map, chunksize=4) if pool else map
             yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
 
 
@@ -604,9 +593,7 @@ def _component(shape: Shape, alpha: int) -> Multiplicities:
     return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
 
 
-def _pieces_one_token(
-    layer: SingleLayer, last: int, seed: int, force: bool, memory: Memory
-) -> Iterator[DegreePiece]:
+def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
     """The degrees of a layer with t = 1."""
     if layer.expected_dimension == layer.ambient_dimension:
         for n in range(1, last + 1):
@@ -614,7 +601,7 @@ def _pieces_one_token(
             yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
         return
     image = one_token_image(layer, last)
-    for n, found, evidence in modules_of_image(layer, image, last, seed=seed, force=force, memory=memory):
+    for n, found, evidence in modules_of_image(layer, image, last):
         yield piece_of_modules(layer, n, found, evidence, "weight spaces")
 
 

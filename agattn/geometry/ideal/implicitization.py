@@ -63,6 +63,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.limits import limits
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
@@ -153,23 +154,18 @@ class Implicitization:
 
     Args:
         source: the coordinates as polynomials in parameters.
-        seed: of the random points and primes.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
 
     Attributes:
         prime: modulo which is computed.
         keys: fingerprints of the multidegrees of the coordinates, which add up modulo 2⁶⁴.
     """
 
-    def __init__(
-        self, source: CoefficientMap, seed: int = 0, force: bool = False, memory: Memory | None = None
-    ) -> None:
-        self.map, self.force = MapArrays(source, seed), force
-        self._memory, self._held, self._orbits_held = memory or Memory(force=force), 0, 0
+    def __init__(self, source: CoefficientMap) -> None:
+        self.map = MapArrays(source)
+        self._memory, self._held, self._orbits_held = Memory(), 0, 0
         self.prime = self._new_prime()
         self._points: dict[int, IntArray] = {}
-        hashing = np.random.default_rng(seed + 1)
+        hashing = np.random.default_rng(limits().seed + 1)
         degrees = self.map.degrees
         # Sums of these stand for multidegrees; two that met would be computed together, which is as right.
         self.keys = _fingerprints(degrees, hashing)
@@ -354,7 +350,7 @@ class Implicitization:
             pairs = np.stack([group.astype(np.uint64), self._sum(leads, rows)])
             different = np.bincount(np.unique(pairs, axis=1)[0].astype(np.int64), minlength=len(sizes))
             open_ &= different < sizes
-        if sizes.max(initial=0) > MOST_CANDIDATES and not self.force:
+        if sizes.max(initial=0) > MOST_CANDIDATES and not limits().force:
             raise TooLargeError(
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
                 f"{MOST_CANDIDATES}. Lower {argument('max_degree')}, or use {argument('force', True)}"

@@ -70,7 +70,8 @@ from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.named_families import NamedFamily, named_families, second_derivatives
 from agattn.geometry.ideal.torus_weights import TorusWeight, smallest_layer
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.sheet.result import UNSET, Count, Key, Named, Positive, Result, UnsetType
+from agattn.limits import takes
+from agattn.sheet.result import UNSET, Count, Described, Key, Named, Positive, Result, UnsetType
 
 #: The families are written out up to this width.
 LARGEST_WIDTH = 4
@@ -166,7 +167,6 @@ def spanned(family: EquationFamily, module: EquationModule, layer: SingleLayer, 
     return total
 
 
-@dataclass(frozen=True, repr=False)
 class LieFlattening(Result):
     """The images of a cubic form in d variables under sl(d) as a matrix, and its largest rank on M̄, t = 1."""
 
@@ -201,7 +201,6 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
     return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
-@dataclass(frozen=True, repr=False)
 class SpannedModule(Result):
     """A module of minimal generators, and how much of it a family spans."""
 
@@ -211,7 +210,6 @@ class SpannedModule(Result):
     spanned: Key[Count, "How many of its equations lie in the span, modulo equations of lower degree."]
 
 
-@dataclass(frozen=True, repr=False)
 class SpannedByFamily(Result):
     """What a family of named invariants spans."""
 
@@ -231,7 +229,7 @@ class SpannedByFamily(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class FamilyComparison(Result):
+class FamilyComparison(Described):
     """Which modules of minimal generators each family spans, and all families together.
 
     Attributes:
@@ -310,10 +308,10 @@ def last_degree(layer: SingleLayer, max_degree: int) -> int:
     return 8 if layer.d < 4 else max_degree
 
 
+@takes("seed", "force")
 def invariants(
-    layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None, workers: int = 1, seed: int = 0,
-    force: bool = False,
-) -> FamilyComparison:  # fmt: skip
+    layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None, workers: int = 1
+) -> FamilyComparison:
     """How much of the ideal of a layer each named family of equations spans.
 
     For d' = 1 these are the families named in the literature, and for t ≥ 2 also the families that one
@@ -324,7 +322,6 @@ def invariants(
         max_degree: the last degree of the equations that the invariants are compared with.
         coefficients: N exact compact coefficients y: each family then tells whether it vanishes at y.
         workers, seed: of the ideal, as for :func:`agattn.ideal`.
-        force: go beyond the limits on sizes.
 
     Raises:
         InputError: for a network, for t = 1 if d' is not 1, or if the coefficients are not exact or not N.
@@ -345,7 +342,7 @@ def invariants(
       modules to degree 4 in no family: none
     """
     one = one_layer(layer, "named invariants", "its equations are ag.ideal(network)")
-    ideal = compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
+    ideal = compute_ideal(one, max_degree, workers=workers)
     return compare(ideal, last_degree(one, ideal.max_degree), coefficients)
 
 

@@ -15,11 +15,9 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
 
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.calls import positive_integer
@@ -27,7 +25,6 @@ from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
-    EXACT,
     DegreePiece,
     IdealByDegree,
     Way,
@@ -38,8 +35,9 @@ from agattn.geometry.ideal.ideal import (
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Result, Written, key
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
@@ -51,8 +49,7 @@ MOST_COORDINATES = 40
 Moves = dict[Coordinate, tuple[Coordinate, int]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MultidegreeEquations(Result):
+class MultidegreeEquations(Result, eq=False):
     """Minimal generators of one multidegree, and of all those to which permutations of the model take it.
 
     Iterating over it gives all of them. The last entry of the multidegree is the degree. Where the evidence
@@ -71,9 +68,8 @@ class MultidegreeEquations(Result):
         EQUATIONS,
     ]
     images: tuple[Moves, ...]
-    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
+    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", PROVED_OR_MODULAR]
 
-    @property
     @key
     def dimension(self) -> Positive:
         """The number of equations, in all multidegrees that permutations give."""
@@ -101,17 +97,12 @@ class MultidegreeEquations(Result):
         equation = equation_cell(self.highest)
         return (f"({weight})", self.degree, self.dimension, self.evidence.value, equation)
 
-    def sheet(self) -> Sheet:
-        """The multidegree and its first equation."""
-        return Sheet(self.summary(), (_multidegrees("Equations of a multidegree", [self]),))
-
 
 def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table:
     headings = ("multidegree", "degree", "dimension", "evidence", "equation")
     return Table(caption, headings, tuple(group.row() for group in groups))
 
 
-@dataclass(frozen=True, repr=False)
 class NamedCoordinate(Result):
     """A coordinate of the ambient space of a model."""
 
@@ -126,8 +117,7 @@ class NamedCoordinate(Result):
         return f"{self.name}: {self.meaning}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ModelIdeal(IdealByDegree, name="ideal"):
+class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of the closure of the neuromanifold of any model, up to a degree.
 
     The coordinates y_k are those of the :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`.
@@ -148,7 +138,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
-    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
+    method: Key[str, "Who computed the table.", Written(Method)] = "native"
     whole: Key[
         tuple[Equation, ...] | None,
         "Minimal generators of the whole ideal, from an engine; null natively.",
@@ -199,19 +189,16 @@ class ModelIdeal(IdealByDegree, name="ideal"):
         }
         return ({(0,): "1"} if self.affine else {}) | names
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture whose map was taken."""
         return self.source.architecture
 
-    @property
     @key
     def ambient(self) -> Positive:
         """The number of coordinates, without y_0."""
         return len(self.source.coordinates)
 
-    @property
     @key(name="coordinates")
     def named_coordinates(self) -> tuple[NamedCoordinate, ...]:
         """What each coordinate is."""
@@ -219,7 +206,6 @@ class ModelIdeal(IdealByDegree, name="ideal"):
             NamedCoordinate(f"y_{k}", meaning, self.multidegrees[k,]) for (k,), meaning in self.legend.items()
         )
 
-    @property
     @key(name="generators")
     def groups_found(self) -> tuple[MultidegreeEquations, ...] | None:
         """Minimal generators, by multidegree; null from an engine."""
@@ -267,15 +253,9 @@ class ModelIdeal(IdealByDegree, name="ideal"):
             yield "\n".join([first, *(f"  {shortened(equation)}" for equation in group.basis)])
 
 
+@takes("seed", "force")
 def compute_model_ideal(
-    source: CoefficientMap,
-    max_degree: int,
-    *,
-    dimension: int | None = None,
-    seed: int = 0,
-    force: bool = False,
-    memory: Memory | None = None,
-    step: Callable[[str], object] = lambda _: None,
+    source: CoefficientMap, max_degree: int, *, dimension: int | None = None
 ) -> ModelIdeal:
     """The ideal of the image of any polynomial map up to a degree, proved where it says so.
 
@@ -287,25 +267,21 @@ def compute_model_ideal(
         source: the map.
         max_degree: the last degree.
         dimension: of the neuromanifold, where it is proved already.
-        seed: of the random points and primes.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
-        step: told what is being done.
 
     Raises:
         InputError: if ``max_degree`` is not a positive whole number.
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     max_degree = positive_integer("max_degree", max_degree)
-    image = Implicitization(source, seed, force, memory or Memory(force=force, step=step))
+    image = Implicitization(source)
     labels, N = image.map.labels, image.map.coordinates
-    check_size(N, max_degree, force)
+    check_size(N, max_degree)
     everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
     multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED, way="multidegrees")]
     generators, computed = Generators(image), image.pieces(max_degree)
     if (at_least := dimension) is None:
-        step("dimension")
+        log.info("dimension")
         at_least = image.dimension_at_least
     for n in range(2, max_degree + 1):
         way: Way | None = known_whole(pieces, at_least, image.map.affine)
@@ -313,7 +289,7 @@ def compute_model_ideal(
             function, new, evidence = principal_function(pieces, n), 0, Evidence.PROVED
         else:
             way, piece = "multidegrees", next(computed)
-            step(f"degree {n}: {piece.minimal_generators} new equations")
+            log.info(f"degree {n}: {piece.minimal_generators} new equations")
             found += _groups(image, generators, piece, everywhere)
             function, new = piece.hilbert_function, piece.minimal_generators
             evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR

@@ -39,6 +39,7 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
+from agattn.limits import limits
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -63,9 +64,9 @@ class MapArrays:
         architecture: whose parameters these are.
     """
 
-    def __init__(self, source: CoefficientMap, seed: int = 0) -> None:
+    def __init__(self, source: CoefficientMap) -> None:
         self.architecture = source.architecture
-        self.random = np.random.default_rng(seed)
+        self.random = np.random.default_rng(limits().seed)
         self._parameters = len(source.ring)
         self.polynomials = [f for f in source.polynomials if f]
         self._collect()

@@ -67,10 +67,10 @@ from agattn.algebra.characters import (
     specht_dimension,
     symmetric_character,
 )
-from agattn.algebra.memory import Memory
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError, argument
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.limits import limits
 
 if TYPE_CHECKING:
     from agattn.architectures import PolynomialMap
@@ -92,17 +92,11 @@ class WeightSpaces:
     """The multiplicities of all modules of one layer with t ≥ 2, one degree after the other.
 
     Args:
-        layer: the layer.
-        seed: of the random points and primes, on which no result depends.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
+        layer: the layer. No result depends on the seed.
     """
 
-    def __init__(
-        self, layer: SingleLayer, seed: int = 0, force: bool = False, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, layer: SingleLayer) -> None:
         self.layer = layer
-        self._seed, self._force, self._memory = seed, force, memory or Memory(force=force)
 
     def degrees(self, last: int) -> Iterator[dict[Shape, Multiplicities]]:
         """The modules of the polynomial ring in degrees 1, ..., ``last``, highest weights first.
@@ -122,7 +116,7 @@ class WeightSpaces:
             for i, k in combinations_with_replacement(range(layer.d), 2)
         ]
         source = coefficient_map(_parametrization(layer, outputs, columns, y))
-        image = Implicitization(source, self._seed, self._force, self._memory)
+        image = Implicitization(source)
         spaces = Spaces(
             layer.gl_degrees, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True))
         )
@@ -158,7 +152,7 @@ class WeightSpaces:
 
     def _prove(self, shape: Shape, found: Multiplicities) -> None:
         """Compute a module of minimal generators over ℚ."""
-        if not self._force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
+        if not limits().force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
             raise TooLargeError(
                 f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
                 f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "

@@ -55,7 +55,7 @@ from agattn.geometry.identifiability.network_fibers import (
     network_fiber,
     weights_of,
 )
-from agattn.patience import Progress
+from agattn.limits import limits, steps
 
 _UNDECIDED = "ranks do not decide at these weights"
 
@@ -142,11 +142,11 @@ class StudyAt:
         point: the weights modulo a prime, with the kernel of the differential.
     """
 
-    def __init__(self, study: GeneralStudy, at: ExactWeights, seed: int) -> None:
+    def __init__(self, study: GeneralStudy, at: ExactWeights) -> None:
         self.study, self.at, architecture = study, at, study.architecture
         network = architecture.as_network() or architecture
-        self.fiber: NetworkFiber = network_fiber(network, self.at, seed)
-        generator = np.random.default_rng([seed, 2])
+        self.fiber: NetworkFiber = network_fiber(network, self.at)
+        generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
         self.point: KernelPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
         parts = [one for one in self.fiber.components if one.through]
@@ -241,12 +241,7 @@ class StudyAt:
 
 
 def identifiability_at(
-    architecture: Architecture,
-    asked: Sequence[tuple[WeightFunction, bool]],
-    given: Mapping[str, Any],
-    seed: int,
-    force: bool,
-    progress: Progress,
+    architecture: Architecture, asked: Sequence[tuple[WeightFunction, bool]], given: Mapping[str, Any]
 ) -> Identifiability:
     """The table of :func:`agattn.identifiability` at given weights.
 
@@ -254,20 +249,18 @@ def identifiability_at(
         architecture: a polynomial one.
         asked: functions of the arrays, each with whether it is an array.
         given: weights, which are taken as the exact numbers that are written.
-        seed, force, progress: as there.
 
     Raises:
         InputError: if the weights are not those of the architecture.
         TooLargeError: if the architecture is too large.
     """
     at = exact_weights(architecture, given)
-    study = StudyAt(GeneralStudy(architecture, seed, force, progress), at, seed)
+    study = StudyAt(GeneralStudy(architecture), at)
     rows: list[Determined] = []
-    for f, is_array in asked:
-        progress(f.text)
+    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
         answer = study.movement(f)
         rows.append(row(study.study, f, answer, is_array, study.whole or ""))
     found = table(study.study, rows, (), at_weights=True)
     fiber = study.fiber
     exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
-    return replace(found, fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)
+    return found.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)

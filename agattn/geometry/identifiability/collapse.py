@@ -37,6 +37,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
+from agattn.limits import limits
 
 #: What is said wherever a theorem about softmax networks is cited and not checked.
 PREPRINT = "a preprint of 2026 (Konda) claims a proof"
@@ -93,9 +94,7 @@ def first_collapsed(M: Sequence[Array], t: int) -> int:
     return next(collapsed, len(M) + 1)
 
 
-def seen_at_random_weights(
-    network: DeepNetwork, collapsed: int | None = None, seed: int = 0, score: str = ""
-) -> Seen:
+def seen_at_random_weights(network: DeepNetwork, collapsed: int | None = None, score: str = "") -> Seen:
     """What the jet of :func:`least_order` sees at random (M, L), with one layer that collapses, or none.
 
     The M_i have the ranks that they have for general weights of the network. The score of the layer is
@@ -107,17 +106,17 @@ def seen_at_random_weights(
     >>> seen_at_random_weights(softmax, 1)
     Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
     """
-    return _seen(network, [_Point.draw(network, collapsed, seed, score)])[0]
+    return _seen(network, [_Point.draw(network, collapsed, score)])[0]
 
 
-def seen_behind_each(network: DeepNetwork, seed: int = 0) -> tuple[Seen, ...]:
+def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
     """The same where layer 1 collapses, where layer 2 does, ...: the jet is evaluated at all points at once.
 
     >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
     >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
     [(1, 8), (2, 12)]
     """
-    return _seen(network, [_Point.draw(network, s, seed) for s in range(1, network.depth + 1)])
+    return _seen(network, [_Point.draw(network, s) for s in range(1, network.depth + 1)])
 
 
 class _Point(NamedTuple):
@@ -131,9 +130,9 @@ class _Point(NamedTuple):
     cotangents: Residues
 
     @classmethod
-    def draw(cls, network: DeepNetwork, collapsed: int | None, seed: int, score: str = "") -> _Point:
+    def draw(cls, network: DeepNetwork, collapsed: int | None, score: str = "") -> _Point:
         """The same prime for the same seed."""
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(limits().seed)
         p = random_prime(generator)
         d, d_out, l = network.dims[0], network.dims[-1], network.depth
         ranks, narrow = virtual_ranks(network), min(network.dims)
@@ -183,7 +182,7 @@ def _seen(network: DeepNetwork, points: Sequence[_Point]) -> tuple[Seen, ...]:
     return tuple(found)
 
 
-def sensitivities(network: DeepNetwork, weights: Mapping[str, Array], seed: int = 0) -> list[float] | None:
+def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[float] | None:
     """How much the function sees of the scores of each layer at floating-point weights.
 
     Returns:
@@ -207,7 +206,7 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array], seed: int 
     M, L = virtual_weights(A, V, FloatArithmetic())
     theta = {name: np.eye(network.dims[0])[None] for name in wide.shapes}
     theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
     cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
     J = jacobian(wide, theta, X, FloatArithmetic(), cotangents)

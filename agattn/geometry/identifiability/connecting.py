@@ -21,7 +21,6 @@ neurons 2, 1 with factors 1, −1 (W_1_1, W_1_2)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -31,13 +30,11 @@ from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Symmetry
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.gauge import change_of_basis, inverse
-from agattn.sheet.result import Key, Positive, Result, printed_as
+from agattn.sheet.result import Key, Positive, Result
 
 Arrays = dict[str, Array]
 
 
-@printed_as("Step")
-@dataclass(frozen=True, repr=False)
 class SymmetryStep(Result):
     """One symmetry of a product."""
 

@@ -9,7 +9,6 @@ K: not determined, 4 of 6 entries are free (proved)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
@@ -51,7 +50,6 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, repr=False)
 class Determined(Result):
     """Whether the function of a model determines one array, or one function of the arrays."""
 
@@ -126,19 +124,13 @@ class Determined(Result):
         )
         return self.name, self.entries, free, str(self.status), up_to, evidence, self.reason
 
-    def sheet(self) -> Sheet:
-        """The row alone."""
-        return Sheet(self.summary(), (Table("What the function determines", _HEADINGS, (self.cells(),)),))
 
-
-@dataclass(frozen=True, repr=False)
 class DeterminedFunction(Determined):
     """Whether the function of a model determines a product, a sum or another function of its arrays."""
 
     expression: Key[str, "The function, as `--functions` reads it."] = ""
 
 
-@dataclass(frozen=True, repr=False)
 class CommonFactor(Result):
     """What changes by powers of one factor."""
 
@@ -156,7 +148,6 @@ def _power(exponent: int) -> str:
     return "s" if exponent == 1 else f"s{raised(exponent)}"
 
 
-@dataclass(frozen=True, repr=False)
 class KnownSymmetries(Result):
     """The symmetries that an answer uses."""
 
@@ -169,7 +160,6 @@ class KnownSymmetries(Result):
 _HEADINGS = ("", "entries", "free", "determined", "up to", "evidence", Wide("why"))
 
 
-@dataclass(frozen=True, repr=False)
 class Identifiability(Result, name="identifiability"):
     """Which parameters of a model its function determines, and up to what.
 

@@ -21,7 +21,6 @@ permutations of 3 on K_1, Q_1, V_1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import factorial
 from typing import Literal
@@ -43,6 +42,7 @@ from agattn.architectures.contractions import (
 )
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
+from agattn.limits import limits
 from agattn.sheet.result import Key, Positive, Result, key
 
 Arrays = Mapping[str, Array]
@@ -52,7 +52,6 @@ MOST_EXPONENTS = 200
 MOST_ROOTS = 50_000
 
 
-@dataclass(frozen=True, repr=False)
 class DiscreteSymmetry(Result):
     """A finite group that leaves the function as it is, beyond the connected groups.
 
@@ -73,7 +72,6 @@ class DiscreteSymmetry(Result):
         """The order of the roots of unity; 1 for permutations, 2 for reflections."""
         return {"permutations": 1, "roots": self.size, "reflections": 2}[self.name]
 
-    @property
     @key
     def order(self) -> Positive:
         """The number of elements: n!, the order of the roots, or 2."""
@@ -89,7 +87,7 @@ class DiscreteSymmetry(Result):
         return f"{words[self.name]} on {', '.join(self.arrays)}"
 
 
-def discrete_symmetries(architecture: Architecture, seed: int = 0) -> list[DiscreteSymmetry]:
+def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
     """The finite groups that the contractions of a model show; each leaves the function as it is.
 
     Where the model computes something for which contractions have no rule, roots of unity are found from the
@@ -109,7 +107,7 @@ def discrete_symmetries(architecture: Architecture, seed: int = 0) -> list[Discr
         *(_reflections(architecture, cut) for cut in found if cut.is_orthogonal),
     ]
     for symmetry in symmetries:
-        assert _is_symmetry(architecture, symmetry, seed), f"{symmetry} changes {architecture}"
+        assert _is_symmetry(architecture, symmetry, limits().seed), f"{symmetry} changes {architecture}"
     return symmetries
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -62,7 +62,6 @@ from agattn.sheet.result import (
     Result,
     Written,
     key,
-    written,
 )
 
 #: Layers of heads.
@@ -73,8 +72,7 @@ MOST_COORDINATES = 10**6
 MOST_MATCHINGS = 720
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class HeadRelation(Result):
+class HeadRelation(Result, eq=False):
     """How one head of the second weights comes from one of the first."""
 
     head: Key[Count, "The head of W1, from 0 in its layer."]
@@ -101,20 +99,18 @@ class HeadRelation(Result):
         return f"A' = sA, V' = V/s with s = {self.s}{gauge}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Relations(Result):
+class Relations(Result, eq=False):
     """A symmetry that relates two sets of weights; that of the heads is relative to the changes of basis."""
 
     layers: Key[tuple[tuple[HeadRelation, ...], ...], "By layer, how each head is related."]
     bases: Key[
         tuple[Array, ...],
         "The changes of basis between layers.",
-        Written(list[Matrix], lambda bases: [written(C, Matrix) for C in bases]),
+        Written(list[Matrix]),
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Equivalence(Result, name="equivalent"):
+class Equivalence(Result, name="equivalent", eq=False):
     """Whether two sets of weights have the same function, with the reason.
 
     It is ``proved`` for exact weights, and ``modular`` where they are equal by outputs alone.
@@ -153,13 +149,11 @@ class Equivalence(Result, name="equivalent"):
         FINITE,
     ] = None
 
-    @property
     @key
     def symmetry(self) -> Relations | None:
         """The symmetry that relates them; null if none was found."""
         return Relations(self.relations, self.bases) if self.relations else None
 
-    @property
     @key(FINITE)
     def residual(self) -> float | None:
         """The relative distance of the functions; null where not known."""
@@ -391,7 +385,7 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalen
     if found.relative is None:
         return found
     dtype = coarsest(w.dtype for heads in (*one, *two) for w in heads)
-    return replace(found, tolerance=tolerance, dtype=dtype)
+    return found.replace(tolerance=tolerance, dtype=dtype)
 
 
 def _tolerance(one: Network, two: Network) -> float:
@@ -439,7 +433,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
         found = _different(Evidence.NUMERICAL, relative, *apart)
-        return replace(found, margin=float(farther / tolerance))
+        return found.replace(margin=float(farther / tolerance))
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -510,7 +504,7 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     if apart is not None and (exact or (relative >= SAFE * tolerance and not relations)):
         found = _different(evidence, None if exact else relative, *apart)
-        return found if exact else replace(found, margin=relative / tolerance)
+        return found if exact else found.replace(margin=relative / tolerance)
     if exact:
         if same is False:
             raise InputError(

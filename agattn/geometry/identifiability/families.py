@@ -53,6 +53,7 @@ from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_bound
+from agattn.limits import limits, takes
 
 Vector = tuple[Fraction | int, ...]
 
@@ -169,7 +170,8 @@ class ExactWeights:
         moved: Residues = (at + matmul(random_residues(generator, (count, len(space)), p), space, p)) % p
         return moved, space
 
-    def differential_rank(self, most: int | None = None, seed: int = 0) -> int:
+    @takes("seed")
+    def differential_rank(self, most: int | None = None) -> int:
         """A proved lower bound on the rank of dφ at the weights, which is equal to it almost surely.
 
         Two primes are tried, or one if the rank is ``most``, a proved upper bound, with it.
@@ -179,7 +181,7 @@ class ExactWeights:
         >>> ExactWeights(SingleLayer(2, 1, 1), matrices).differential_rank()
         4
         """
-        generator, n = np.random.default_rng(seed), len(self.vector)
+        generator, n = np.random.default_rng(limits().seed), len(self.vector)
         best = 0
         for _ in range(2):
             p = self.prime(generator)
@@ -200,16 +202,16 @@ class ExactWeights:
         found = jacobian(self.architecture, self.arrays(at), X, ModularArithmetic(p), cotangents)
         return np.asarray(found, dtype=np.float64)
 
-    def orbit_dimension(self, vectors: Sequence[Vector] = (), seed: int = 0) -> int:
+    def orbit_dimension(self, vectors: Sequence[Vector] = ()) -> int:
         """The dimension of G·(w₀ + span of the vectors), or less: a proved lower bound."""
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(limits().seed)
         p = self.prime(generator)
         (at,), space = self.random_point(vectors, p, generator)
         return nonzero_minor(np.concatenate([self.tangents(p, at), space]), p).rank
 
-    def orbit_by_name(self, seed: int = 0) -> tuple[tuple[str, int], ...]:
+    def orbit_by_name(self) -> tuple[tuple[str, int], ...]:
         """The dimension of the orbit, or less, by the names of the symmetries; those beyond are "new"."""
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(limits().seed)
         p = self.prime(generator)
         rows = self.tangents(p)
         sizes = [(symmetry.name, symmetry.dimension) for symmetry in self.architecture.symmetries]
@@ -285,12 +287,12 @@ class ExactWeights:
         size = out.sum().log2 + degree * denominators
         return float(min(1.0, degree / 2**29 + chance_of_dividing(size + 1))) ** POINTS
 
-    def kernel(self, vectors: Sequence[Vector], within: Sequence[int], seed: int = 0) -> list[Vector]:
+    def kernel(self, vectors: Sequence[Vector], within: Sequence[int]) -> list[Vector]:
         """A basis over ℚ of the vectors in some coordinates that dφ takes to 0 at general points w₀ + w.
 
         The points have small integers w and inputs; a kernel that is too large is for the caller to see.
         """
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(limits().seed)
         architecture, rows = self.architecture, len(within) + 4
         found: list[list[Fraction | int]] = []
         for _ in range(2 if vectors else 1):
@@ -307,7 +309,7 @@ class ExactWeights:
         return [tuple(of.get(i, 0) for i in range(len(self.vector))) for of in entries]
 
 
-def with_all_symmetries(at: ExactWeights, seed: int = 0) -> ExactWeights:
+def with_all_symmetries(at: ExactWeights) -> ExactWeights:
     """The same weights with all linear symmetries that are found and proved, where there are few parameters.
 
     >>> from agattn.architectures import PolynomialMap
@@ -319,15 +321,13 @@ def with_all_symmetries(at: ExactWeights, seed: int = 0) -> ExactWeights:
     if len(at.vector) > MAX_SEARCHED:
         return at
     with suppress(TooLargeError):
-        new = linear_symmetries(at.architecture, seed=seed).new
+        new = linear_symmetries(at.architecture, force=False).new
         proved = [B.matrix for B in new if B.evidence is Evidence.PROVED]
         return ExactWeights(at.architecture, at.exact(), proved)
     return at
 
 
-def same_function(
-    one: ExactWeights, other: ExactWeights | None, seed: int = 0
-) -> tuple[bool, Evidence, float]:
+def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, Evidence, float]:
     """Whether two weights of an architecture, or one and the function 0, have one function.
 
     Values at random inputs modulo primes refute it. All coefficients prove it, where they are not too many;
@@ -339,7 +339,7 @@ def same_function(
     >>> same_function(one, one.at(np.array([5, 0, 1, 0])))[:2], same_function(one, other)[:2]
     ((True, <Evidence.PROVED: 'proved'>), (False, <Evidence.PROVED: 'proved'>))
     """
-    generator, architecture = np.random.default_rng(seed), one.architecture
+    generator, architecture = np.random.default_rng(limits().seed), one.architecture
     both = [w for w in (one, other) if w is not None]
     for _ in range(POINTS):
         p = one.prime(generator)
@@ -386,7 +386,7 @@ class WeightFamily:
 
 
 def widest_family(
-    at: ExactWeights, most: int | None = None, orders: int = 40, seed: int = 0, start: Sequence[Vector] = ()
+    at: ExactWeights, most: int | None = None, orders: int = 40, start: Sequence[Vector] = ()
 ) -> WeightFamily:
     """The family of the largest dimension that is found.
 
@@ -394,10 +394,9 @@ def widest_family(
         at: the weights.
         most: a proved upper bound on the dimension of the fiber, where the search may stop.
         orders: in how many random orders of parts of the parameters a space is grown.
-        seed: of all random choices. It never changes what is proved, only what is found.
         start: directions along which φ is known to be constant, which are kept.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = at.prime(generator)
     best = tuple(start)
     dimension = at.orbit_dimension(best)
@@ -505,19 +504,19 @@ def _evidence(
     return Evidence.MODULAR, at.chance(vectors)
 
 
-def rank_and_bound(at: ExactWeights, seed: int = 0) -> tuple[int, Bound]:
+def rank_and_bound(at: ExactWeights) -> tuple[int, Bound]:
     """A proved lower bound on the rank of dφ at weights, almost surely equal, and an upper one everywhere."""
-    bound = largest_rank(at.architecture, seed, len(at.vector))
-    rank = at.differential_rank(bound.value, seed)
-    return rank, bound if rank == bound.value else largest_rank(at.architecture, seed, rank)
+    bound = largest_rank(at.architecture, len(at.vector))
+    rank = at.differential_rank(bound.value)
+    return rank, bound if rank == bound.value else largest_rank(at.architecture, rank)
 
 
-def largest_rank(architecture: Architecture, seed: int = 0, found: int = 0) -> Bound:
+def largest_rank(architecture: Architecture, found: int = 0) -> Bound:
     """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
 
     ``found`` is a rank that occurs: a bound that it meets is good enough.
     """
     network = architecture.as_network()
     if network is None:
-        return upper_bound(architecture, found, seed)
-    return min(symmetry_bound(architecture, seed), network_bound(network), key=lambda bound: bound.value)
+        return upper_bound(architecture, found)
+    return min(symmetry_bound(architecture), network_bound(network), key=lambda bound: bound.value)

@@ -23,7 +23,7 @@ True True
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -65,6 +65,7 @@ from agattn.sheet.result import (
     Result,
     UnsetType,
     Written,
+    field,
     key,
 )
 
@@ -250,7 +251,6 @@ def _by(M: Array) -> str:
     return f"{M.shape[0]} × {M.shape[1]}"
 
 
-@dataclass(frozen=True, repr=False)
 class CanonicalWeights(Result):
     """The canonical representative of a fiber."""
 
@@ -260,7 +260,6 @@ class CanonicalWeights(Result):
     Q: Key[Array | UnsetType, "The queries; absent for weights given by A.", ENTRIES] = UNSET
 
 
-@dataclass(frozen=True, repr=False)
 class DecidedRanks(Result):
     """The ranks of weights."""
 
@@ -269,8 +268,7 @@ class DecidedRanks(Result):
     r: Key[RankDecision, "The rank of [V; Aᵀ]."]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class HeadEquivalence(Result):
+class HeadEquivalence(Result, eq=False):
     """Where other weights of one head are, relative to the fiber."""
 
     equal: Key[bool | None, "Whether both compute the same function; null if undecided."]
@@ -285,8 +283,7 @@ class HeadEquivalence(Result):
     evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Component(Result):
+class Component(Result, eq=False):
     """One component of a fiber in (A, V) space; over a point ``conjugate`` for one that is not rational.
 
     Attributes:
@@ -298,7 +295,7 @@ class Component(Result):
     name: Key[
         str,
         "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
-        Written(Literal["rescaling", "swapped", "A = 0", "V = 0"], str),
+        Written(Literal["rescaling", "swapped", "A = 0", "V = 0"]),
     ]
     dimension: Key[Count, "The dimension of the component in (A, V) space."]
     parametrization: Key[str, "The component in a formula."]
@@ -322,8 +319,7 @@ class Component(Result):
         return self.weights.V
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Fiber(Result, name="fiber"):
+class Fiber(Result, name="fiber", eq=False):
     """All weights with one function, over ℂ.
 
     :func:`fiber` finds them through weights, and
@@ -341,14 +337,14 @@ class Fiber(Result, name="fiber"):
     case: Key[
         Case,
         "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
-        Written(Literal["line", "two lines", "double line", "zero"], str),
+        Written(Literal["line", "two lines", "double line", "zero"]),
     ]
     components: Key[tuple[Component, ...], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
     reason: str
     ranks: Key[
         Ranks,
         "The three ranks, each with how safely it was decided.",
-        Written(DecidedRanks, lambda ranks: DecidedRanks(**ranks).as_json()),
+        Written(DecidedRanks),
     ] = field(default_factory=dict)
     tolerance: float = TOLERANCE
     discriminant: Fraction | None = None
@@ -356,20 +352,17 @@ class Fiber(Result, name="fiber"):
         None
     )
 
-    @property
     @key
     def architecture(self) -> SingleLayer:
         """The layer."""
         w = self.weights
         return SingleLayer(len(w.A), len(w.V), w.a)
 
-    @property
     @key
     def generic(self) -> bool:
         """Whether nothing but rescalings computes the same function: the case `line`."""
         return self.case == "line"
 
-    @property
     @key(name="canonical")
     def representative(self) -> CanonicalWeights:
         """The canonical representative; exact entries are text."""
@@ -405,13 +398,11 @@ class Fiber(Result, name="fiber"):
             raise InputError("the fiber has no rational weights")
         return first.weights
 
-    @property
     @key
     def dimension(self) -> Count:
         """The dimension of the fiber in (A, V) space."""
         return max((component.dimension for component in self.components), default=0)
 
-    @property
     @key
     def dimension_with_keys(self) -> Count | None:
         """The dimension of the fiber in (K, Q, V) space; null for weights given by A."""
@@ -428,7 +419,6 @@ class Fiber(Result, name="fiber"):
         )
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
-    @property
     @key
     def dtype(self) -> str:
         """The type in which weights are stored: `exact`, `float64`, `float32`, `float16` or `bfloat16`."""
@@ -441,7 +431,6 @@ class Fiber(Result, name="fiber"):
         near = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
         return unsafe(near)
 
-    @property
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """`proved` where what was given is exact, else `numerical`."""

@@ -79,7 +79,7 @@ from agattn.geometry.identifiability.discrete import (
     prime_for,
 )
 from agattn.geometry.identifiability.generators import Change, SymmetryFields, derivative, proved_symmetries
-from agattn.patience import Progress, silent
+from agattn.limits import limits, log
 
 # Random points at which ranks are taken, and how many are drawn for these.
 _POINTS, _DRAWN = 2, 6
@@ -187,19 +187,17 @@ class GeneralStudy:
         progress: called with what is done next.
     """
 
-    def __init__(
-        self, architecture: Architecture, seed: int = 0, force: bool = False, progress: Progress = silent
-    ) -> None:
+    def __init__(self, architecture: Architecture) -> None:
         self.architecture, self.n = architecture, architecture.parameters
-        if not force:
+        if not limits().force:
             check_size(architecture.as_network() or architecture)
-        progress("the rank of the differential")
-        self.rank: Dimension = dimension(architecture, seed=seed, force=force, progress=progress)
-        progress("the kernel of the differential")
-        self.points = self._points(np.random.default_rng([seed, 1]))
-        progress("symmetries")
-        self.symmetries = SymmetryFields(architecture, proved_symmetries(architecture, seed, progress), seed)
-        self.discrete = discrete_symmetries(architecture, seed)
+        log.info("the rank of the differential")
+        self.rank: Dimension = dimension(architecture)
+        log.info("the kernel of the differential")
+        self.points = self._points(np.random.default_rng([limits().seed, 1]))
+        log.info("symmetries")
+        self.symmetries = SymmetryFields(architecture, proved_symmetries(architecture))
+        self.discrete = discrete_symmetries(architecture)
         network = architecture.as_network()
         self.theorem = irreducible_fibers(network) if network else None
         if self.theorem is None and is_linear(architecture):

@@ -50,7 +50,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.first_order import changes_by_factors
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
-from agattn.patience import Progress, silent
+from agattn.limits import limits
 
 #: Models with more parameters are not searched for all linear symmetries.
 MAX_SEARCHED = 120
@@ -90,14 +90,14 @@ def _arrays(f: WeightFunction, theta: Residues) -> dict[str, Array]:
     return found
 
 
-def proved_symmetries(architecture: Architecture, seed: int = 0, progress: Progress = silent) -> list[Sparse]:
+def proved_symmetries(architecture: Architecture) -> list[Sparse]:
     """Linear symmetries that are proved: all that there are, where a search for them does not take long.
 
     Else those of the groups that the contractions show, or that the architecture names.
     """
     if architecture.parameters <= MAX_SEARCHED:
         with suppress(TooLargeError):
-            found = linear_symmetries(architecture, seed=seed, progress=progress)
+            found = linear_symmetries(architecture, force=False)
             return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
     return [B for group in symmetry_matrices(architecture, known_groups(architecture)) for B in group]
 
@@ -111,8 +111,8 @@ class SymmetryFields:
         seed: of the random points.
     """
 
-    def __init__(self, architecture: Architecture, matrices: Sequence[Sparse], seed: int = 0) -> None:
-        generator = np.random.default_rng(seed)
+    def __init__(self, architecture: Architecture, matrices: Sequence[Sparse]) -> None:
+        generator = np.random.default_rng(limits().seed)
         self.architecture, self.matrices = architecture, list(matrices)[: 4 * MOST_GENERATORS]
         self.p = self._prime(generator)
         self.points = random_residues(generator, (_POINTS, architecture.parameters), self.p)

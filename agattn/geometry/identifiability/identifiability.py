@@ -15,7 +15,6 @@ one common factor s: V by s, K^T Q by s⁻¹ (proved)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import Architecture, Jet
@@ -29,7 +28,7 @@ from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.determined import Determined, Identifiability
 from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
-from agattn.patience import Progress, silent
+from agattn.limits import limits, steps, takes
 
 #: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
 MAX_PARAMETERS = 3_000
@@ -37,14 +36,11 @@ MAX_PARAMETERS = 3_000
 MAX_ENTRIES = 20_000
 
 
+@takes("seed", "force", "progress")
 def identifiability(
     architecture: Architecture,
     functions: str | Sequence[str] = (),
     at: Mapping[str, Any] | None = None,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    progress: Progress = silent,
 ) -> Identifiability:
     r"""For each parameter array of a model, and for products of arrays: does the function determine it?
 
@@ -56,7 +52,6 @@ def identifiability(
         at: given weights, an array for each parameter, in place of general ones.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         force: attempt architectures and functions beyond the limits on sizes.
-        progress: called with what is done next.
 
     Raises:
         InputError: if the architecture is neither polynomial in its weights nor a softmax network, a function
@@ -78,21 +73,20 @@ def identifiability(
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
-    if architecture.parameters > MAX_PARAMETERS and not force:
+    if architecture.parameters > MAX_PARAMETERS and not limits().force:
         raise TooLargeError(
             f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
             f" for at most {MAX_PARAMETERS}. {argument('force', True)} tries anyway"
         )
-    if not force:
+    if not limits().force:
         check_size(architecture.as_network() or architecture)
-    asked = _asked(architecture, functions, force)
+    asked = _asked(architecture, functions)
     if at is not None:
-        return identifiability_at(architecture, asked, at, seed, force, progress)
-    study = GeneralStudy(studied, seed, force, progress)
+        return identifiability_at(architecture, asked, at)
+    study = GeneralStudy(studied)
     rows: list[Determined] = []
     rates: list[tuple[str, WeightFunction, Factors]] = []
-    for f, is_array in asked:
-        progress(f.text)
+    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
         answer = study.movement(f)
         rows.append(row(study, f, answer, is_array))
         if answer.factors:
@@ -138,12 +132,10 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
         f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
         " both have the same fibers"
     )
-    return replace(found, architecture=architecture, decided_by=reason)
+    return found.replace(architecture=architecture, decided_by=reason)
 
 
-def _asked(
-    architecture: Architecture, functions: str | Sequence[str], force: bool
-) -> list[tuple[WeightFunction, bool]]:
+def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[tuple[WeightFunction, bool]]:
     """The arrays, the products of adjacent arrays, and the functions that are named; arrays are marked."""
     if not isinstance(functions, str) and not is_list(functions):
         raise InputError(f"functions is {shown(functions)}; give texts such as 'K_1^T Q_1'")
@@ -154,7 +146,7 @@ def _asked(
             raise InputError(f"a function is {shown(text)}; give text such as 'K_1^T Q_1'")
     own = [read_function(text, shapes) for text in named]
     for f in own:
-        if f.size > MAX_ENTRIES and not force:
+        if f.size > MAX_ENTRIES and not limits().force:
             raise TooLargeError(
                 f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
                 f" {argument('force', True)} tries anyway"

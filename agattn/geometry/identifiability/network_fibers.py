@@ -39,7 +39,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -56,13 +55,14 @@ from agattn.algebra.echelon import (
     rational_rank,
 )
 from agattn.algebra.scalars import flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork, Jet, as_attention
+from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
+from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
@@ -72,7 +72,8 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.fibers import Fiber, rank_one
+from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
 from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
 from agattn.geometry.identifiability.virtual_weights import (
@@ -84,7 +85,8 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
+from agattn.limits import takes
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -109,7 +111,6 @@ def _arrays(at: ExactWeights, vector: Vector | None = None) -> dict[str, Any]:
     return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
 
 
-@dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
@@ -140,21 +141,8 @@ class Comparison(Result):
             return f"{said}; no known symmetry was found" if self.equal else said
         return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
-    def sheet(self) -> Sheet:
-        """The answer, and the symmetries one below the other."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two functions are", "equal" if self.equal else "different"),
-            ("evidence", Word(str(self.evidence))),
-        ]
-        if self.equal and self.symmetry is None:
-            rows.append(("connected by", "no known symmetry that was found"))
-        rows += [("connected by", str(step)) for step in self.symmetry or ()]
-        table = Table("Two weights of one architecture", (), tuple(rows), where="page")
-        return Sheet(self.summary(), (table,))
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Directions(Result):
+class Directions(Result, eq=False):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
     at: ExactWeights
@@ -166,7 +154,6 @@ class Directions(Result):
     layer: Key[Positive | None, "The layer to which the directions belong; null for `found`."]
     vectors: tuple[Vector, ...]
 
-    @property
     @key(name="vectors")
     def arrays(self) -> list[dict[str, Any]]:
         """Of each direction the arrays that are not 0, exact, as text."""
@@ -177,8 +164,7 @@ class Directions(Result):
         return f"{len(self.vectors)} {self.name}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkComponent(Result):
+class NetworkComponent(Result, eq=False):
     """A family of weights with the same function as given weights: a linear space, moved by the symmetries.
 
     Attributes:
@@ -217,17 +203,12 @@ class NetworkComponent(Result):
         parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
 
-    def sheet(self) -> Sheet:
-        """The component in a row."""
-        return Sheet(self.summary(), (Table("A component of a fiber", _HEADINGS, (self.cells(),)),))
-
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
         through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
         return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
-@dataclass(frozen=True, repr=False)
 class Moved(Result):
     """What symmetries of one name add to an orbit."""
 
@@ -235,8 +216,7 @@ class Moved(Result):
     dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkFiber(Result, name="fiber"):
+class NetworkFiber(Result, name="fiber", eq=False):
     """All that is known of the weights that have the same function as given weights.
 
     Attributes:
@@ -256,9 +236,7 @@ class NetworkFiber(Result, name="fiber"):
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
     evidence: Key[
-        Evidence,
-        "How it is known that the function is the same along all directions.",
-        PROVED_OR_MODULAR,
+        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
     ]
     error: Key[
         Probability,
@@ -275,8 +253,7 @@ class NetworkFiber(Result, name="fiber"):
         str | None, "Of a softmax network: what is known of weights that are not near the given ones."
     ] = None
 
-    @property
-    @key(Meta(description=STUDIED))
+    @key(STUDIED)
     def architecture(self) -> Studied:
         """The architecture that was given, or that of the weights."""
         return as_attention(self.given or self.weights.architecture)
@@ -291,13 +268,11 @@ class NetworkFiber(Result, name="fiber"):
         """What the fiber is called by: a softmax network, of which the weights are those of a jet."""
         return self.weights.architecture if self.elsewhere is None else self.architecture
 
-    @property
     @key
     def dimension(self) -> Count:
         """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
-    @property
     @key(PROVED_OR_MODULAR)
     def dimension_evidence(self) -> Evidence:
         """How the lower bound on the dimension is known."""
@@ -307,13 +282,11 @@ class NetworkFiber(Result, name="fiber"):
     def _widest(self) -> NetworkComponent:
         return max((c for c in self.components if c.through), key=lambda c: c.dimension)
 
-    @property
     @key
     def upper_bound(self) -> Count:
         """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
 
-    @property
     @key(name="symmetries")
     def orbit(self) -> list[Moved]:
         """The dimension of the orbit by what moves the weights."""
@@ -324,7 +297,6 @@ class NetworkFiber(Result, name="fiber"):
         """Whether the bounds meet: then the fiber is smooth at the weights, and its dimension is known."""
         return self.dimension == self.upper_bound
 
-    @property
     @key
     def generic(self) -> bool:
         """Whether near the weights there is nothing but symmetries, and no other component."""
@@ -429,20 +401,22 @@ class NetworkFiber(Result, name="fiber"):
             act(moved, symmetry, g, back)
         return ExactWeights(network, moved).exact()
 
-    def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
+    @takes("seed")
+    def contains(self, other: Mapping[str, Any]) -> bool:
         """Whether other weights of the same architecture have the same function.
 
         Raises:
             InputError: if they are not its weights.
         """
-        return self.compare(other, seed).equal
+        return self.compare(other).equal
 
-    def compare(self, other: Mapping[str, Any], seed: int = 0) -> Comparison:
+    @takes("seed")
+    def compare(self, other: Mapping[str, Any]) -> Comparison:
         """The same, with its evidence: "no" is always proved."""
         given = weights_of(self.weights.architecture, other)
         if self.elsewhere is not None:
-            return _compared(self.weights, given, seed)
-        equal, evidence, error = same_function(self.weights, given, seed)
+            return _compared(self.weights, given)
+        equal, evidence, error = same_function(self.weights, given)
         steps = connecting(self.weights, given) if equal else None
         if steps is None:
             return Comparison(equal, evidence, error)
@@ -492,7 +466,50 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     return ExactWeights(architecture, named)
 
 
-def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> NetworkFiber:
+@takes("seed")
+def fiber(
+    architecture: Architecture, weights: Any, *, tolerance: float | None = None
+) -> Fiber | NetworkFiber:
+    """The weights with the function of given weights: all of them for one layer, else those that are known.
+
+    Args:
+        architecture: one layer, a lightning network, a softmax network with one head in each layer and
+            without skip connections, or anything polynomial.
+        weights: of a layer from :func:`agattn.weights`, or a mapping with V and A, or K, Q and V; of a
+            network a mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else
+            an array for each parameter. They are taken as the exact numbers that are written.
+        tolerance: for one layer with floats: singular values below this, relative to the largest, count as 0;
+            by default below what their type, such as float32, can tell from 0.
+        seed: of all random choices; for one layer there are none. It never changes what is proved, only what
+            is found.
+
+    Raises:
+        InputError: for a layer with t = 1, another normalized network, or weights of another architecture.
+        TooLargeError: if there are more than 3000 weights, or more than three softmax layers.
+
+    See Also:
+        :func:`agattn.equivalent`, :func:`agattn.weights`, :func:`agattn.dimension`,
+        :func:`agattn.symmetries`; ``agattn fiber`` in a shell.
+
+    >>> import agattn as ag
+    >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> through
+    two lines (proved), in M: components over ℂ rescaling, swapped; dimension 1 in (A, V), 2 in (K, Q, V)
+    >>> head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
+    >>> ag.fiber(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), head)
+    rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
+    >>> dead = {"W_1_1": [[1, 2, 0], [1, 1, 5], [3, 1, 1]], "W_1_2": [[1, 0, -1]]}
+    >>> ag.fiber(ag.Network([ag.Perceptron([3, 1], degree=3)], dim=3), dead)
+    symmetries: 5 of 12 dimensions (proved), 3 by the symmetries; given: 2 found
+    """
+    if not isinstance(architecture, SingleLayer):
+        return network_fiber(architecture, weights)
+    if not architecture.has_orbits:
+        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are known for t ≥ 2")
+    return fiber_of_layer(weights_of_layer(architecture, weights), tolerance)
+
+
+def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     """The fiber through weights of a network or a model, as far as it is known.
 
     Args:
@@ -500,7 +517,6 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
             of attention with one head in each layer without skip connections; of others there are the
             symmetries, all linear ones where there are at most 80 weights, and what a search finds.
         given: as :func:`weights_of` reads them; floats are the rational numbers that they stand for.
-        seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
         InputError: if the weights do not fit, or the architecture is normalized otherwise.
@@ -515,14 +531,14 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
-        return _softmax_fiber(asked, architecture, given, seed)
+        return _softmax_fiber(asked, architecture, given)
     at = weights_of(architecture, given)
-    rank, bound = rank_and_bound(at, seed)
+    rank, bound = rank_and_bound(at)
     layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
     if layers is None:
-        at = with_all_symmetries(at, seed)
-    orbit = at.orbit_dimension(seed=seed)
-    zero, zero_evidence, _ = same_function(at, None, seed)
+        at = with_all_symmetries(at)
+    orbit = at.orbit_dimension()
+    zero, zero_evidence, _ = same_function(at, None)
     start: tuple[Directions, ...] = ()
     others: list[NetworkComponent] = []
     if layers is not None and zero:
@@ -533,11 +549,11 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     through = max((c.dimension for c in others if c.through), default=None)
     if through is None or through < n - rank == n - bound.value:
         vectors = tuple(v for part in start for v in part.vectors)
-        dimension = spanned = at.orbit_dimension(vectors, seed)
+        dimension = spanned = at.orbit_dimension(vectors)
         if layers is not None and not zero:
             dimension = max(dimension, layers.count)
         if dimension < n - rank:
-            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), seed, vectors)
+            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), vectors)
             if family.dimension > dimension:
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions(at, "found", None, more))
@@ -558,11 +574,11 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    by_name = at.orbit_by_name(seed)
+    by_name = at.orbit_by_name()
     return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
 
 
-def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed: int) -> NetworkFiber:
+def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
     one_head = isinstance(network, DeepNetwork) and is_plain(network) and network.value_rank is None
     if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
@@ -577,14 +593,14 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
             f"fibers of softmax are for {MOST_LAYERS} layers at most"
         )
     at = weights_of(Jet(network, least_order(network)), given)
-    rank, layers = at.differential_rank(seed=seed), _Layers(at)
+    rank, layers = at.differential_rank(), _Layers(at)
     s, l = layers.seen, layers.l
     free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
     numbers = as_parameters(network, np.arange(len(at.vector)))
     units = at.units([i for name in free for i in numbers[name].ravel()])
 
     def size(parts: tuple[Directions, ...]) -> int:
-        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units], seed)
+        return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units])
 
     # In each layer either K or Q moves while M_i stays: where one of the two is 0, the other is free.
     ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
@@ -600,14 +616,14 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any, seed:
         case = "zero"
     elif network.t == 1:
         case = "one token"
-    by_name, orbit = at.orbit_by_name(seed), at.orbit_dimension(seed=seed)
+    by_name, orbit = at.orbit_by_name(), at.orbit_dimension()
     return NetworkFiber(
         case, (one,), network.parameters, orbit, rank, Evidence.PROVED, symmetries=by_name, given=asked,
         elsewhere=layers.elsewhere(),
     )  # fmt: skip
 
 
-def _compared(one: ExactWeights, other: ExactWeights, seed: int) -> Comparison:
+def _compared(one: ExactWeights, other: ExactWeights) -> Comparison:
     """Whether two weights of a softmax network have one function: by (M, L), or else by values of a jet.
 
     Raises:
@@ -619,7 +635,7 @@ def _compared(one: ExactWeights, other: ExactWeights, seed: int) -> Comparison:
         if all((M == N).all() for M, N in pairs):
             steps = connecting(one, other) if first.seen == first.l else None
             return Comparison(True, Evidence.PROVED, 0.0, steps)
-    equal, evidence, error = same_function(one, other, seed)
+    equal, evidence, error = same_function(one, other)
     if equal:
         raise UndecidedError(
             "the virtual weights differ, and the jets are the same; whether the functions are is not known"

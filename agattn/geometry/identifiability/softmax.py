@@ -26,6 +26,7 @@ import numpy as np
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, scalars
 from agattn.errors import InputError
 from agattn.geometry.identifiability.gauge import rational_inverse
+from agattn.limits import limits
 
 Scalar = Any
 Function = Callable[[Scalar], Scalar]
@@ -139,12 +140,12 @@ def unbounded(y: Fraction) -> Fraction:
     return (y - 2) / (1 - abs(y - 2))
 
 
-def recovered_exactly(d: int, d_out: int, a: int, t: int, seed: int = 0) -> list[tuple[str, bool]]:
+def recovered_exactly(d: int, d_out: int, a: int, t: int) -> list[tuple[str, bool]]:
     """Whether the weights come back: for each function S, at random integer A = KᵀQ and V, and at V = 0.
 
     K and Q are a × d and V is d' × d; InputError if t < 2.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
 
     def draw(*shape: int) -> Array:
         return scalars(generator.integers(-2, 3, shape), "the weights")

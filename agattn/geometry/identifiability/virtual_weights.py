@@ -38,6 +38,7 @@ from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.gauge import rational_inverse
+from agattn.limits import limits, takes
 
 Matrices = Sequence[Array]
 
@@ -164,14 +165,14 @@ class FiberDimension(NamedTuple):
         return self.lower_bound == self.upper_bound
 
 
-def generic_fiber(dims: Sequence[int], seed: int = 0) -> FiberDimension:
+def generic_fiber(dims: Sequence[int]) -> FiberDimension:
     """The dimension of a generic fiber of (A, V) ↦ (M, L), with A_i any d_{i−1} × d_{i−1} matrix.
 
     The symmetries are the changes of basis of :func:`change_basis`, of dimension Σ d_i². Where d_i = δ ≤ d_0,
     d_l for 0 < i < l the products L_i are generically surjective for 0 < i < l, so that C_i L_i = L_i only
     for C_i = 1: the group acts freely and its dimension is a lower bound.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
     arithmetic = ModularArithmetic(p)
     A = [random_residues(generator, (d, d), p) for d in dims[:-1]]
@@ -217,7 +218,8 @@ def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
     return failing
 
 
-def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array], Array]:
+@takes("seed")
+def random_virtual_weights(network: DeepNetwork) -> tuple[list[Array], Array]:
     """(M, L) of random integer weights K, Q and V of a network with one head in each layer.
 
     Weights are drawn again while a hypothesis of Theorem 3.7 on (M, L) fails, as one can at unlucky weights:
@@ -227,7 +229,7 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     >>> [m.tolist() for m in M], L.tolist()
     ([[[-2, -4], [1, 0]], [[2, -2], [8, 16]]], [[-1, 4]])
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
 
     def draw(largest: int, *shape: int) -> Array:
         return generator.integers(-largest, largest + 1, shape).astype(object)
@@ -244,7 +246,8 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     return drawn[0]
 
 
-def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0, p: int = 0) -> FiberDimension:
+@takes("seed")
+def local_fiber(M: Matrices, L: Array, t: int, p: int = 0) -> FiberDimension:
     """The dimension of the fiber of (M, L) ↦ φ through a given point.
 
     The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices; the given ones are integers.
@@ -256,7 +259,7 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0, p: int = 0) -> Fib
     >>> local_fiber(M, np.array([[1, 0]]), t=3).is_exact
     True
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     if p:
         M, L = [np.asarray(m) % p for m in M], np.asarray(L) % p
     p = p or random_prime(generator)

@@ -31,7 +31,6 @@ the bounds meet: the fiber is smooth, and m = 1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor
 from typing import Any
@@ -57,6 +56,7 @@ from agattn.geometry.identifiability.families import (
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
+from agattn.limits import limits
 from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Positive, Probability, Result, key
 
@@ -66,7 +66,6 @@ MOST_MONOMIALS = 400_000
 _ORDERS = 40
 
 
-@dataclass(frozen=True, repr=False)
 class Bracket(Result):
     """λ at given weights, between two bounds.
 
@@ -96,7 +95,6 @@ class Bracket(Result):
         PROVED_OR_MODULAR,
     ]
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction | None:
         """λ where the bounds meet, or null."""
@@ -121,7 +119,6 @@ class Bracket(Result):
         return Sheet(str(self), (Table(caption, (), tuple(rows), where="page"),))
 
 
-@dataclass(frozen=True, repr=False)
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 
@@ -136,7 +133,7 @@ class CoefficientBounds(Result, name="rlct"):
         return Sheet(f"{network}, {network.parameters} parameters", parts)
 
 
-def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:
+def bracket(architecture: Architecture, weights: Mapping[str, Any]) -> Bracket:
     """λ at weights of any architecture that is polynomial in them, or of a softmax network.
 
     Args:
@@ -144,7 +141,6 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             :class:`~agattn.architectures.protocol.Architecture`. Of softmax networks those that have fibers
             (:func:`~agattn.geometry.identifiability.network_fibers.network_fiber`).
         weights: an array for each parameter, taken as the exact numbers that are written.
-        seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
         InputError: if the weights do not fit, or the architecture is another one that is no polynomial.
@@ -161,14 +157,14 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             f"{architecture.name} has {n} parameters; brackets are for {MOST_PARAMETERS} at most"
         )
     if architecture.degree is None:
-        return _of_softmax(architecture, weights, seed)
-    return _of_polynomial(ExactWeights(architecture, weights), seed)
+        return _of_softmax(architecture, weights)
+    return _of_polynomial(ExactWeights(architecture, weights))
 
 
-def _of_polynomial(at: ExactWeights, seed: int) -> Bracket:
+def _of_polynomial(at: ExactWeights) -> Bracket:
     """λ between half the rank and half of what the fiber leaves, or by the ideal on a slice."""
     architecture, n = at.architecture, len(at.vector)
-    rank, bound = rank_and_bound(at, seed)
+    rank, bound = rank_and_bound(at)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
 
@@ -180,17 +176,17 @@ def _of_polynomial(at: ExactWeights, seed: int) -> Bracket:
     if (product := _two_matrices(at)) is not None:
         lower, multiplicity, reason = _of_two_matrices(product)
         reasons.append(reason)
-        family = widest_family(at, n - rank, 0, seed)
+        family = widest_family(at, n - rank, 0)
         return known(multiplicity, family.dimension, family.evidence)
     if rank == bound.value:
         no_larger = f"it has no larger rank anywhere ({bound.reason}), so the same nearby"
         reasons += [f"at most {lower}: {no_larger}", "the bounds meet: the fiber is smooth, and m = 1"]
         return known(1, n - rank, Evidence.PROVED)
-    family = widest_family(at, n - rank, 0, seed)
-    if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
-        at, family = wider, widest_family(wider, n - rank, 0, seed)
-    orbit = at.orbit_dimension(seed=seed)
-    if family.dimension < n - rank and (functions := _on_slice(at, seed)) is not None:
+    family = widest_family(at, n - rank, 0)
+    if family.dimension < n - rank and (wider := with_all_symmetries(at)).further:
+        at, family = wider, widest_family(wider, n - rank, 0)
+    orbit = at.orbit_dimension()
+    if family.dimension < n - rank and (functions := _on_slice(at)) is not None:
         read = reading(functions)
         found = read.germ
         free = Fraction(found.free, 2)
@@ -202,12 +198,12 @@ def _of_polynomial(at: ExactWeights, seed: int) -> Bracket:
         if found.upper == found.lower:
             reasons.append(f"at most {lower}: {split} {_of_monomials(read)}")
             return known(found.multiplicity, family.dimension, family.evidence)
-        family = widest_family(at, floor(n - 2 * lower), orders, seed)
+        family = widest_family(at, floor(n - 2 * lower), orders)
         weighted = None if found.upper is None else free + found.upper
     else:
         weighted = None
         if family.dimension < n - rank:
-            family = widest_family(at, n - rank, orders, seed)
+            family = widest_family(at, n - rank, orders)
     upper, evidence, error = Fraction(n - family.dimension, 2), family.evidence, family.error
     more = f", and {family.dimension - orbit} more where φ is constant" if family.directions else ""
     if weighted is not None and weighted < upper:
@@ -225,16 +221,16 @@ def _of_polynomial(at: ExactWeights, seed: int) -> Bracket:
     return Bracket(architecture, lower, upper, m, rank, family.dimension, *said)
 
 
-def _of_softmax(architecture: Architecture, weights: Mapping[str, Any], seed: int) -> Bracket:
+def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Bracket:
     """λ of a softmax network: at least that of its jets, and at most what the fiber leaves."""
-    through = network_fiber(architecture, weights, seed)
+    through = network_fiber(architecture, weights)
     n, rank, jet = through.parameters, through.differential_rank, through.weights.architecture
     assert isinstance(jet, Jet)
     lower, upper = Fraction(rank, 2), Fraction(n - through.dimension, 2)
     reasons = [f"at least {lower}: the differential of the jet of order {jet.order} has rank {rank}"]
     for order in range(3, jet.order + 1, 2) if lower < upper else ():
         part = ExactWeights(Jet(jet.network, order), through.weights.exact())
-        if (functions := _on_slice(part, seed)) is None:
+        if (functions := _on_slice(part)) is None:
             break
         read = reading(functions)
         if (found := Fraction(read.germ.free, 2) + read.germ.lower) > lower:
@@ -293,13 +289,13 @@ def _of_two_matrices(product: MatrixProduct) -> tuple[Fraction, int, str]:
     return value, least.multiplicity, reason
 
 
-def _on_slice(at: ExactWeights, seed: int) -> list[Polynomial] | None:
+def _on_slice(at: ExactWeights) -> list[Polynomial] | None:
     """The coefficients of φ(w₀ + z) − φ(w₀) in all inputs, for z in some of the parameters.
 
     Together with the tangent vectors of the symmetries these directions span all others, so that the germ of
     the ideal is the one on the slice, with further coordinates that do not occur.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     n, p = len(at.vector), at.prime(generator)
     moved = nonzero_minor(at.tangents(p), p).columns
     free = [i for i in range(n) if i not in moved]

@@ -31,12 +31,12 @@ and m is the number of minimizing s.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
@@ -45,7 +45,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key, printed_as
+from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
@@ -53,7 +53,6 @@ MOST_POINTS = 20_000
 MOST_RANKS = 5_000
 
 
-@dataclass(frozen=True, repr=False)
 class Term(Result):
     """A summand of λ and its reason."""
 
@@ -65,7 +64,6 @@ class Term(Result):
         return f"{self.value}: {self.reason}"
 
 
-@dataclass(frozen=True, repr=False)
 class LearningCoefficient(Result):
     """λ and m at one point; the terms add up to λ."""
 
@@ -75,7 +73,6 @@ class LearningCoefficient(Result):
         Evidence.PROVED
     )
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction:
         """The learning coefficient λ, a fraction such as `9/4`."""
@@ -237,9 +234,7 @@ def layer_coefficient(
     return _together([V, A], *terms, evidence=evidence)
 
 
-@printed_as("Point")
-@dataclass(frozen=True, repr=False, kw_only=True)
-class CoefficientPoint(LearningCoefficient, extensible=True):
+class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
     """The learning coefficient at weights that are given by their ranks."""
 
     orbit: Stratum
@@ -251,39 +246,33 @@ class CoefficientPoint(LearningCoefficient, extensible=True):
         cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
     ) -> CoefficientPoint:
         """Weights with these ranks, and the coefficient there."""
-        return CoefficientPoint(*_parts(coefficient), orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        known = structs.asdict(coefficient)
+        return CoefficientPoint(**known, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
     @property
     def coefficient(self) -> LearningCoefficient:
         """The learning coefficient, without the ranks."""
-        return LearningCoefficient(*_parts(self))
+        return LearningCoefficient(self.terms, self.multiplicity, self.evidence)
 
     @property
     def ranks(self) -> tuple[Stratum, int | None, int | None]:
         """The stratum, and the ranks of K and Q."""
         return self.orbit, self.rank_k, self.rank_q
 
-    @property
     @key
     def r_v(self) -> Count:
         """The rank of V."""
         return self.orbit.r_v
 
-    @property
     @key
     def r_a(self) -> Count:
         """The rank of A."""
         return self.orbit.r_a
 
-    @property
     @key
     def r(self) -> Count:
         """The rank of [V; Aᵀ]."""
         return self.orbit.r
-
-
-def _parts(of: LearningCoefficient) -> tuple[tuple[Term, ...], int, Evidence]:
-    return of.terms, of.multiplicity, of.evidence
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
@@ -336,38 +325,32 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Co
     return min(found, key=lambda point: (point.value, -point.multiplicity))
 
 
-@dataclass(frozen=True, repr=False)
 class Least(Result):
     """The weights of least λ of a function."""
 
     truth: Stratum
     point: CoefficientPoint
 
-    @property
     @key
     def r_v(self) -> Count:
         """The rank of V; 0 for the function 0."""
         return self.truth.r_v
 
-    @property
     @key
     def r_a(self) -> Count:
         """The rank of A."""
         return self.truth.r_a
 
-    @property
     @key
     def r(self) -> Count:
         """The rank of [V; Aᵀ]."""
         return self.truth.r
 
-    @property
     @key(name="lambda")
     def value(self) -> Fraction:
         """The least learning coefficient over all weights with this function."""
         return self.point.value
 
-    @property
     @key
     def multiplicity(self) -> Positive:
         """The greatest multiplicity where λ is least."""
@@ -378,7 +361,6 @@ class Least(Result):
         return f"{self.truth}: {self.point}"
 
 
-@dataclass(frozen=True, repr=False)
 class LearningCoefficients(Result, name="rlct"):
     """The learning coefficients of a layer, t ≥ 2.
 
@@ -393,13 +375,11 @@ class LearningCoefficients(Result, name="rlct"):
     points: Key[tuple[CoefficientPoint, ...], "All kinds of weights; empty for layers with very many."]
     least: tuple[tuple[Stratum, CoefficientPoint], ...]
 
-    @property
     @key
     def normalization(self) -> Literal["none", "softmax"]:
         """The normalization of the head."""
         return "softmax" if self.softmax else "none"
 
-    @property
     @key(name="global")
     def of_functions(self) -> list[Least]:
         """The least λ of the functions of each stratum."""

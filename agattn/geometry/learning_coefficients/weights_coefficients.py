@@ -11,9 +11,11 @@ r"""Learning coefficients at the weights of one layer, and at those of the heads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Literal
+
+from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
@@ -26,7 +28,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     weights_coefficient,
 )
 from agattn.sheet.data import Cell, Note, Sheet, Table
-from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType, printed_as
+from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType
 
 NOT_MINIMIZERS = (
     "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
@@ -36,8 +38,6 @@ Tolerance = Annotated[float, Meta(ge=0)]
 Normalization = Literal["none", "softmax"]
 
 
-@printed_as("Step")
-@dataclass(frozen=True, repr=False)
 class CurveStep(Result):
     """λ from a tolerance on."""
 
@@ -49,23 +49,20 @@ class CurveStep(Result):
         return f"{self.value} from {self.tolerance:.2g}"
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class AtWeights(CoefficientPoint, extensible=True):
+class AtWeights(CoefficientPoint, kw_only=True):
     """The learning coefficient at given weights."""
 
     deficit: Key[Fraction, "Half the number of parameters less λ."]
     curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks; with --curve only."] = UNSET
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class AtHead(AtWeights, extensible=True):
+class AtHead(AtWeights, kw_only=True):
     """The learning coefficient at a head of a checkpoint."""
 
     layer: Key[Count, "The layer of the checkpoint, from 0."]
     head: Key[Count, "The head of the layer, from 0."]
 
 
-@dataclass(frozen=True, repr=False)
 class WeightsCoefficient(Result, name="rlct"):
     """The learning coefficient at the weights of one layer, with the layer."""
 
@@ -92,7 +89,6 @@ class WeightsCoefficient(Result, name="rlct"):
         return Sheet(title, (*tables, Note("\n".join(lines), apart=False), *_notes([(0, 0, point)])))
 
 
-@dataclass(frozen=True, repr=False)
 class HeadsCoefficients(Result, name="rlct"):
     """The learning coefficients of the heads of a checkpoint."""
 
@@ -153,7 +149,7 @@ def at_weights(
     point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, known=known)
     steps = tolerance_curve(given, softmax=softmax, known=known) if curve else ()
     return AtWeights(
-        **vars(point),
+        **structs.asdict(point),
         deficit=Fraction(given.number, 2) - point.value,
         curve=tuple(CurveStep(start, at.value) for start, at in steps) if curve else UNSET,
     )

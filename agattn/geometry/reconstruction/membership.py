@@ -35,7 +35,6 @@ of the matrix of all y_{c,b,i,k} is -50
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from typing import Any
@@ -70,8 +69,7 @@ RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Identification(Result, name="identify"):
+class Identification(Result, name="identify", eq=False):
     """What is known about a tensor.
 
     A, d × d, is in the canonical scale, and V is d' × d. Both are exact where the tensor is exact and has

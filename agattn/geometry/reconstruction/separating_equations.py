@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -52,7 +51,6 @@ from agattn.sheet.result import Key, Meta, Result, Written
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
 
-@dataclass(frozen=True, repr=False)
 class Violation(Result):
     """A polynomial that vanishes on M̄ and not at the tensor.
 
@@ -63,7 +61,7 @@ class Violation(Result):
     equation: Key[str, "The equation in words."]
     degree: Key[int, "The degree of the equation in the coordinates y.", Meta(ge=2)]
     value: Key[
-        Fraction | float, "The value of the polynomial at the tensor, which is not zero.", Written(str, str)
+        Fraction | float, "The value of the polynomial at the tensor, which is not zero.", Written(str)
     ]
     sensitivity: float
 

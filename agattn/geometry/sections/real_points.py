@@ -17,7 +17,6 @@ rank 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 from typing import Any
@@ -40,7 +39,6 @@ _TOLERANCE = 1e-7
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 
 
-@dataclass(frozen=True, repr=False)
 class Piece(Result):
     """A piece of a line in M̄ on which membership in M is constant, between two parameters, the ``ends``."""
 
@@ -49,13 +47,11 @@ class Piece(Result):
     in_m: Key[bool, "Whether the piece is in M, and not only in its Zariski closure."]
     reason: Key[str, "Why the piece is in M, or is not."]
 
-    @property
     @key(name="from")
     def start(self) -> float:
         """The parameter at which the piece begins."""
         return self.ends[0]
 
-    @property
     @key(name="to")
     def end(self) -> float:
         """The parameter at which it ends."""

@@ -26,13 +26,12 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table
-from agattn.sheet.result import Key, Meta, Result, Written
+from agattn.sheet.result import Described, Key, Meta, Result, Written
 
 Vector = tuple[Fraction, ...]
 _THREE = Meta(min_length=3, max_length=3)
 
 
-@dataclass(frozen=True, repr=False)
 class Slice(Result):
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
@@ -46,12 +45,12 @@ class Slice(Result):
     directions: Key[
         tuple[Vector, Vector, Vector],
         "The images of the unit vectors, less the origin.",
-        Written(Annotated[list[list[str]], _THREE], lambda vectors: [list(map(str, v)) for v in vectors]),
+        Written(Annotated[list[list[str]], _THREE]),
     ]
     names: Key[
         tuple[str, str, str],
         "The names of the three coordinates.",
-        Written(Annotated[list[str], _THREE], list),
+        Written(Annotated[list[str], _THREE]),
     ] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
@@ -109,7 +108,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class SurfaceSection(Result):
+class SurfaceSection(Described):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice

@@ -88,7 +88,6 @@ class Closure:
         known: the dimension of M̄.
         at_most: a proved upper bound of the dimension.
         is_affine: whether M̄ is proved to be an affine space of this dimension.
-        seed: of all random choices. It never changes what is proved, only what is found.
         source: the coordinates, where they are needed and easily found.
         equations: equations of M̄ that are proved.
         further: linear symmetries beyond those that the architecture knows.
@@ -98,7 +97,6 @@ class Closure:
     known: Dimension
     at_most: int
     is_affine: bool
-    seed: int = 0
     source: CoefficientMap | None = None
     equations: tuple[Equation, ...] = ()
     further: tuple[Sparse, ...] = ()
@@ -119,7 +117,7 @@ class Closure:
     @cached_property
     def tangents(self) -> Tangents:
         """Tangent vectors at common inputs, for all functions."""
-        return Tangents(self.architecture, self.at_most, self.seed)
+        return Tangents(self.architecture, self.at_most)
 
     @cached_property
     def is_cone(self) -> bool:
@@ -178,8 +176,8 @@ def within(known: Dimension, source: CoefficientMap | None) -> tuple[Dimension, 
     count = len(source.coordinates)
     if count < known.upper_bound:
         evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
-        known = replace(
-            known, upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
+        known = known.replace(
+            upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
         )
     return known, known.lower_bound == count
 
@@ -317,7 +315,7 @@ class Inquiry:
 
     def family(self, at: ExactWeights, rank: int) -> tuple[tuple[Vector, ...], int] | None:
         """Directions along which φ is proved to be constant, and the dimension of a part of the fiber."""
-        found = widest_family(at, self.parameters - rank, self.closure.orders, self.closure.seed)
+        found = widest_family(at, self.parameters - rank, self.closure.orders)
         return (found.directions, found.dimension) if found.evidence is Evidence.PROVED else None
 
     def _zero(self) -> tuple[bool, Evidence]:
@@ -327,7 +325,7 @@ class Inquiry:
             return False, Evidence.PROVED
         if self.closure.vanishes(at):
             return True, Evidence.PROVED
-        return same_function(at, None, self.closure.seed)[:2]
+        return same_function(at, None)[:2]
 
 
 # Arguments for all architectures ----------------------------------------------------------------------------

@@ -13,16 +13,17 @@ from agattn.architectures import Architecture
 from agattn.geometry.singular_points.kind import Kind
 from agattn.geometry.singular_points.model_kinds import model_kinds
 from agattn.geometry.singular_points.network_kinds import network_kinds
+from agattn.limits import takes
 
 
-def kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> list[Kind]:
+@takes("seed")
+def kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
     """The kinds of points of an architecture, each with weights over ℤ; the first are generic.
 
     Args:
         architecture: a lightning network, where a layer is the network of one layer; or another polynomial
             model.
         pairs: also all pairs of what may be special about single matrices.
-        seed: of the numbers in the matrices.
 
     Raises:
         InputError: if it is a normalized network, or one whose V have a bounded rank.
@@ -32,5 +33,5 @@ def kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> lis
     """
     network = architecture.as_network()
     if network is None:
-        return model_kinds(architecture, pairs, seed)
-    return network_kinds(network, pairs, seed)
+        return model_kinds(architecture, pairs)
+    return network_kinds(network, pairs)

@@ -19,6 +19,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.geometry.singular_points.kind import Kind
+from agattn.limits import limits
 
 #: Numbers are drawn between minus this and this, without 0.
 _LARGEST = 3
@@ -31,14 +32,14 @@ class _Special(NamedTuple):
     arrays: dict[str, Array]
 
 
-def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> list[Kind]:
+def model_kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
     """The kinds of weights of an architecture; with ``pairs`` also any two on different arrays.
 
     >>> from agattn.architectures import Linear, Network
     >>> [kind.name for kind in model_kinds(Network([Linear(2), Linear(2)], dim=2))][:5]
     ['generic', 'rk W_1 = 1', 'W_1 = 0', 'row 1 of W_1 is 0', 'column 1 of W_1 is 0']
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
 
     def draw(shape: tuple[int, ...]) -> Array:
         numbers = [*range(-_LARGEST, 0), *range(1, _LARGEST + 1)]

@@ -59,6 +59,7 @@ from agattn.geometry.singular_points.arguments import (
 from agattn.geometry.singular_points.kind import Kind
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
+from agattn.limits import log
 
 #: So often numbers are drawn for a kind: small ones can be more special than it by chance.
 _ATTEMPTS = 3
@@ -78,7 +79,7 @@ def degenerations(inquiry: Inquiry) -> Said | None:
     start: list[tuple[ExactWeights, tuple[Vector, ...]]] = [(inquiry.here.at, inquiry.here.directions)]
     for _ in range(_ROUNDS):
         reached = [point for place in start for point in _zeros_along(*place)][:_SPECIAL]
-        reached += [point for at, _ in start if (point := _without_idle(at, tangents, closure.seed))]
+        reached += [point for at, _ in start if (point := _without_idle(at, tangents))]
         families = [(point, inquiry.family(point, tangents.rank_at(point))) for point in reached]
         start = [(point, () if family is None else family[0]) for point, family in families]
         if not start:
@@ -134,7 +135,7 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
             continue
         turned = at.at(np.array(at.vector, dtype=object)[order] * sign)
         span = tangents.span([*inquiry.preimages, turned])
-        if span > found and same_function(at, turned, inquiry.closure.seed)[:2] == (True, Evidence.PROVED):
+        if span > found and same_function(at, turned)[:2] == (True, Evidence.PROVED):
             inquiry.preimages, found = [*inquiry.preimages, turned], span
     immersed = inquiry.ranks[0] == inquiry.tangent_lower == inquiry.closure.at_most
     return inquiry.found(found, "several branches" if immersed else "tangent vectors")
@@ -178,25 +179,19 @@ class ModelClosure(Closure):
     patience: ClassVar[int] = 3
 
     @classmethod
-    def of(
-        cls,
-        architecture: Architecture,
-        seed: int = 0,
-        force: bool = False,
-        progress: Callable[[str], None] = lambda _: None,
-    ) -> ModelClosure:
+    def of(cls, architecture: Architecture) -> ModelClosure:
         """The closure, with coordinates, linear symmetries and equations where these are easily found."""
         source = coordinates(architecture)
-        known, is_affine = within(dimension(architecture, seed, force=True), source)
+        known, is_affine = within(dimension(architecture, force=True), source)
         further: tuple[Sparse, ...] = ()
         if known.upper_bound == 0:  # a point, and every map of the parameters is a symmetry
             is_affine = True
         else:
             zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
-            further = with_all_symmetries(ExactWeights(architecture, zeros), seed).further
-        progress("equations")
-        found = () if source is None or is_affine else _equations(source, seed, force)
-        return cls(architecture, known, known.upper_bound, is_affine, seed, source, found, further)
+            further = with_all_symmetries(ExactWeights(architecture, zeros)).further
+        log.info("equations")
+        found = () if source is None or is_affine else _equations(source)
+        return cls(architecture, known, known.upper_bound, is_affine, source, found, further)
 
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
         """Of several draws of each kind that with the largest rank of dφ, and if possible with f ≠ 0."""
@@ -211,17 +206,17 @@ class ModelClosure(Closure):
 
     def closedness(self) -> Closed:
         """Whether M is closed, where blocks of parameters prove it."""
-        return is_closed_set(self.architecture, self.source, self.is_affine, self.seed)
+        return is_closed_set(self.architecture, self.source, self.is_affine)
 
 
-def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation, ...]:
+def _equations(source: CoefficientMap) -> tuple[Equation, ...]:
     """Equations of M̄ that are proved, in the degrees up to 3 that have few monomials."""
     N = len(source.coordinates) + 1
     degree = max((n for n in range(1, 4) if comb(N + n - 1, n) <= _MOST_MONOMIALS), default=0)
     if not degree:
         return ()
     with suppress(TooLargeError):
-        groups = compute_model_ideal(source, degree, seed=seed, force=force).found
+        groups = compute_model_ideal(source, degree).found
         return tuple(one for group in groups if group.evidence is Evidence.PROVED for one in group)
     return ()
 
@@ -240,7 +235,7 @@ def _lines(at: ExactWeights) -> Iterator[list[int]]:
         yield from matrix.T.tolist()
 
 
-def _without_idle(at: ExactWeights, tangents: Tangents, seed: int) -> ExactWeights | None:
+def _without_idle(at: ExactWeights, tangents: Tangents) -> ExactWeights | None:
     """The weights with rows and columns set to 0 as long as that leaves f as it is; ``None`` if none does."""
     flat, vector = np.array(at.vector, dtype=object), at.residues(tangents.p)[0]
     f = tangents.values(vector[None])
@@ -251,7 +246,7 @@ def _without_idle(at: ExactWeights, tangents: Tangents, seed: int) -> ExactWeigh
             vector, flat[line] = without, 0
     if tuple(flat) == at.vector:
         return None
-    equal, evidence, _ = same_function(at, found := at.at(flat), seed)
+    equal, evidence, _ = same_function(at, found := at.at(flat))
     return found if equal and evidence is Evidence.PROVED else None
 
 

@@ -41,6 +41,7 @@ from agattn.geometry.closedness.several_heads import head_kinds
 from agattn.geometry.dimension.formulas import reduced_widths
 from agattn.geometry.identifiability.virtual_weights import is_plain, virtual_weights
 from agattn.geometry.singular_points.kind import Kind
+from agattn.limits import limits
 
 #: A matrix as a product of two.
 Factors = tuple[Array, Array]
@@ -138,8 +139,8 @@ class _Matrices:
 class _Catalogue:
     """Makes matrices of each type, and kinds of weights of them."""
 
-    def __init__(self, network: DeepNetwork, seed: int) -> None:
-        self.network, self.generator = network, np.random.default_rng(seed)
+    def __init__(self, network: DeepNetwork) -> None:
+        self.network, self.generator = network, np.random.default_rng(limits().seed)
         self.plain = is_plain(network)
         widths = list(itertools.accumulate(network.dims[:-1], min))
         seen = zip(widths, reduced_widths(network), strict=False)
@@ -311,13 +312,12 @@ class _Catalogue:
         yield self.kind(f"{of[0]} = {of[1]} skew of rank 2", {i: K, i + 1: K})
 
 
-def network_kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> list[Kind]:
+def network_kinds(network: DeepNetwork, pairs: bool = False) -> list[Kind]:
     """The catalogue of kinds of points of a network, each with weights over ℤ.
 
     Args:
         network: a lightning network.
         pairs: also all pairs of what may be special about single matrices.
-        seed: of the numbers in the matrices.
 
     Raises:
         InputError: if it is a normalized network, or one whose V have a bounded rank.
@@ -329,14 +329,12 @@ def network_kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> l
             f"{network}: kinds of points are known where V may have any rank; leave out "
             f"{argument('value_rank')}"
         )
-    catalogue = _Catalogue(network, seed)
+    catalogue = _Catalogue(network)
     single = list(catalogue.singles())
     found = [catalogue.kind("generic"), *(catalogue.kind(*special) for special in single)]
     if catalogue.plain:
         found += catalogue.shared()
-    found += [
-        Kind(name, network, (weights,)) for name, weights in head_kinds(network, seed) if name != "generic"
-    ]
+    found += [Kind(name, network, (weights,)) for name, weights in head_kinds(network) if name != "generic"]
     if pairs:
         for (name, A, V), (other, B, W) in itertools.combinations(single, 2):
             if not (A.keys() & B.keys() or V.keys() & W.keys()):

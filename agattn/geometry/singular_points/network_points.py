@@ -77,14 +77,14 @@ class NetworkClosure(Closure):
     patience: ClassVar[int] = 1
 
     @classmethod
-    def of(cls, network: DeepNetwork, seed: int = 0) -> NetworkClosure:
+    def of(cls, network: DeepNetwork) -> NetworkClosure:
         """The closure, whose coordinates are written down only where random functions span few."""
-        known, is_affine = dimension(network, seed, force=True), False
-        tangents = Tangents(network, known.upper_bound, seed)
+        known, is_affine = dimension(network, force=True), False
+        tangents = Tangents(network, known.upper_bound)
         if tangents.span_of_functions() <= known.upper_bound + 1:  # an affine space has no more of them
             known, is_affine = within(known, coordinates(network))
-        at_most = min(largest_rank(network, seed).value, known.upper_bound)
-        return cls(network, known, at_most, is_affine, seed)
+        at_most = min(largest_rank(network).value, known.upper_bound)
+        return cls(network, known, at_most, is_affine)
 
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
         """The first catalogue whose generic weights are not critical."""
@@ -124,7 +124,7 @@ class NetworkClosure(Closure):
 
     def closedness(self) -> Closed:
         """Whether M is closed, by the theorems on one layer and on several."""
-        return is_closed_set(self.architecture, None, self.is_affine, self.seed)
+        return is_closed_set(self.architecture, None, self.is_affine)
 
 
 def _show_critical(inquiry: Inquiry) -> bool:

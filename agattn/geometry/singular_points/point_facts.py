@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from agattn.algebra.arithmetic import Array
 from agattn.architectures.forms import STUDIED, Studied
@@ -53,7 +52,6 @@ def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False)
 class PointFacts(Result):
     """What is known at weights of one kind.
 
@@ -96,8 +94,7 @@ class PointFacts(Result):
         Written(list[dict[str, list[list[str]]]], _matrices),
     ]
     tangent_upper: Key[
-        Count | None,
-        "The Zariski tangent space has at most this dimension, by equations; null without any.",
+        Count | None, "The Zariski tangent space has at most this dimension, by equations; null without any."
     ]
     tangent_evidence: Key[
         Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
@@ -111,31 +108,26 @@ class PointFacts(Result):
         PROVED_OR_MODULAR,
     ]
 
-    @property
     @key
     def name(self) -> str:
         """What is special about the weights."""
         return self.kind.name
 
-    @property
     @key
     def ranks(self) -> dict[str, tuple[Count, ...]]:
         """The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices."""
         return self.kind.ranks
 
-    @property
     @key(name="critical")
     def is_critical(self) -> bool:
         """Whether the rank of the differential is smaller than the dimension."""
         return self.differential_rank < self.dimension
 
-    @property
     @key
     def fiber_dimension(self) -> Count:
         """The local dimension of the fiber there, over the complex numbers, proved to be no less."""
         return self.fiber[0]
 
-    @property
     @key
     def fiber_dimension_at_most(self) -> Count:
         """The dimension of the fiber is no larger."""
@@ -189,21 +181,6 @@ def _interval(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-@dataclass(frozen=True, repr=False)
-class _LimitsOfHeads(OutsideLimits):
-    """Limits of one layer of several heads, of which one is known."""
-
-    upper_bound: int
-    limit: HeadsLimit
-    dimension: None = None
-
-    @property
-    def witness(self) -> dict[str, Any]:
-        """The limit with its heads."""
-        return self.limit.as_json()
-
-
-@dataclass(frozen=True, repr=False)
 class Singularities(Result, name="singularities"):
     """The kinds of points of a network or a model.
 
@@ -212,11 +189,7 @@ class Singularities(Result, name="singularities"):
         limits: limits of diverging weights that no weights reach, where such are known.
     """
 
-    network: Key[
-        Studied,
-        STUDIED,
-        Named("architecture"),
-    ]
+    network: Key[Studied, STUDIED, Named("architecture")]
     dimension: Key[
         Dimension, "The dimension of the neuromanifold.", Written(Count, lambda known: known.observed)
     ]
@@ -225,21 +198,21 @@ class Singularities(Result, name="singularities"):
     closedness: str
     limits: LimitSet | HeadsLimit | None
 
-    @property
     @key
     def dimension_evidence(self) -> Evidence:
         """How the dimension is known."""
         return self.dimension.known
 
-    @property
     @key(name="limits")
     def known_limits(self) -> OutsideLimits | None:
         """Limits of diverging weights; null where none are known."""
-        if isinstance(self.limits, HeadsLimit):
-            return _LimitsOfHeads(self.dimension.upper_bound - 1, self.limits)
-        return self.limits
+        limits = self.limits
+        if isinstance(limits, HeadsLimit):
+            return OutsideLimits(None, self.dimension.upper_bound - 1, limits.as_json())
+        if limits is None:
+            return None
+        return OutsideLimits(limits.dimension, limits.upper_bound, limits.witness)
 
-    @property
     @key
     def zeros(self) -> list[str]:
         """The names of the kinds of weights whose function is 0."""

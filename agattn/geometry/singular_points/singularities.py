@@ -16,7 +16,7 @@ M(2,2,1; 2,2), t = 2: dimension 8; 30 kinds of points: 26 singular, 4 smooth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from agattn.architectures import Architecture, Network, as_attention
 from agattn.architectures.composition import check_arrays
@@ -30,6 +30,7 @@ from agattn.geometry.singular_points.model_points import ModelClosure
 from agattn.geometry.singular_points.network_points import NetworkClosure
 from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
+from agattn.limits import limits, steps, takes
 
 #: Architectures with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -39,61 +40,57 @@ MOST_LAYERS, MOST_KINDS = 5, 500
 AFFINE = "M̄ is an affine space, smooth everywhere."
 
 
-def singularities(
-    architecture: Architecture,
-    pairs: bool = False,
-    seed: int = 0,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Singularities:
-    """The kinds of points of an architecture, and what is known at each.
+@takes("seed", "force", "progress")
+def singularities(network: Architecture, pairs: bool = False) -> Singularities:
+    """The kinds of points of a network or a model: which are critical, which singular, and by what argument.
 
     Args:
-        architecture: a lightning network, where a layer is taken as the network of one layer; or any other
-            polynomial model.
-        pairs: take all pairs of what may be special about different matrices, too.
+        network: a lightning network, where a layer is the network of one layer; or anything polynomial.
+        pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
-        force: start although the architecture is large.
-        progress: called with the name of each kind.
 
     Raises:
-        InputError: if the architecture is normalized, or a network whose V have a bounded rank.
-        TooLargeError: if it has more parameters, layers, kinds or tokens than the limits.
-
-    See Also:
-        :func:`agattn.geometry.strata.tangent.tangent_bounds`: every point of one layer.
+        InputError: if it is normalized.
+        TooLargeError: beyond the limits on sizes.
 
     Source: docs/networks/deep-singularities.md and docs/networks/model-points.md, with the proofs.
 
-    >>> from agattn.architectures import Linear, Network
-    >>> singularities(Network([Linear(2), Linear(3)], dim=3))["rk W_1 = 1"]
+    See Also:
+        :func:`agattn.strata`, :func:`agattn.tangent_space`, :func:`agattn.critical_points`; ``agattn
+        singularities`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    >>> found["rk M_1 = 1"]
+    rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
+    >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
     rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    architecture = as_attention(architecture)
-    network = architecture.as_network()
-    of = architecture if network is None else network
-    _check_sizes(of, network, force)
-    first = kinds(of, pairs, seed)
+    architecture, force, seed = as_attention(network), limits().force, limits().seed
+    deep = architecture.as_network()
+    of = architecture if deep is None else deep
+    _check_sizes(of, deep)
+    first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
         raise TooLargeError(
             f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. "
             f"Use {argument('force', True)} to start all the same"
         )
-    closure = closure_of(of, seed, force, progress)
+    closure = closure_of(of)
     points = []
-    for kind in closure.chosen(lambda n: kinds(of, pairs, seed + n) if n else first):
-        progress(kind.name)
+    chosen = closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first)
+    for kind in steps(chosen, len(first), lambda kind: kind.name):
         points.append(facts(kind, closure))
-    closed, sentence, limits = closure.closedness()
+    closed, sentence, beyond = closure.closedness()
     said = f"{AFFINE} {sentence}" if closure.is_affine else sentence
-    return Singularities(architecture, closure.known, tuple(points), closed, said, limits)
+    return Singularities(architecture, closure.known, tuple(points), closed, said, beyond)
 
 
-def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force: bool) -> None:
+def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> None:
     """Refuse what is no polynomial, and what is large."""
     if network is None and architecture.degree is None:
         raise InputError(f"{architecture} is normalized; kinds of points are those of polynomial models")
-    if force:
+    if limits().force:
         return
     name = architecture.name[:80]
     sizes = [
@@ -114,19 +111,11 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None, force:
         check_arrays(architecture)
 
 
-def closure_of(
-    architecture: Architecture,
-    seed: int = 0,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Closure:
+def closure_of(architecture: Architecture) -> Closure:
     """What is found once of an architecture, before its points are asked about.
 
     Args:
         architecture: a lightning network or layer, or any other polynomial model.
-        seed: of all random choices.
-        force: look for equations of a model although there are many.
-        progress: called with what is looked for.
 
     >>> from agattn import SingleLayer
     >>> closure = closure_of(SingleLayer(2, 1))
@@ -135,8 +124,8 @@ def closure_of(
     """
     network = architecture.as_network()
     if network is None:
-        return ModelClosure.of(architecture, seed, force, progress)
-    return NetworkClosure.of(network, seed)
+        return ModelClosure.of(architecture)
+    return NetworkClosure.of(network)
 
 
 def facts(kind: Kind, closure: Closure) -> PointFacts:

@@ -12,7 +12,7 @@ of the dimension of T_f M̄.
 >>> from agattn.architectures import Network, Perceptron
 >>> model = Network([Perceptron([2, 1], degree=3)], dim=3)            # sums of two cubes of linear forms
 >>> at = ExactWeights(model, {"W_1_1": [[1, 2, 3], [0, 0, 0]], "W_1_2": [[1, 0]]})
->>> tangents, free = Tangents(model, 6, seed=0), [tuple(int(i == j) for i in range(8)) for j in (3, 4, 5)]
+>>> tangents, free = Tangents(model, 6), [tuple(int(i == j) for i in range(8)) for j in (3, 4, 5)]
 >>> tangents.rank_at(at), tangents.preimages([at], [(at, free)])[1]   # of 10 cubics, at most 6 where smooth
 (3, 10)
 """
@@ -30,6 +30,7 @@ from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, nonzer
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.families import ExactWeights, Vector
+from agattn.limits import limits
 
 #: Points of the fiber are moved so often at most along directions that change no function.
 _MOVES = 12
@@ -43,16 +44,13 @@ class Tangents:
     Args:
         architecture: any polynomial one.
         at_most: a proved upper bound of dim M̄.
-        seed: of the inputs, the cotangents and the prime.
         varying: the parameters by which φ is differentiated, where these span the images of the differential
             at all weights that are asked about; all by default.
     """
 
-    def __init__(
-        self, architecture: Architecture, at_most: int, seed: int, varying: Sequence[str] = ()
-    ) -> None:
-        self.architecture, self.seed = architecture, seed
-        generator = np.random.default_rng(seed)
+    def __init__(self, architecture: Architecture, at_most: int, varying: Sequence[str] = ()) -> None:
+        self.architecture, self.seed = architecture, limits().seed
+        generator = np.random.default_rng(self.seed)
         zeros = {name: np.zeros(shape, dtype=int) for name, shape in architecture.shapes.items()}
         self.zero = ExactWeights(architecture, zeros)
         self.p = self.zero.prime(generator)
@@ -156,7 +154,7 @@ class Tangents:
         symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone, and no other curve of
         weights with one function starts here.
         """
-        basis = at.kernel([], range(len(at.vector)), self.seed)
+        basis = at.kernel([], range(len(at.vector)))
         if len(basis) != len(at.vector) - rank_there:
             return 0, False  # the few inputs that gave the kernel gave too much
         own = at.tangents(self.p)

@@ -44,6 +44,7 @@ from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew
 from agattn.geometry.singular_points.network_kinds import network_kinds, rank_one_factors
 from agattn.geometry.singular_points.tangents import Tangents
+from agattn.limits import limits, takes
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8
@@ -95,12 +96,13 @@ class VirtualPoint(NamedTuple):
         is_critical = rational_rank(np.concatenate([k.T, v])) == 1
         return Statement(is_critical, True, d - 1 if is_critical else 0)
 
-    def preimages(self, seed: int = 0) -> list[VirtualPoint]:
+    @takes("seed")
+    def preimages(self) -> list[VirtualPoint]:
         """Virtual weights with the same function: M_j + K with skew K, and (v qᵀ, h kᵀ) for (k qᵀ, h vᵀ).
 
         They are changed by as many random K_j as the tangent vectors are linear in, up to a bound.
         """
-        generator, found = np.random.default_rng(seed), [self]
+        generator, found = np.random.default_rng(limits().seed), [self]
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
         if first is not None:
             for _ in range(min(MOST_PREIMAGES - 1, (l - first) * comb(d, 2) + 1)):
@@ -288,7 +290,8 @@ def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
     )
 
 
-def ranks_at(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
+@takes("seed")
+def ranks_at(point: VirtualPoint, t: int) -> PointRanks:
     """Exact ranks at a point of which the theorem speaks.
 
     Raises:
@@ -296,27 +299,27 @@ def ranks_at(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
     """
     if (statement := point.statement()) is None:
         raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
-    found = spans(point.preimages(seed), t, seed)
+    found = spans(point.preimages(), t)
     return PointRanks(point, statement, found[0], found[-1])
 
 
-def spans(points: Sequence[VirtualPoint], t: int, seed: int = 0) -> list[int]:
+def spans(points: Sequence[VirtualPoint], t: int) -> list[int]:
     """For each n the dimension of the span of the images of the differential of (M, L) ↦ φ at n points.
 
     Args:
         points: of one size.
         t: the number of tokens.
-        seed: of the inputs and the prime.
     """
     weights, l = [point.weights(t) for point in points], len(points[0].M)
     varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
-    return Tangents(weights[0].architecture, points[0].dimension, seed, varying).spans(weights)
+    return Tangents(weights[0].architecture, points[0].dimension, varying).spans(weights)
 
 
 # Special points ---------------------------------------------------------------------------------------------
 
 
-def special_points(network: DeepNetwork, count: int = 0, seed: int = 0) -> list[VirtualPoint]:
+@takes("seed")
+def special_points(network: DeepNetwork, count: int = 0) -> list[VirtualPoint]:
     """The points of the catalogue of kinds of which the theorem speaks, and some at random.
 
     Raises:
@@ -325,10 +328,10 @@ def special_points(network: DeepNetwork, count: int = 0, seed: int = 0) -> list[
     if not is_wide(network):
         raise ValueError(f"the theorem is not about {network}")
     found = []
-    for kind in network_kinds(network, seed=seed):
+    for kind in network_kinds(network):
         if (given := kind.virtual) is not None:
             found.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
-    generator = np.random.default_rng(seed + 1)
+    generator = np.random.default_rng(limits().seed + 1)
     found = [point for point in found if point.statement() is not None]
     least = len(found)
     while len(found) < least + count:

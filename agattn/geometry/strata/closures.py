@@ -29,14 +29,13 @@ S(3)⊗S(3)⊗S(2,2,2) 40 3×3 minors of the flattening with rows i: rk [V; Aᵀ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
 
 from agattn.algebra.characters import Partition, module_name, partitions, schur_dimension
-from agattn.algebra.memory import Memory
 from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.calls import positive_integer
 from agattn.errors import InputError
@@ -55,8 +54,7 @@ _MOST_LISTED = 60
 MOST_PARTITIONS = 100_000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StratumIdeal(Ideal, name="ideal"):
+class StratumIdeal(Ideal, kw_only=True, name="ideal", eq=False):
     """The ideal of the closure of a stratum of one layer, up to a degree, by native computation.
 
     The dimension and the degree are those of the closure, and iterating gives the modules of its minimal
@@ -66,8 +64,8 @@ class StratumIdeal(Ideal, name="ideal"):
         closure: the map whose image it is.
     """
 
-    stratum: Key[Stratum, "The ranks r_V, r_A, r of the stratum whose closure it is."] = field(kw_only=True)
-    closure: StratumClosure = field(kw_only=True)
+    stratum: Key[Stratum, "The ranks r_V, r_A, r of the stratum whose closure it is."]
+    closure: StratumClosure
 
     @property
     def name(self) -> str:
@@ -203,26 +201,13 @@ def _listed(layer: SingleLayer) -> str:
     return f"there are {', '.join(map(str, strata(layer)))}"
 
 
-def compute_stratum_ideal(
-    layer: SingleLayer,
-    stratum: Stratum,
-    max_degree: int,
-    *,
-    seed: int = 0,
-    force: bool = False,
-    memory: Memory | None = None,
-    step: Callable[[str], object] = lambda _: None,
-) -> StratumIdeal:
+def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int) -> StratumIdeal:
     """The ideal of the closure of a stratum up to a degree, with its modules.
 
     Args:
         layer: a layer with t ≥ 2, of any size.
         stratum: one of its strata with r_V, r_A ≥ 1.
         max_degree: the last degree.
-        seed: of the random points and primes.
-        force: compute however long it takes.
-        memory: what it may take; by default what the machine has.
-        step: told what is being done.
 
     Raises:
         InputError: if there is no such stratum, or ``max_degree`` is not a positive whole number.
@@ -230,7 +215,7 @@ def compute_stratum_ideal(
     """
     closure, max_degree = StratumClosure(layer, stratum), positive_integer("max_degree", max_degree)
     image = InvariantImage(closure.source, closure.indices, closure.sizes)
-    found = modules_of_image(layer, image, max_degree, seed=seed, force=force, memory=memory, step=step)
+    found = modules_of_image(layer, image, max_degree)
     pieces = [piece_of_modules(layer, n, one, evidence, "weight spaces") for n, one, evidence in found]
     return StratumIdeal(
         layer, image_dimension(layer, stratum), stratum_degree(layer, stratum), tuple(pieces),

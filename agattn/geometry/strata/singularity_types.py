@@ -24,7 +24,6 @@ Everything here is read off the preimages and the two-sided tangent space:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
@@ -36,7 +35,6 @@ from agattn.sheet.result import Key, Result
 Name = Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"]
 
 
-@dataclass(frozen=True, repr=False)
 class LocalType(Result):
     """What a variety looks like near a point: in one word, and in a sentence."""
 

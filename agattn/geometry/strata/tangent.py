@@ -52,7 +52,7 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Described
 
 #: A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1.
 Entries = tuple[tuple[int, int, int, int], ...]
@@ -104,7 +104,7 @@ class Arc:
 
 
 @dataclass(frozen=True, repr=False)
-class TangentBounds(Result):
+class TangentBounds(Described):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:

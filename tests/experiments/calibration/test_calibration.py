@@ -16,7 +16,6 @@ from command_line import ROOT, call, document, start, validate
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.experiments import verbs
 from agattn.experiments.calibration import calibration, langevin
 from agattn.experiments.calibration.calibration import relative_error, rules
 from agattn.experiments.calibration.estimators import PointLoss, annealed, by_chains, by_volumes
@@ -318,5 +317,5 @@ def test_each_estimate_is_handed_over_as_soon_as_it_is_there(monkeypatch):
     monkeypatch.setattr(calibration, "calibrate", lambda points, **settings: iter(lines[: len(points)]))
     for count in (0, 1, 2):
         found = []
-        verbs.calibrate(count, written=found.append)
+        calibration.calibration(count, written=found.append)
         assert found == lines[:count]

@@ -7,6 +7,7 @@ import pickle
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -23,19 +24,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures.forms import architecture_of
 from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
+from agattn.experiments.studies.jobs import Job, failure, key_of, make_line, versions_for
 from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.experiments.studies.study import study
 from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
 from agattn.geometry.dimension.dimension import dimension
 from agattn.verification.strata_table import strata_table
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import verify
 
 diskcache = pytest.importorskip("diskcache")
 NATIVE = versions_for("native")
@@ -113,11 +115,11 @@ def perform(a_job, versions):
 
 def test_results_are_those_of_the_commands():
     verified = perform(job(claims=()), NATIVE)
-    expected = verify(SingleLayer(2, 1), (), Settings(engine="native")).as_json()
+    expected = verify(SingleLayer(2, 1), (), "native").as_json()
     assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
     assert timeless(found.result) == json.loads(
-        json.dumps(timeless(with_paper(dimension(NETWORK, 4)).as_json()))
+        json.dumps(timeless(with_paper(dimension(NETWORK, seed=4)).as_json()))
     )
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
     assert (
@@ -141,7 +143,7 @@ def test_what_goes_wrong_becomes_the_outcome(monkeypatch):
     assert perform(Job(SingleLayer(2, 1, t=1), "strata"), NATIVE).error["type"] == "InputError"
     assert "not asked about" in perform(Job(SingleLayer(2, 1), "dimension"), NATIVE).error["message"]
     for error, status in ((MemoryError(), 3), (ZeroDivisionError("division\nby zero"), 4)):
-        monkeypatch.setattr(jobs_module, "verify", lambda *_, error=error: (_ for _ in ()).throw(error))
+        monkeypatch.setattr(jobs_module, "verify", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
         outcome = perform(job(), NATIVE)
         assert outcome.error["type"] == type(error).__name__ and outcome.status == status
         assert "\n" not in outcome.error["message"]
@@ -176,16 +178,24 @@ def test_kept_and_found(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
+def in_memory():
+    """A folder on no disk, for which a database would wait hundreds of times."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def sound(in_memory):
     """A sound database with one line."""
-    cache = Cache(tmp_path_factory.mktemp("sound"))
+    cache = Cache(Path(in_memory, "sound"))
     cache.put(line_of_2_1)
     return (cache.folder / "cache.db").read_bytes()
 
 
 @given(st.data())
-def test_no_damaged_file_is_trusted(tmp_path_factory, sound, data):
-    damaged, line = Cache(tmp_path_factory.mktemp("cache")), line_of_2_1
+def test_no_damaged_file_is_trusted(in_memory, sound, data):
+    damaged, line = Cache(Path(tempfile.mkdtemp(dir=in_memory))), line_of_2_1
     path = damaged.folder / "cache.db"
     position = data.draw(st.integers(0, len(sound) - 1))
     match data.draw(st.sampled_from(["cut", "flip", "insert"])):

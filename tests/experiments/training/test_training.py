@@ -199,7 +199,7 @@ def test_what_goes_wrong_is_no_limit_point(monkeypatch):
     assert stiff["time"] < 1e6
     validate_all([wild, stiff])
     [job] = training_jobs([Experiment(layer, seeds=(1,))])
-    assert job.answer(force=False)[1] == 3
+    assert job.answer()[1] == 3
 
 
 @pytest.mark.parametrize(("tokens", "outputs"), [(3, 1), (2, 2)])

@@ -13,7 +13,7 @@ from agattn import DeepNetwork
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limits, zero_kinds
+from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limit_set, zero_kinds
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import vanishes, virtual_ranks
@@ -42,7 +42,7 @@ KNOWN = [(2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2), (3, 2, 3), (4, 1, 2)]
 @pytest.mark.parametrize(("d", "d_out", "t"), KNOWN)
 def test_limits_of_two_wide_layers_are_a_hypersurface(d, d_out, t):
     network = DeepNetwork((d, d, d_out), (d, d), t)
-    found = limits(network)
+    found = limit_set(network)
     assert found.dimension == found.upper_bound == 2 * d * d + d * d_out - 3
     assert dimension(network).lower_bound == found.dimension + 1
 
@@ -54,9 +54,9 @@ def test_limits_of_any_network_are_a_hypersurface_or_there_are_none(dims, t, lea
     assert is_closed(network) == (t == 1 or min(*dims[:2], *ranks[:2]) == 1)
     if is_closed(network):
         with pytest.raises(InputError, match="closed"):
-            limits(network)
+            limit_set(network)
     else:
-        assert limits(network).dimension == dimension(network).lower_bound - 1
+        assert limit_set(network).dimension == dimension(network).lower_bound - 1
 
 
 def test_a_pair_of_layers_is_the_last_that_sees_skew_parts():
@@ -67,7 +67,7 @@ def test_a_pair_of_layers_is_the_last_that_sees_skew_parts():
     with pytest.raises(InputError, match="from 1 to 1"):
         LimitMap(DeepNetwork((2, 2, 2), (2, 2), 2), 2)
     with pytest.raises(InputError, match="one head"):
-        limits(DeepNetwork((2, 2, 2), (2, 2), 2, skip=True))
+        limit_set(DeepNetwork((2, 2, 2), (2, 2), 2, skip=True))
     assert is_closed(DeepNetwork((2, 2, 2), (2, 2), 2, heads=2)) is None
 
 

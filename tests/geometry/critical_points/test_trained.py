@@ -15,7 +15,7 @@ from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.real_points import _floats
-from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.critical_points.trained import points_near
 from agattn.geometry.identifiability.fibers import weights
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
@@ -54,7 +54,7 @@ def test_perturbed_critical_weights_find_their_point(seed):
     for known in part_by_elimination(L.layer, L).points:
         exact = known.weights[0]
         A, V = (_floats(M) * (1 + 1e-6 * random.standard_normal(M.shape)) for M in (exact.A, exact.V))
-        best = critical_points_near(L, weights(A=A, V=V))[0]
+        best = points_near(L, weights(A=A, V=V))[0]
         assert best.rank == 2 and best.distance < 1e-4 and best.index == known.index and not best.escapes
         assert best.is_local_minimum == (known.index == 0)
         assert all(x.overlaps(y) for x, y in zip(best.point.y, known.y, strict=True))
@@ -69,7 +69,7 @@ def test_a_head_of_rank_one_is_a_strict_saddle(seed):
             K, Q, V = (_floats(M) for M in (exact.K, exact.Q, exact.V))
             scale = np.sqrt(np.linalg.norm(Q) / np.linalg.norm(K))
             K, Q = K * scale, Q / scale
-            found = {one.rank: one for one in critical_points_near(L, weights(K=K, Q=Q, V=V))}[1]
+            found = {one.rank: one for one in points_near(L, weights(K=K, Q=Q, V=V))}[1]
             assert found.distance < 1e-12 and not found.is_full and not found.is_local_minimum
             assert found.index == known.index and found.escapes == 1
             assert negative_eigenvalues(L, K, Q, V) == found.index + found.escapes
@@ -85,15 +85,13 @@ def test_two_outputs_and_what_does_not_fit():
     L = loss(layer, "bombieri-weyl", seed=1)
     # Where Newton's method ends mostly depends on the last digits of a sum; from these weights it does not.
     random = np.random.default_rng(4)
-    best, *_ = critical_points_near(
-        L, weights(A=random.standard_normal((2, 2)), V=random.standard_normal((2, 2)))
-    )
+    best, *_ = points_near(L, weights(A=random.standard_normal((2, 2)), V=random.standard_normal((2, 2))))
     assert best.point.gradient < 1e-15 and best.evidence.value == "proved"
     assert {"rank", "distance", "escapes", "point"} <= set(best.as_json())
     with pytest.raises(InputError, match="the weights give the function 0"):
-        critical_points_near(L, weights(A=np.zeros((2, 2)), V=np.eye(2)))
+        points_near(L, weights(A=np.zeros((2, 2)), V=np.eye(2)))
     with pytest.raises(InputError, match=r"the loss is for M\(2,2,2\)"):
-        critical_points_near(L, weights(A=np.eye(2), V=np.ones((1, 2))))
+        points_near(L, weights(A=np.eye(2), V=np.ones((1, 2))))
     with pytest.raises(InputError, match="nan"):
         weights(A=[[float("nan"), 1.0], [0.0, 1.0]], V=[[1.0, 0.0]])
 
@@ -113,7 +111,7 @@ def test_a_smooth_point_of_a_lower_stratum_is_said_to_have_at_least_its_ranks(A,
     assert not (np.array(tangent) @ normal).any()
     L = loss(layer, "coefficients", target=(coefficients(layer, A, V) + normal).tolist())
     near = weights(A=np.array(A) + 1e-3, V=np.array(V) - 1e-3)
-    [found] = [one for one in critical_points_near(L, near) if one.rank == 2]
+    [found] = [one for one in points_near(L, near) if one.rank == 2]
     point = found.point
     assert (
         float(point.loss.mid()) == pytest.approx(np.dot(normal, normal)) and point.evidence.value == "proved"
@@ -121,14 +119,14 @@ def test_a_smooth_point_of_a_lower_stratum_is_said_to_have_at_least_its_ranks(A,
     assert point.stratum.as_json() == list(ranks) and not point.exact_ranks
     assert f"on the smooth part, with ranks of at least ({','.join(map(str, ranks))}): loss" in str(found)
     assert ("the rank of A at 2" in str(found)) == (ranks[1] == 2) or not found.index
-    [generic, *_] = critical_points_near(loss(layer, "bombieri-weyl", seed=1), near)
+    [generic, *_] = points_near(loss(layer, "bombieri-weyl", seed=1), near)
     assert generic.point.exact_ranks and "at least" not in str(generic.point)
 
 
 @pytest.mark.parametrize("d_out", [1, 2])
 def test_in_one_dimension_the_only_critical_point_is_the_minimum(d_out):
     L = loss(SingleLayer(1, d_out))  # M is the whole space, and regular where A and V have rank one
-    (best,) = critical_points_near(L, weights(A=[[1]], V=[[2]] * d_out))
+    (best,) = points_near(L, weights(A=[[1]], V=[[2]] * d_out))
     assert best.is_local_minimum and best.point.gradient < 1e-15
 
 
@@ -137,7 +135,7 @@ def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
     layer = SingleLayer(2, 1)
     given = weights(K=[[1, 0], [0, 1]], Q=[[1, 2], [0, 1]], V=[[1, 1]])
     assert affine_chart(layer).near(given.A.astype(float), given.V.astype(float)) is None
-    assert [point.rank for point in critical_points_near(loss(layer), given)] != []
+    assert [point.rank for point in points_near(loss(layer), given)] != []
 
 
 @pytest.mark.parametrize("zero", ["K", "Q"])
@@ -186,7 +184,7 @@ def test_weights_can_be_critical_where_their_function_is_not(a):
     assert np.linalg.matrix_rank(pairs) == 3 and not (pairs @ normal).any() and missing @ normal
     y = coefficients(layer, np.outer(k, q), V).astype(int)
     L = loss(layer, "coefficients", target=(y + normal).tolist())
-    assert all(found.distance > 1e-3 for found in critical_points_near(L, weights(K=K, Q=Q, V=V)))
+    assert all(found.distance > 1e-3 for found in points_near(L, weights(K=K, Q=Q, V=V)))
 
 
 def negated(L):
@@ -203,7 +201,7 @@ def negated(L):
 def test_the_largest_rank_is_bounded_by_the_rows_of_keys_and_by_the_width(rows):
     random = np.random.default_rng(2)
     K, Q, V = (random.standard_normal(shape) for shape in ((rows, 2), (rows, 2), (1, 2)))
-    found = critical_points_near(loss(SingleLayer(2, 1), seed=1), weights(K=K, Q=Q, V=V))
+    found = points_near(loss(SingleLayer(2, 1), seed=1), weights(K=K, Q=Q, V=V))
     assert {one.rank: one.is_full for one in found} == {1: True} if rows == 1 else {1: False, 2: True}
 
 
@@ -215,4 +213,4 @@ def test_a_point_of_smaller_rank_is_no_regular_point(monkeypatch):
     for ranks, number in (((2, 1, 2), 1), ((2, 0, 2), 0), ((1, 1, 2), 0)):
         following = cycle(ranks)
         monkeypatch.setattr(real_points, "_rank", lambda M, n=following: next(n))
-        assert len(critical_points_near(L, given).points) == number
+        assert len(points_near(L, given).points) == number

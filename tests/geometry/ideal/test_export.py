@@ -82,7 +82,7 @@ def test_engine_loads_the_file_and_the_parametrization_kills_it(name, layer, tmp
     file = tmp_path / f"script.{engine.suffix}"
     file.write_text(text, encoding="utf-8")
     command = [str(installation.path), *engine.arguments, str(file)]
-    ended = run_program(command, tmp_path, timeout=60, memory=8192)
+    ended = run_program(command, timeout=60, memory=8192)
     found = dict(re.findall(r"(generators|killed) (\w+)", ended.output))
     count = sum(piece.minimal_generators for piece in compute_ideal(layer, 4).degrees)
     assert found == {"generators": str(count), "killed": "true" if name == "macaulay2" else "1"}, ended.errors

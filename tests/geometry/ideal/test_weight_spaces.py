@@ -27,6 +27,7 @@ from agattn.geometry.ideal.weight_spaces import (
     smallest_spaces,
 )
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.limits import limited
 
 
 def by_modules(layer, last):
@@ -225,11 +226,12 @@ class Watched(Memory):
         pytest.param((4, 1, 2), 4, marks=pytest.mark.slow),
     ],
 )
-def test_the_bound_on_memory_holds(sizes, last):
+def test_the_bound_on_memory_holds(sizes, last, monkeypatch):
     list(WeightSpaces(SingleLayer(2, 1)).degrees(4))  # what stays in caches
     watched = Watched()
+    monkeypatch.setattr("agattn.geometry.ideal.implicitization.Memory", lambda: watched)
     tracemalloc.start()
-    list(WeightSpaces(SingleLayer(*sizes), memory=watched).degrees(last))
+    list(WeightSpaces(SingleLayer(*sizes)).degrees(last))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= watched.most + 2**21
@@ -254,15 +256,16 @@ def test_the_bound_on_specht_modules_holds():
 @pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
 def test_more_memory_than_allowed_is_refused(sizes, last):
     layer = SingleLayer(*sizes)
-    with pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use force=True$"):
-        compute_ideal(layer, last, memory=Memory(2**20))
+    refused = pytest.raises(TooLargeError, match=r"degree \d.*: up to .* MiB .* use force=True$")
+    with refused, limited(native=1):
+        compute_ideal(layer, last)
 
 
 def test_force_goes_beyond_the_memory():
     said = []
-    forced = Memory(2**10, force=True, step=said.append)
-    assert compute_ideal(SingleLayer(2, 1), 4, memory=forced).generators_by_degree == {4: 1}
-    forced.allow(2**31, "a large matrix")
+    with limited(native=0, force=True, progress=said.append):
+        assert compute_ideal(SingleLayer(2, 1), 4).generators_by_degree == {4: 1}
+        Memory().allow(2**31, "a large matrix")
     assert said == ["a large matrix: up to 2.0 GiB of memory"]
 
 

@@ -84,7 +84,11 @@ def test_quadrics_of_bounded_rank_and_a_convolution():
 
 def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Ask of kinds with these names alone."""
-    monkeypatch.setattr(room, "kinds", lambda *given: [kind for kind in kinds(*given) if kind.name in names])
+
+    def chosen(*given, **more):
+        return [kind for kind in kinds(*given, **more) if kind.name in names]
+
+    monkeypatch.setattr(room, "kinds", chosen)
 
 
 def test_heads_that_are_equal(monkeypatch):

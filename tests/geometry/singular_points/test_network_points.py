@@ -333,7 +333,7 @@ def test_proportional_quadrics_at_one_token_drop_the_rank_by_all_forms_of_their_
 
 
 def test_functions_of_different_weights_are_no_preimages():
-    tangents = Tangents(WIDE, 22, 0)
+    tangents = Tangents(WIDE, 22)
     one, other = (ExactWeights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
     with pytest.raises(AssertionError, match="two"):
         tangents.span([one, other])
