@@ -40,10 +40,16 @@ class Degrees:
     def __neg__(self) -> Degrees:
         return self
 
+    @property
+    def most(self) -> int:
+        """The largest degree in the input."""
+        return _ends(self.inputs)[1]
+
     def after(self, before: Degrees) -> Degrees:
         """The degrees if the input is itself a polynomial, of the degrees ``before``."""
-        inputs = union(*(multiples(before.inputs, n) for n in self.inputs))
-        return Degrees(self.weights + max(self.inputs) * before.weights, inputs)
+        numbers = _ends(self.inputs) if isinstance(self.inputs, range) else self.inputs
+        inputs = union(*(multiples(before.inputs, n) for n in numbers))
+        return Degrees(self.weights + self.most * before.weights, inputs)
 
 
 CONSTANT, PARAMETER = Degrees(0, frozenset([0])), Degrees(1, frozenset([0]))
@@ -68,7 +74,7 @@ def union(*parts: InputDegrees) -> InputDegrees:
 def sums(one: InputDegrees, other: InputDegrees) -> InputDegrees:
     """The sums of a number of both; all numbers from the least to the largest if there are very many."""
     (low, high), (least, most) = _ends(one), _ends(other)
-    if high + most - low - least > _MOST and (high > low) + (most > least) > 1:
+    if high + most - low - least > _MOST:
         return range(low + least, high + most + 1)
     return frozenset(n + m for n in one for m in other)
 

@@ -162,7 +162,7 @@ class Layered:
         """The degree of φ(X) in all weights and X, or more; ``None`` if the network is normalized."""
         if self._degrees is None:
             return None
-        return self._degrees.weights + max(self._degrees.inputs)
+        return self._degrees.weights + self._degrees.most
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -238,3 +238,19 @@ def test_a_layer_that_does_what_has_no_rule_has_no_group_and_its_degrees():
     assert (found.symmetries, found.rows, found.columns) == ((), {}, {})
     assert found.degrees == Degrees(1, frozenset([1, 2]))
     assert ag.Network([Neighbours()], dim=2, tokens=3).degree == 3
+
+
+def test_very_many_degrees_are_a_range():
+    """What is a range is not gone through: a block of a transformer, one after the other, has 3^l degrees."""
+    block = [Attention(2, 2, skip=True), ag.Perceptron([3, 2], degree=3, skip=True)]
+    model = ag.Network(block * 20, dim=2, tokens=2)
+    assert model.input_degrees == range(1, 9**20 + 1)
+    assert model.degree == 9**20 + derived_weights(20)
+
+
+def derived_weights(blocks):
+    """The degree in the weights: 3w + 3 after attention, and 3(w + 1) + 1 after a perceptron."""
+    weights = 0
+    for _ in range(blocks):
+        weights = 3 * (3 * weights + 3 + 1) + 1
+    return weights

@@ -212,7 +212,7 @@ def _monomials(network: Network) -> Bound | None:
     alone, ordered, pooled = True, False, False
     for place in network.places:
         layer, found = place.layer, place.derived.degrees
-        linear = found is not None and max(found.inputs) <= 1  # else products of tokens after their sum
+        linear = found is not None and found.most <= 1  # else products of tokens after their sum
         alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
         ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)

@@ -12,6 +12,7 @@ import agattn as ag
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import families
+from agattn.geometry.identifiability.generators import MAX_SEARCHED
 from agattn.geometry.identifiability.network_fibers import network_fiber
 
 GRASSMANN = ag.PolynomialMap(
@@ -27,6 +28,15 @@ BLOCK = ag.Network(
 def general(model: Architecture, seed: int = 0) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     return {name: generator.choice([-3, -2, -1, 1, 2, 3], shape) for name, shape in model.shapes.items()}
+
+
+def test_rotations_of_pairs_are_known_where_no_search_is_made():
+    """A factor and a rotation for each of three pairs, and the factor between A and V."""
+    model = ag.Network([ag.Attention(6, rank=6, rotary=True)], dim=8, tokens=3)
+    assert model.parameters > MAX_SEARCHED
+    found = network_fiber(model, general(model))
+    assert (found.orbit_dimension, found.dimension) == (7, 7)
+    assert dict(found.symmetries) == {"scaling": 4, "O(2)": 3}
 
 
 @pytest.mark.parametrize(
