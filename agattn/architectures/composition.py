@@ -146,8 +146,8 @@ def check_depth(architecture: object) -> None:
     >>> check_depth(Network([Linear(1)] * 20_000, dim=1))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: the model has 20000 steps, one after the other; the limit is 300. Use force=True
-    to start all the same
+    agattn.errors.TooLargeError: the model has 20000 steps, one after the other; the limit is 300. Use
+    force=True to start all the same
     """
     if not isinstance(architecture, Network) or architecture.as_network() is not None:
         return
@@ -175,7 +175,8 @@ def check_arrays(network: Network) -> None:
     >>> check_arrays(Network([Sum(), Linear(2)], dim=2, tokens=10**9))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: layer 1 has arrays of 2000000000 entries, for 4 inputs; use fewer, or force=True
+    agattn.errors.TooLargeError: layer 1 has arrays of 2000000000 entries, for 4 inputs; use fewer, or
+    force=True
     """
     inputs = min(384, network.parameters)
     for place in network.places:
