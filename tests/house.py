@@ -3,8 +3,10 @@
     python -m tests.house            circles and arrows back up; imports by importlib and for hints count
     python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
     python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
+    python -m tests.house --statements    statements of Python by room
     python -m tests.house --words    words of prose by page of the documentation, the longest pages first
-    python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so --words
+    python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so the others
+    python -m tests.house --lower    lower the budget of every room to the lines that it has
 
 With ``--json`` the same as one JSON document.
 """
@@ -22,8 +24,9 @@ import sys
 import tarfile
 import tokenize
 from collections import Counter
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,6 +34,8 @@ import networkx as nx
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agattn"
+#: The most lines of code that each room may have. A budget rises in a commit alone that says why.
+BUDGETS = ROOT / "tests" / "budgets.json"
 CONTRACTS = ("importlinter:contract:floors", "importlinter:contract:geometry")
 
 
@@ -199,12 +204,43 @@ def lines_of(source: str) -> int:
     return len(counted - said)
 
 
-def lines_by_room(commit: str | None = None) -> Counter[str]:
-    """The lines of code of every room, here or in a commit."""
-    found: Counter[str] = Counter()
+def statements_of(source: str) -> int:
+    """The statements in a text, which stay as many however lines are folded."""
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(source)))
+
+
+def lines_by_room(commit: str | None = None, count: Callable[[str], int] = lines_of) -> Counter[str]:
+    """The lines of code of every room, or what else is counted, here or in a commit."""
+    counts: Counter[str] = Counter()
     for module, source in (sources() if commit is None else sources_of(commit)).items():
-        found[room_of(module)] += lines_of(source)
-    return found
+        counts[room_of(module)] += count(source)
+    return counts
+
+
+statements_by_room = partial(lines_by_room, count=statements_of)
+
+
+def budgets() -> dict[str, int]:
+    """The most lines of code of every room."""
+    budgets: dict[str, int] = json.loads(BUDGETS.read_text(encoding="utf-8"))
+    return budgets
+
+
+def over_budget() -> dict[str, tuple[int, int]]:
+    """The rooms with more lines than their budget, or with none: their lines and the budget."""
+    most = budgets()
+    return {
+        room: (lines, most.get(room, 0))
+        for room, lines in lines_by_room().items()
+        if lines > most.get(room, 0)
+    }
+
+
+def lower() -> None:
+    """Lower every budget to the lines that the room has, and drop those of rooms that are gone."""
+    lines, most = lines_by_room(), budgets()
+    lowered = {room: min(lines[room], most.get(room, lines[room])) for room in sorted(lines)}
+    BUDGETS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
 
 
 def _verify(folder):
@@ -276,8 +312,10 @@ def trace(run) -> dict[str, object]:
 
 
 def tell_counts(words: list[str]) -> None:
-    """Print lines by room, or words by page, beside those of the commit after ``--against``, if any."""
-    count, what = (words_by_page, "page") if "--words" in words else (lines_by_room, "room")
+    """Print lines or statements by room, or words by page, beside those of the commit after ``--against``."""
+    what = "page" if "--words" in words else "room"
+    count = statements_by_room if "--statements" in words else lines_by_room
+    count = words_by_page if what == "page" else count
     columns = {"now": count()}
     if "--against" in words:
         commit = "".join(words[words.index("--against") + 1 :][:1])
@@ -291,8 +329,11 @@ def tell_counts(words: list[str]) -> None:
     rows = [(name, [column[name] for column in columns.values()]) for name in names]
     rows.append(("all", [column.total() for column in columns.values()]))
     if len(columns) > 1:
-        print(f"{commit[:8]:>8} {'now':>8} {'change':>8}  {what}")
-        rows = [(name, [before, now, f"{now - before:+}"]) for name, (before, now) in rows]
+        most = {**budgets(), "all": sum(budgets().values())} if count is lines_by_room else {}
+        print(f"{commit[:8]:>8} {'now':>8} {'change':>8} {'budget' if most else '':>8}  {what}")
+        rows = [
+            (name, [before, now, f"{now - before:+}", most.get(name, "")]) for name, (before, now) in rows
+        ]
     for name, numbers in rows:
         print("".join(f"{number:>8} " for number in numbers) + f" {name}")
 
@@ -308,8 +349,11 @@ def main(words: list[str]) -> int:
                 print(f"{name}: {len(one['rooms'])} rooms, {one['calls_up']} calls up")
                 print("".join(f"  {where}: {number}\n" for where, number in one["where"].items()), end="")
         return 0
-    if "--lines" in words or "--words" in words:
+    if {"--lines", "--statements", "--words"} & set(words):
         tell_counts(words)
+        return 0
+    if "--lower" in words:
+        lower()
         return 0
     round_about, up = circles(), arrows_up()
     if "--json" in words:

@@ -1,6 +1,7 @@
 """The structure of the package, as ``python -m tests.house`` measures it, stays what the pages say."""
 
 import ast
+import json
 import subprocess
 from collections import defaultdict
 
@@ -10,6 +11,7 @@ import pytest
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
+from tests import house
 from tests.house import (
     arrows_up,
     circles,
@@ -18,6 +20,7 @@ from tests.house import (
     imports,
     lines_of,
     main,
+    over_budget,
     sources,
     sources_of,
     trace,
@@ -44,6 +47,21 @@ def test_no_file_needs_a_higher_floor():
     assert floor_of("agattn.cli.main") > floor_of("agattn.geometry.ideal.ideal") > floor_of("agattn.errors")
     assert floor_of("agattn.geometry.strata.strata") > floor_of("agattn.geometry.variety.degree")
     assert arrows_up() == []
+
+
+def test_no_room_is_over_its_budget():
+    assert over_budget() == {}, "take something out; or raise tests/budgets.json in a commit that says why"
+
+
+def test_a_budget_falls_and_never_rises_by_itself(monkeypatch, tmp_path):
+    monkeypatch.setattr(house, "BUDGETS", tmp_path / "budgets.json")
+    lines = house.lines_by_room()
+    room, other = "agattn.algebra", "agattn.claims"
+    kept = {**lines, room: lines[room] + 7, other: lines[other] - 1, "agattn.gone": 5}
+    house.BUDGETS.write_text(json.dumps(kept))
+    assert over_budget() == {other: (lines[other], lines[other] - 1)}
+    house.lower()
+    assert house.budgets() == {**lines, other: lines[other] - 1}
 
 
 def test_no_files_need_each_other():
