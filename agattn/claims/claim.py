@@ -11,7 +11,7 @@ from agattn.architectures import Architecture
 from agattn.claims.proof import Proof
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 A = TypeVar("A", bound=Architecture)
 B = TypeVar("B", bound=Architecture, contravariant=True)

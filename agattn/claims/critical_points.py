@@ -19,7 +19,7 @@ from agattn.geometry.critical_points.ed_degree import (
 from agattn.geometry.critical_points.elimination import equation
 from agattn.geometry.critical_points.loss import loss
 from agattn.limits import limits
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 
 class EDDegrees(NamedTuple):

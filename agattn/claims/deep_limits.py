@@ -40,7 +40,7 @@ from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import is_covered
 from agattn.limits import by_default
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 NOT_ONE = Hypothesis[DeepNetwork](
     "d_0, d_1, a_1, a_2 ≥ 2", lambda network: min(*network.dims[:2], *network.ranks[:2]) >= 2

@@ -28,7 +28,7 @@ from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
 from agattn.claims.proof import Proof, entries
 from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
 from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 WIDE = Hypothesis[DeepNetwork](
     "d_i ≥ d_0 and a_i ≥ d_0", lambda network: min(*network.dims[:-1], *network.ranks) >= network.dims[0]

@@ -20,7 +20,7 @@ from agattn.geometry.variety.coordinates import (
     full_tensor,
     generic_matrices,
 )
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 #: The degree to which the Hilbert function is checked, which takes a second; the tests go on to 12.
 CHECKED_DEGREE = 8

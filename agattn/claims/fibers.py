@@ -17,7 +17,7 @@ from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.factorization import Factorization, factorization_at_full_rank
 from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, FiberSize
 from agattn.systems.points import strata_points
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 FACTORIZATION = Task(
     "factorization", "the fibers of (K, Q) ↦ KᵀQ", SingleLayer,

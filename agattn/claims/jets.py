@@ -37,7 +37,7 @@ from agattn.geometry.identifiability.collapse import (
     seen_behind_each,
 )
 from agattn.systems.network_tasks import DIMENSION
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 
 class JetRanks(NamedTuple):

@@ -18,7 +18,7 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
 )
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, Sparse, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 #: All orbits of weights are checked up to so many coordinates; beyond it those of least λ for each stratum.
 MOST_COORDINATES = 60

@@ -25,7 +25,7 @@ from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimens
 from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_bound
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 
 class Extent(NamedTuple):

@@ -34,7 +34,7 @@ from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.geometry.variety.coordinates import generic_matrices
 from agattn.limits import limits
 from agattn.systems.network_tasks import BASIS_FIBER, no_virtual_weights
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 # Expanding so many monomials takes about half a second.
 MAX_SYMBOLIC_MONOMIALS = 2 * 10**7

@@ -24,7 +24,7 @@ from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, ONE_LAYER, TWO_TOKEN
 from agattn.claims.proof import Proof
 from agattn.errors import InputError, UndecidedError
 from agattn.geometry.closedness.several_heads import Closedness, closedness, is_one_layer
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 
 def _of_one_layer(network: DeepNetwork) -> str:

@@ -15,7 +15,7 @@ from agattn.geometry.strata.strata import Stratum
 from agattn.limits import limits, log
 from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
-from agattn.systems.task import Task
+from agattn.systems.problem import Task
 
 #: The primes, each with whether the chart is the opposite one; the third decides where two disagree.
 PRIMES = ((32003, False), (32009, True), (31991, False))

@@ -13,8 +13,7 @@ from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.catalogue import build, not_taken, task_about
 from agattn.systems.points import point_of, read_point, read_target, slice_of
-from agattn.systems.problem import Problem
-from agattn.systems.task import Task
+from agattn.systems.problem import Problem, Task
 
 #: What may be asked of a task besides the architecture.
 OPTIONS = (

@@ -21,8 +21,7 @@ from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.limits import limits, takes
 from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
-from agattn.systems.problem import Problem
-from agattn.systems.task import Task
+from agattn.systems.problem import Problem, Task
 
 MODULAR_PRIME = 32003
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"

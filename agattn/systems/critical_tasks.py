@@ -31,6 +31,7 @@ from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
 from agattn.systems.explicit import lifted
 from agattn.systems.problem import (
+    ENGINE,
     Answer,
     Bases,
     Explicit,
@@ -38,9 +39,9 @@ from agattn.systems.problem import (
     Polynomials,
     Printed,
     Problem,
+    Task,
     Values,
 )
-from agattn.systems.task import ENGINE, Task
 
 #: More variables than these finish rarely.
 MAX_VARIABLES = 14

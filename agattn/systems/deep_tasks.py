@@ -30,8 +30,7 @@ from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem
 from agattn.limits import limits, takes
 from agattn.systems.consistency import NoChecks, between, check_generators, components_of, demand
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
-from agattn.systems.problem import Answer, Fact, Facts, Printed, Problem, matrix
-from agattn.systems.task import ENGINE, Task
+from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, Task, matrix
 
 # What all have in common ------------------------------------------------------------------------------------
 

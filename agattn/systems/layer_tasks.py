@@ -56,6 +56,7 @@ from agattn.systems.native_facts import (
 )
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import (
+    ENGINE,
     Answer,
     Bases,
     Explicit,
@@ -66,10 +67,10 @@ from agattn.systems.problem import (
     Polynomials,
     Printed,
     Problem,
+    Task,
     Values,
 )
 from agattn.systems.sizes import MAX_LINEAR_COORDINATES
-from agattn.systems.task import ENGINE, Task
 
 if TYPE_CHECKING:
     from agattn.geometry.ideal.ideal import Ideal

@@ -54,6 +54,7 @@ from agattn.systems.layer_tasks import (
 )
 from agattn.systems.native_facts import DEGREES, bounds_of_dimension, facts_of_values, native_facts
 from agattn.systems.problem import (
+    ENGINE,
     Answer,
     Bases,
     Explicit,
@@ -62,9 +63,9 @@ from agattn.systems.problem import (
     Facts,
     Printed,
     Problem,
+    Task,
     Values,
 )
-from agattn.systems.task import ENGINE, Task
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
 MAX_TERMS = 1_000_000

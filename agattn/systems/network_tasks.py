@@ -13,8 +13,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.systems.consistency import between, components_of, demand
-from agattn.systems.problem import Answer, Printed, matrix
-from agattn.systems.task import ENGINE, Task
+from agattn.systems.problem import ENGINE, Answer, Printed, Task, matrix
 
 if TYPE_CHECKING:
     from agattn.geometry.identifiability.virtual_weights import FiberDimension

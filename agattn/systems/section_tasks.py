@@ -24,8 +24,18 @@ from agattn.systems.layer_tasks import (
     ring_of_coordinates,
 )
 from agattn.systems.native_facts import at_point, bounds_of_dimension, degree_of_closure
-from agattn.systems.problem import Answer, Bases, Explicit, ExplicitSystem, Facts, Printed, Problem, Values
-from agattn.systems.task import ENGINE, Task
+from agattn.systems.problem import (
+    ENGINE,
+    Answer,
+    Bases,
+    Explicit,
+    ExplicitSystem,
+    Facts,
+    Printed,
+    Problem,
+    Task,
+    Values,
+)
 
 
 def _facts_of_tangent_cones(problem: Problem) -> Facts:

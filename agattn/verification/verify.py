@@ -37,8 +37,8 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.limits import limited, limits, log, numbered, silent, takes
+from agattn.systems.problem import Task
 from agattn.systems.sizes import check_size
-from agattn.systems.task import Task
 from agattn.verification.report import Report
 
 # After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.

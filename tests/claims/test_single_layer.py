@@ -29,7 +29,7 @@ from agattn.systems.layer_tasks import (
     FiberSize,
     Tangent,
 )
-from agattn.systems.task import Source
+from agattn.systems.problem import Source
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Status.CONFIRMED, Status.REFUTED, Status.UNDECIDED, Status.INAPPLICABLE,

@@ -35,8 +35,7 @@ from agattn.systems.consistency import (
     rank_of_gradients,
 )
 from agattn.systems.layer_tasks import COMPLETE_IDEAL
-from agattn.systems.problem import Answer, Printed
-from agattn.systems.task import Task
+from agattn.systems.problem import Answer, Printed, Task
 
 #: All tasks of engines, about models too, and the one that is asked about equations that were found natively.
 ASKED = [*TASKS.values(), *MODEL_TASKS.values(), COMPLETE_IDEAL]
