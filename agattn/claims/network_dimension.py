@@ -152,6 +152,13 @@ def with_paper(found: Dimension) -> DimensionByPaper:
 def dimension(architecture: Architecture | Published) -> DimensionByPaper | TransformerDimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
+    A layer counts as a network of one layer. If the rank of a Jacobian would take long and a theorem gives
+    the dimension, the answer has the theorem and its hypotheses, which were checked. For other large networks
+    it has a proved interval.
+
+    For a published transformer the table shows one layer of its attention, with and without softmax and
+    positions: how many parameters are redundant, by which symmetry, and bounds for all layers.
+
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`; or a published transformer of

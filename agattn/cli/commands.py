@@ -66,7 +66,6 @@ SHELL: Mapping[str, Shell] = {
     ),
     "symmetries": Shell(
         "agattn symmetries -d 3 -o 2 -a 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
-        "agattn.cli.geometry:symmetries",
     ),
     "strata": Shell(
         "agattn strata -d 3 -o 2 -a 2",

@@ -58,21 +58,6 @@ def identifiability(
     return identifiability(architecture, at=None if at is None else WeightFile([at]), **given)
 
 
-def symmetries(architecture: Any, **given: Any) -> Any:
-    """Find all linear symmetries of the parametrization of a polynomial architecture.
-
-    They are the matrices B for which the parameters θ + εBθ give the same function as θ to first order, for
-    all θ: a Lie algebra, the solutions of a linear system, which is solved modulo a prime and lifted. agattn
-    proves that no others exist. Each generator is proved as well, by polynomials in symbols, unless these get
-    too large. The symmetries with a name are named, and all other generators are listed as new.
-    """
-    from agattn.geometry.dimension.lie_algebra import linear_symmetries
-
-    symmetries = linear_symmetries(architecture, **given)
-    _ = symmetries.structure  # computed here, while progress is shown
-    return symmetries
-
-
 def strata(
     architecture: Any,
     *,

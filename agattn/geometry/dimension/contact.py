@@ -113,6 +113,10 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
 def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -> ContactSpectrum:
     """The contact orders of the Jacobian along K_i = sU_i, Q_i = sW_i, with multiplicities.
 
+    They say how fast the singular values of the Jacobian of a network fall as all scores get small. Keys and
+    queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the orders are the
+    exponents in the Smith form, which is computed modulo a prime.
+
     Args:
         architecture: a layer or a network of attention, lightning or softmax.
         digits: compute singular values as well, with so many decimal digits, and how fast they fall.

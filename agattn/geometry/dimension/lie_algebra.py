@@ -239,6 +239,11 @@ NEW = "new"
 def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
+    They are the matrices B for which the parameters θ + εBθ give the same function as θ to first order, for
+    all θ: the solutions of a linear system, which is solved modulo a prime and lifted. It is proved that no
+    others exist. Each generator is proved as well, by polynomials in symbols, unless these get too large. The
+    symmetries with a name are named, and all other generators are listed as new.
+
     Args:
         architecture: a lightning layer or network, or anything polynomial with the members of
             :class:`agattn.architectures.protocol.Architecture`.

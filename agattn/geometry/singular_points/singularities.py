@@ -44,6 +44,14 @@ AFFINE = "M̄ is an affine space, smooth everywhere."
 def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     """The kinds of points of a network or a model: which are critical, which singular, and by what argument.
 
+    A kind is weights with something special about them: ranks of the matrices or of the virtual weights M_i
+    and L, symmetric or skew ones, shared vectors, kernels that meet, zero. For a model the kinds are arrays
+    of lower rank, arrays with zero or equal rows and columns, and equal heads. At integer weights of each
+    kind the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent
+    vectors of the closure are collected at all known preimages. More independent tangent vectors than the
+    dimension prove that the point is singular. A differential of the largest rank proves a smooth branch.
+    Otherwise the point is undecided.
+
     Args:
         network: a lightning network, where a layer is the network of one layer; or anything polynomial.
         pairs: take all pairs of what may be special about one matrix, too.
