@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         SingleLayer,
         Skip,
         Sum,
-    )  # fmt: skip
+    )
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.doctor import examine as doctor

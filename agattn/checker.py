@@ -692,42 +692,76 @@ HALVED = {1: "", 2: "/2"}
 CLOSED = Claim(lambda f: f"{f.layer} is closed", Facts.closed)
 CLAIMS = {
     "lemma-3.1": Claim(
-        lambda f: "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension "
-        f"a² = {f.layer.a**2}, {{rk A ≤ a}} has dimension a(2d − a) = {f.moving}",
-        Facts.factorization, wide=False, no_product=False),
+        lambda f: (
+            "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension "
+            f"a² = {f.layer.a**2}, {{rk A ≤ a}} has dimension a(2d − a) = {f.moving}"
+        ),
+        Facts.factorization,
+        wide=False,
+        no_product=False,
+    ),
     "theorem-3.2": Claim(
-        lambda f: "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ"
-        "; over 0 the pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),
+        lambda f: (
+            "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ"
+            "; over 0 the pairs with A = 0 or V = 0"
+        ),
+        Facts.fibers,
+        wide=False,
+        no_product=False,
+    ),
     "corollary-3.3": Claim(
-        lambda f: f"dim {f.layer} = a(2d − a) + dd' − 1 = {f.dimension}", lambda facts: [], wide=False),
+        lambda f: f"dim {f.layer} = a(2d − a) + dd' − 1 = {f.dimension}", lambda facts: [], wide=False
+    ),
     "theorem-3.4.closed": CLOSED,
     "theorem-3.4.boundary": Claim(
-        lambda f: f"the boundary of {f.layer} in M̄(ℝ) is {{A = k qᵀ, V = h kᵀ}}", Facts.critical),
+        lambda f: f"the boundary of {f.layer} in M̄(ℝ) is {{A = k qᵀ, V = h kᵀ}}", Facts.critical
+    ),
     "theorem-3.4.singular": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
     "corollary-A.1": CLOSED,
     "corollary-A.2": Claim(
-        lambda f: "up to scaling φ is birational, with fibers of at most 2", Facts.birational),
+        lambda f: "up to scaling φ is birational, with fibers of at most 2", Facts.birational
+    ),
     "lemma-A.3": Claim(
-        lambda f: "(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical),
+        lambda f: "(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical
+    ),
     "corollary-A.4": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
     "proposition-A.5": Claim(
-        lambda f: "φ has the coefficients of the products V_c(u)·A_b(u)", Facts.products),
+        lambda f: "φ has the coefficients of the products V_c(u)·A_b(u)", Facts.products
+    ),
     "corollary-A.6": Claim(
-        lambda f: f"the boundary of {f.layer} is the image of the critical points", lambda facts: []),
+        lambda f: f"the boundary of {f.layer} is the image of the critical points", lambda facts: []
+    ),
     "agattn.degree": Claim(
-        lambda f: f"deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {{rk A ≤ a}}{HALVED[f.top.preimages]} "
-        f"= {f.degree()}",
-        lambda facts: facts.failing(lambda orbit: orbit is facts.top and orbit.preimages != 1 + (
-            facts.layer.a == facts.layer.o == 1 < facts.layer.d)), wide=False, no_product=False),
+        lambda f: (
+            f"deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {{rk A ≤ a}}{HALVED[f.top.preimages]} "
+            f"= {f.degree()}"
+        ),
+        lambda facts: facts.failing(
+            lambda orbit: (
+                orbit is facts.top
+                and orbit.preimages != 1 + (facts.layer.a == facts.layer.o == 1 < facts.layer.d)
+            )
+        ),
+        wide=False,
+        no_product=False,
+    ),
     "agattn.singular-locus": Claim(
-        lambda f: "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; "
-        "for a = d' = 1 at 0 and, if d ≥ 3, at (1,1,1)",
-        lambda facts: facts.singular(facts.corrected), no_product=False),
+        lambda f: (
+            "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; "
+            "for a = d' = 1 at 0 and, if d ≥ 3, at (1,1,1)"
+        ),
+        lambda facts: facts.singular(facts.corrected),
+        no_product=False,
+    ),
     "agattn.tangent-dimension": Claim(
-        lambda f: "dim T_p M̄ is what the closed formula says, on every stratum: "
-        + ", ".join(f"{named(ranks)} {orbit.lower}" for ranks, orbit in f.orbits.items()),
-        Facts.tangents, no_product=False),
-}  # fmt: skip
+        lambda f: (
+            "dim T_p M̄ is what the closed formula says, on every stratum: "
+            + ", ".join(f"{named(ranks)} {orbit.lower}" for ranks, orbit in f.orbits.items())
+        ),
+        Facts.tangents,
+        no_product=False,
+    ),
+}
 
 OTHERS = frozenset({
     "agattn.learning-coefficient", "agattn.learning-coefficient-softmax",
@@ -807,10 +841,17 @@ class Germ:
         apart = softmax or not (self.r_v or self.r_a)
         f = [A[i, b] for i in range(d) for b in range(d)] if apart and (self.r_v or not softmax) else []
         of_attention = len(f)
-        f += values if apart else [
-            added([times(V[c, i], A[k, b])] + [times(V[c, k], A[i, b])] * (i < k))
-            for c in range(o) for b in range(d) for i in range(d) for k in range(i, d)
-        ]  # fmt: skip
+        f += (
+            values
+            if apart
+            else [
+                added([times(V[c, i], A[k, b])] + [times(V[c, k], A[i, b])] * (i < k))
+                for c in range(o)
+                for b in range(d)
+                for i in range(d)
+                for k in range(i, d)
+            ]
+        )
         own = {z for x in values for name in x for z in name}
         M = self._multipliers(found["multipliers"], len(f), len(g))
         for e, x in enumerate(f):
@@ -1034,8 +1075,14 @@ class HeadsLimit:
             return {(b,): f[place] * (1 + (i == k)) for b, f in forms.items() if place in f}
 
         terms = []
-        for sign, order in ((1, (0, 1, 2)), (1, (1, 2, 0)), (1, (2, 0, 1)),
-                            (-1, (0, 2, 1)), (-1, (2, 1, 0)), (-1, (1, 0, 2))):  # fmt: skip
+        for sign, order in (
+            (1, (0, 1, 2)),
+            (1, (1, 2, 0)),
+            (1, (2, 0, 1)),
+            (-1, (0, 2, 1)),
+            (-1, (2, 1, 0)),
+            (-1, (1, 0, 2)),
+        ):
             term: Polynomial = {(): sign}
             for i, n in zip(rows, order, strict=True):
                 term = times(term, entry(i, columns[n]))
@@ -1426,9 +1473,10 @@ class Deep:
             for value in array(point["others"]):
                 N, other = self.pair(fields(value, "M L"))
                 same = M[: i + (not last)] == N[: i + (not last)] and (
-                    symmetrized(L, M[i]) == symmetrized(other, N[i]) if last
+                    symmetrized(L, M[i]) == symmetrized(other, N[i])
+                    if last
                     else other == L and [*map(symmetric, M[i + 1 :])] == [*map(symmetric, N[i + 1 :])]
-                )  # fmt: skip
+                )
                 require(same, "two weights are not seen to have the same function")
                 rows += self.derivatives(N, other, inputs)
             low = dense_rank(rows, PRIME)
@@ -1601,9 +1649,10 @@ class Today:
             for x in (sparse(X, (1, self.d), (1, self.t)) for X in inputs_in(found["inputs"]))
         ]
         places = [
-            (name, index) for name, shape in self.shapes.items()
+            (name, index)
+            for name, shape in self.shapes.items()
             for index in product(*(range(1, n + 1) for n in shape))
-        ]  # fmt: skip
+        ]
         columns = integers(found["columns"])
         form(all(1 <= n <= len(places) for n in columns), "there is no such parameter")
         rows = [tuple(integers(row)) for row in array(found["rows"])]
@@ -1684,8 +1733,9 @@ class Shared(Today):
         self.shapes |= {"K": (g, self.a, self.r), "Q": (g, s, self.a, self.rho)}
         self.shapes |= (
             {"O": (g, s, self.o, self.b), "P": (g, self.b, self.r)}
-            if self.has_values else {"V": (g, self.o, self.r)}
-        )  # fmt: skip
+            if self.has_values
+            else {"V": (g, self.o, self.r)}
+        )
 
     def __str__(self) -> str:
         """The layer with its sizes, its mask and its positions."""
@@ -2030,9 +2080,15 @@ def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
     """What a certificate says of one claim, if that follows from the facts."""
     name = record["id"]
     if "verdict" not in record:
-        why = "a certificate of a layer holds no proof of this claim" if name in OTHERS else (
-            "there is none in the file" if CLAIMS[name].applies(facts.layer)
-            else f"its hypotheses fail for {facts.layer}")  # fmt: skip
+        why = (
+            "a certificate of a layer holds no proof of this claim"
+            if name in OTHERS
+            else (
+                "there is none in the file"
+                if CLAIMS[name].applies(facts.layer)
+                else f"its hypotheses fail for {facts.layer}"
+            )
+        )
         return stated(name, f"not certified: {why}", None)
     claim = CLAIMS[name]
     require(claim.applies(facts.layer), f"{name} does not apply to {facts.layer}")

@@ -200,11 +200,13 @@ def takes(*keywords: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
         last = [own.pop()] if own and own[-1].kind is inspect.Parameter.VAR_KEYWORD else []
         added = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY,
-                default=KEYWORDS[name].default, annotation=KEYWORDS[name].kind,
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=KEYWORDS[name].default,
+                annotation=KEYWORDS[name].kind,
             )
             for name in keywords
-        ]  # fmt: skip
+        ]
         called.__signature__ = signature.replace(parameters=[*own, *added, *last])  # type: ignore[attr-defined]
         called.__doc__ = _with_arguments(function.__doc__ or "", keywords)
         return called

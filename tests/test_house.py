@@ -135,15 +135,16 @@ def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
     assert sources_of("HEAD", tmp_path) == {"agattn.room.file": CODE}
     with pytest.raises(SystemExit, match="git has no agattn in 'nonsense'"):
         sources_of("nonsense", tmp_path)
+    monkeypatch.setattr("tests.house.budgets", lambda: {"agattn.room": 9})
     monkeypatch.setattr("tests.house.sources_of", lambda commit: sources_of(commit, tmp_path))
     monkeypatch.setattr("tests.house.sources", lambda: {"agattn.room.file": "x = 1\n", "agattn.new": "y\n"})
     assert main(["--lines", "--against", "HEAD"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows == [
-        ["HEAD", "now", "change", "room"],
+        ["HEAD", "now", "change", "budget", "room"],
         ["0", "1", "+1", "agattn.new"],
-        ["6", "1", "-5", "agattn.room"],
-        ["6", "2", "-4", "all"],
+        ["6", "1", "-5", "9", "agattn.room"],
+        ["6", "2", "-4", "9", "all"],
     ]
 
 

@@ -46,7 +46,7 @@ from agattn.algebra.residues import (
     permutation_sign,
     random_primes,
     residues,
-)  # fmt: skip
+)
 from agattn.algebra.sparse import STEPS_PER_SECOND, SparseElimination
 from agattn.limits import limits
 

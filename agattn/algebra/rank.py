@@ -455,9 +455,19 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
         error = prod(errors)
         evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
     return RankResult(
-        shape, r, r, Evidence.PROVED, evidence, "modular", None, None, None, reason,
-        error=error, points=tuple(tried),
-    )  # fmt: skip
+        shape,
+        r,
+        r,
+        Evidence.PROVED,
+        evidence,
+        "modular",
+        None,
+        None,
+        None,
+        reason,
+        error=error,
+        points=tuple(tried),
+    )
 
 
 def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
@@ -527,9 +537,17 @@ def _in_floats_and_balls(rows: RandomRows) -> RankResult:
         if proved >= target:
             break
     result = RankResult(
-        floats.shape, proved, max(observed, proved), Evidence.PROVED, Evidence.NUMERICAL,
-        "ball", bits_used, None, None, "no smaller pivots in float64",
-    )  # fmt: skip
+        floats.shape,
+        proved,
+        max(observed, proved),
+        Evidence.PROVED,
+        Evidence.NUMERICAL,
+        "ball",
+        bits_used,
+        None,
+        None,
+        "no smaller pivots in float64",
+    )
     if proved < target <= _LARGEST_ELIMINATION:
         everything = np.arange(len(floats))
 

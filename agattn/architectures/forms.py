@@ -29,8 +29,12 @@ def kinds() -> dict[str, Any]:
     from agattn.architectures.polynomial_map import PolynomialMap
 
     return {
-        "dims": DeepNetwork, "d": SingleLayer, "layer": Network, "function": PolynomialMap, "jet": Jet,
-    }  # fmt: skip
+        "dims": DeepNetwork,
+        "d": SingleLayer,
+        "layer": Network,
+        "function": PolynomialMap,
+        "jet": Jet,
+    }
 
 
 class AnyArchitecture(ByKey):

@@ -261,10 +261,20 @@ class Attention(Layer):
 
     def __post_init__(self) -> None:
         _check(
-            self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
-            mask=_mask, rotary=_rotary, skip=_boolean, normalization=read_normalization,
-            kv_heads=_or_none, kv_latent=_or_none, q_latent=_or_none, temperature=positive_number,
-        )  # fmt: skip
+            self,
+            out=positive_integer,
+            rank=positive_integer,
+            heads=positive_integer,
+            value_rank=_or_none,
+            mask=_mask,
+            rotary=_rotary,
+            skip=_boolean,
+            normalization=read_normalization,
+            kv_heads=_or_none,
+            kv_latent=_or_none,
+            q_latent=_or_none,
+            temperature=positive_number,
+        )
         if self.rotary is True and self.rank % 2:
             raise InputError(
                 f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
@@ -372,10 +382,14 @@ class Attention(Layer):
             if before == (a, b, r, rho, s):
                 break
         return replace(
-            self, rank=a, heads=g * s, kv_heads=None if self.is_grouped and s == 1 else self.kv_heads,
+            self,
+            rank=a,
+            heads=g * s,
+            kv_heads=None if self.is_grouped and s == 1 else self.kv_heads,
             value_rank=None if self.value_rank is None else b,
-            kv_latent=r if latents[0] else None, q_latent=rho if latents[1] else None,
-        )  # fmt: skip
+            kv_latent=r if latents[0] else None,
+            q_latent=rho if latents[1] else None,
+        )
 
     def _seen(self, t: int) -> Array:
         """The mask as a matrix of ints."""
@@ -508,9 +522,13 @@ class Recurrence(Layer):
 
     def __post_init__(self) -> None:
         _check(
-            self, out=positive_integer, rank=positive_integer, rule=_rule, heads=positive_integer,
+            self,
+            out=positive_integer,
+            rank=positive_integer,
+            rule=_rule,
+            heads=positive_integer,
             skip=_boolean,
-        )  # fmt: skip
+        )
 
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t)."""
@@ -761,9 +779,12 @@ class Convolution(Layer):
 
     def __post_init__(self) -> None:
         _check(
-            self, filter=positive_integer, degree=positive_integer, stride=positive_integer,
+            self,
+            filter=positive_integer,
+            degree=positive_integer,
+            stride=positive_integer,
             channels=positive_integer,
-        )  # fmt: skip
+        )
 
     def steps(self, label: str) -> Steps:
         """The filter, then the power."""

@@ -131,11 +131,16 @@ class DeepNetwork(Layered, Described):
         """The layers, one after the other."""
         return tuple(
             Attention(
-                d_out, a, heads, self.value_rank, skip=self.skip, normalization=self.normalization,
+                d_out,
+                a,
+                heads,
+                self.value_rank,
+                skip=self.skip,
+                normalization=self.normalization,
                 temperature=self.temperature,
             )
             for d_out, a, heads in zip(self.dims[1:], self.ranks, self.heads_by_layer, strict=True)
-        )  # fmt: skip
+        )
 
     @property
     def depth(self) -> int:
@@ -213,10 +218,11 @@ class DeepNetwork(Layered, Described):
         """The sizes and kinds of the layers."""
         name, _, rest = self.summary().partition("), ")
         words = [
-            part.replace("rank V ≤", r"\operatorname{rk} V \leq") if part.startswith(("rank V", "t = "))
+            part.replace("rank V ≤", r"\operatorname{rk} V \leq")
+            if part.startswith(("rank V", "t = "))
             else rf"\text{{{part}}}"
             for part in rest.split(", ")
-        ]  # fmt: skip
+        ]
         rows: tuple[tuple[Cell, ...], ...] = (
             ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, self.dims))),
             ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, self.ranks))),

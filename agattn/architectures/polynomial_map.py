@@ -113,9 +113,12 @@ class PolynomialMap(Described):
 
     @classmethod
     def of_expressions(
-        cls, expressions: Any, parameters: Sequence[Any], inputs: Sequence[Any] | None = None,
+        cls,
+        expressions: Any,
+        parameters: Sequence[Any],
+        inputs: Sequence[Any] | None = None,
         name: str = "expressions",
-    ) -> PolynomialMap:  # fmt: skip
+    ) -> PolynomialMap:
         """The map that has expressions of sympy as the entries of its output.
 
         Args:
@@ -382,9 +385,15 @@ class Polynomials(Operation):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, call: Trace, kind: Any, operands: tuple[Any, ...], static: Any, shape: tuple[int, ...],
-        names: frozenset[str], degree: Degrees,
-    ) -> None:  # fmt: skip
+        self,
+        call: Trace,
+        kind: Any,
+        operands: tuple[Any, ...],
+        static: Any,
+        shape: tuple[int, ...],
+        names: frozenset[str],
+        degree: Degrees,
+    ) -> None:
         super().__init__(call, kind, operands, static, shape)
         self.names, self.degree = names, degree
 
@@ -589,10 +598,16 @@ class Polynomials(Operation):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         """Numpy's operators on its arrays and these; nothing else of numpy."""
         allowed: dict[str, Callable[..., Any]] = {
-            "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
-            "divide": operator.truediv, "matmul": operator.matmul, "negative": operator.neg,
-            "power": operator.pow, "square": lambda x: x**2, "positive": operator.pos,
-        }  # fmt: skip
+            "add": operator.add,
+            "subtract": operator.sub,
+            "multiply": operator.mul,
+            "divide": operator.truediv,
+            "matmul": operator.matmul,
+            "negative": operator.neg,
+            "power": operator.pow,
+            "square": lambda x: x**2,
+            "positive": operator.pos,
+        }
         if method != "__call__" or named or ufunc.__name__ not in allowed:
             _refused(f"uses np.{ufunc.__name__}")()
         first, *others = inputs

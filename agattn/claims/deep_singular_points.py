@@ -47,10 +47,12 @@ def _too_large(network: DeepNetwork) -> str:
 
 
 POINTS = Task(
-    "deep-points", "ranks at special points", DeepNetwork,
+    "deep-points",
+    "ranks at special points",
+    DeepNetwork,
     lambda network: tuple(ranks_at(point, network.t) for point in special_points(network)),
     infeasible=_too_large,
-)  # fmt: skip
+)
 
 
 def _refuted(points: Sequence[PointRanks], wrong: Sequence[PointRanks], singular: bool) -> Outcome:
@@ -161,4 +163,4 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         certificate=Proof(partial(_proof, singular=True)),
         beyond=False,
     ),
-)  # fmt: skip
+)

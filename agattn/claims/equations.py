@@ -49,9 +49,12 @@ def outputs_are_products(layer: SingleLayer) -> bool:
 
 
 PRODUCTS = Task(
-    "products", "the coefficients of φ", SingleLayer, outputs_are_products,
+    "products",
+    "the coefficients of φ",
+    SingleLayer,
+    outputs_are_products,
     infeasible=lambda layer: "" if layer.has_orbits else "at t = 1 each output is one cubic form",
-)  # fmt: skip
+)
 
 
 def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
@@ -96,9 +99,12 @@ def _hilbert_function(layer: SingleLayer) -> HilbertValues:
 
 
 HILBERT_VALUES = Task(
-    "hilbert-values", "the Hilbert function", SingleLayer, _hilbert_function,
+    "hilbert-values",
+    "the Hilbert function",
+    SingleLayer,
+    _hilbert_function,
     evidence=lambda found: found.evidence,
-)  # fmt: skip
+)
 
 
 def _judge_hilbert_function(layer: SingleLayer, findings: Findings) -> Outcome:
@@ -169,9 +175,10 @@ def _equations(layer: SingleLayer) -> Equations:
         if ideal.max_degree != last:
             cutting = compute_ideal(layer, last)
         kept = tuple(
-            name for name, point in points_outside(layer).items()
+            name
+            for name, point in points_outside(layer).items()
             if cutting.contains([point.get(place, 0) for place in places])
-        )  # fmt: skip
+        )
     evidence = weakest(piece.evidence for piece in ideal.degrees)
     return Equations(tuple(p.minimal_generators for p in ideal.degrees), kept, ideal_degree, evidence)
 
@@ -181,8 +188,12 @@ _MOST_DEGREES = 4
 _MOST_COORDINATES = 20
 
 EQUATIONS = Task(
-    "equations", "the minimal generators", SingleLayer, _equations, evidence=lambda found: found.evidence,
-)  # fmt: skip
+    "equations",
+    "the minimal generators",
+    SingleLayer,
+    _equations,
+    evidence=lambda found: found.evidence,
+)
 
 
 def _predict_equations(layer: SingleLayer) -> dict[str, int]:

@@ -20,10 +20,12 @@ from agattn.systems.points import strata_points
 from agattn.systems.problem import Task
 
 FACTORIZATION = Task(
-    "factorization", "the fibers of (K, Q) ↦ KᵀQ", SingleLayer,
+    "factorization",
+    "the fibers of (K, Q) ↦ KᵀQ",
+    SingleLayer,
     factorization_at_full_rank,
     infeasible=lambda layer: f"KᵀQ never has rank a = {layer.a} > d = {layer.d}" * (layer.a > layer.d),
-)  # fmt: skip
+)
 
 
 def _predict_factorization(layer: SingleLayer) -> dict[str, int]:

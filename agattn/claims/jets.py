@@ -86,22 +86,28 @@ def _too_wide(network: DeepNetwork) -> str:
 
 
 JET_RANKS = Task(
-    "jet-ranks", "the ranks of jets", DeepNetwork,
+    "jet-ranks",
+    "the ranks of jets",
+    DeepNetwork,
     native=jet_ranks,
     evidence=lambda found: weakest([found.full.evidence, found.below.evidence]),
     infeasible=_not_tried,
-)  # fmt: skip
+)
 #: The differential of a jet that is injective modulo a prime is injective.
 SEEN = Task(
-    "seen-in-virtual-weights", "the differential of a jet in (M, L)", DeepNetwork,
+    "seen-in-virtual-weights",
+    "the differential of a jet in (M, L)",
+    DeepNetwork,
     native=seen_at_random_weights,
     infeasible=_too_wide,
-)  # fmt: skip
+)
 SEEN_BEHIND = Task(
-    "seen-behind-collapse", "the differential where a layer collapses", DeepNetwork,
+    "seen-behind-collapse",
+    "the differential where a layer collapses",
+    DeepNetwork,
     native=seen_behind_each,
     infeasible=_too_wide,
-)  # fmt: skip
+)
 
 
 def _too_large(network: DeepNetwork) -> str:
@@ -122,11 +128,13 @@ SPECTRUM = (
     Hypothesis[DeepNetwork]("a_i ≤ d", lambda network: max(network.ranks) <= network.dims[0]),
 )
 CONTACT = Task(
-    "contact-spectrum", "the contact orders", DeepNetwork,
+    "contact-spectrum",
+    "the contact orders",
+    DeepNetwork,
     native=contact_spectrum,
     evidence=lambda found: found.evidence,
     infeasible=_too_large,
-)  # fmt: skip
+)
 
 
 def _judge(network: DeepNetwork, findings: Findings) -> Outcome:
@@ -139,9 +147,11 @@ def _judge(network: DeepNetwork, findings: Findings) -> Outcome:
         f"{most}; the dimension of the network is {whole.dimension}"
     )
     return Outcome(
-        below < full == whole.dimension, computed, witness,
+        below < full == whole.dimension,
+        computed,
+        witness,
         predicted={"order": found.order, "dimension": whole.dimension},
-    )  # fmt: skip
+    )
 
 
 IDENTIFIABLE = (

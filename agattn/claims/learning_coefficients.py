@@ -44,9 +44,11 @@ class CoefficientAtRanks(NamedTuple):
 def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, int, LearningCoefficient]]:
     """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
-    kinds = points(layer, softmax) if everything else (
-        point for _, point in learning_coefficients(layer, softmax).least
-    )  # fmt: skip
+    kinds = (
+        points(layer, softmax)
+        if everything
+        else (point for _, point in learning_coefficients(layer, softmax).least)
+    )
     return [
         (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
         for point in kinds
@@ -71,12 +73,16 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
 
 def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
     return Task(
-        name, f"the normal forms of {words}", SingleLayer,
+        name,
+        f"the normal forms of {words}",
+        SingleLayer,
         lambda layer: _by_normal_form(layer, softmax),
-        infeasible=lambda layer: "" if layer.ambient_dimension <= MOST_CHECKED else (
-            f"more than {MOST_CHECKED} coordinates: their identities were not computed"
+        infeasible=lambda layer: (
+            ""
+            if layer.ambient_dimension <= MOST_CHECKED
+            else (f"more than {MOST_CHECKED} coordinates: their identities were not computed")
         ),
-    )  # fmt: skip
+    )
 
 
 NORMAL_FORMS = _task("learning-coefficients", "one lightning layer", softmax=False)
@@ -101,9 +107,11 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
-        scope = {} if layer.ambient_dimension <= MOST_COORDINATES else {
-            "scope": "at the weights of least λ of each stratum"
-        }  # fmt: skip
+        scope = (
+            {}
+            if layer.ambient_dimension <= MOST_COORDINATES
+            else {"scope": "at the weights of least λ of each stratum"}
+        )
         failing = tuple(dict.fromkeys(x.stratum for x in wrong))
         return Outcome(not wrong, found, witness, words, failing, scope)
 
@@ -162,12 +170,18 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
     )
     for name, words, latex, task, softmax in (
         (
-            "agattn.learning-coefficient", "a lightning layer",
-            r"2\lambda = dd' - 1 + R(\kappa, \rho, r_A) - \tfrac{d-1}{2}\,[(1,1,1)]", NORMAL_FORMS, False,
+            "agattn.learning-coefficient",
+            "a lightning layer",
+            r"2\lambda = dd' - 1 + R(\kappa, \rho, r_A) - \tfrac{d-1}{2}\,[(1,1,1)]",
+            NORMAL_FORMS,
+            False,
         ),
         (
-            "agattn.learning-coefficient-softmax", "a softmax head",
-            r"2\lambda = dd' + R(\kappa, \rho, r_A)", SOFTMAX_FORMS, True,
+            "agattn.learning-coefficient-softmax",
+            "a softmax head",
+            r"2\lambda = dd' + R(\kappa, \rho, r_A)",
+            SOFTMAX_FORMS,
+            True,
         ),
     )
-)  # fmt: skip
+)

@@ -59,10 +59,13 @@ def _too_large_for_balls(model: Architecture) -> str:
 
 
 EXTENT = Task[Architecture](
-    "model-dimension", "the dimension", cast("type[Any]", Architecture), _extent,
+    "model-dimension",
+    "the dimension",
+    cast("type[Any]", Architecture),
+    _extent,
     evidence=lambda found: found.dimension.known,
     infeasible=_too_large_for_balls,
-)  # fmt: skip
+)
 
 
 def computed_dimension(found: Dimension) -> object:
@@ -88,9 +91,12 @@ def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
     found, (bound, reason) = findings.need(EXTENT)
     low, high = found.lower_bound, found.upper_bound
     attained = (
-        "attained: near general parameters only symmetries keep the function" if low == bound
-        else "not attained" if high < bound else "not attained at any point tried"
-    )  # fmt: skip
+        "attained: near general parameters only symmetries keep the function"
+        if low == bound
+        else "not attained"
+        if high < bound
+        else "not attained at any point tried"
+    )
     witness = f"a Jacobian has rank {low}; the bound {bound} is {attained}"
     scope = f"that no computed Jacobian has a larger rank; for all Jacobians the bound is proved: {reason}"
     details = {"bound": bound, "scope": scope}

@@ -55,17 +55,20 @@ def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothes
 
 # Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and Corollary 3.3 also NOT_A_PRODUCT.
 SECTION_3_3 = (
-    ONE_HEAD, ANY_VALUES, NO_SKIP,
+    ONE_HEAD,
+    ANY_VALUES,
+    NO_SKIP,
     _of(False, "t ≥ 2", lambda network: network.t >= 2),
     _of(True, "t ≥ 3", lambda network: network.t >= 3),
     _of(True, "a_i ≥ 2", lambda network: min(network.ranks) >= 2),
     _of(True, "d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None),
     _of(True, "δ ≥ 2", lambda network: network.bottleneck != 1),
-)  # fmt: skip
+)
 NOT_A_PRODUCT = _of(
-    False, hypotheses.NOT_A_PRODUCT.text,
+    False,
+    hypotheses.NOT_A_PRODUCT.text,
     lambda network: hypotheses.NOT_A_PRODUCT.holds(SingleLayer(*network.dims, *network.ranks)),
-)  # fmt: skip
+)
 
 
 def equation_14(network: DeepNetwork) -> int:
@@ -206,9 +209,13 @@ def _judge(
         if isinstance(predicted, dict):
             bound = predicted["at_most"]
             holds = False if low > bound else True if high <= bound else None
-            attained = "attained" if low == bound else "not attained" if high < bound else (
-                "not attained at any point tried"
-            )  # fmt: skip
+            attained = (
+                "attained"
+                if low == bound
+                else "not attained"
+                if high < bound
+                else ("not attained at any point tried")
+            )
             witness += f"; the bound {bound} is {'exceeded' if holds is False else attained}"
             return Outcome(holds, computed, witness, details={"bound": bound, "scope": scope})
         holds = False if not low <= predicted <= high else True if low == high else None

@@ -192,12 +192,15 @@ def _identity(name: str, finds: str, check: Callable[..., IdentityCheck]) -> Tas
 RECURSION = _identity("recursion", "the recursion", lemma_3_6)
 UNROLLED = _identity("unrolled-product", "the unrolled product", equation_12)
 BASIS_CHANGE = Task(
-    "basis-change", "the changes of basis", DeepNetwork,
+    "basis-change",
+    "the changes of basis",
+    DeepNetwork,
     lambda network: equation_9(
         network.dims, max(network.dims) ** (4 * network.depth - 3) <= MAX_SYMBOLIC_TERMS
     ),
-    evidence=lambda found: found.evidence, infeasible=no_virtual_weights,
-)  # fmt: skip
+    evidence=lambda found: found.evidence,
+    infeasible=no_virtual_weights,
+)
 
 
 def _judge_identity(task: Task[DeepNetwork]) -> Callable[[DeepNetwork, Findings], Outcome]:

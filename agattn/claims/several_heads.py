@@ -32,9 +32,12 @@ def _of_one_layer(network: DeepNetwork) -> str:
 
 
 CLOSEDNESS = Task(
-    "heads-closed", "closedness", DeepNetwork, lambda network: closedness(network),
+    "heads-closed",
+    "closedness",
+    DeepNetwork,
+    lambda network: closedness(network),
     infeasible=_of_one_layer,
-)  # fmt: skip
+)
 
 
 def _judge(network: DeepNetwork, findings: Findings) -> Outcome:

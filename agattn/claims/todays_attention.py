@@ -108,15 +108,12 @@ def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[s
         "layer": {key: value for key, value in given.as_json().items() if value is not None},
         "d": network.dim,
         "t": network.t,
-        "weights": {
-            letter: _entries(array)
-            for letter, array in _as_checked(smaller, weights).items()
-        },
+        "weights": {letter: _entries(array) for letter, array in _as_checked(smaller, weights).items()},
         "inputs": [_entries(X) for X in inputs],
         "columns": [column + 1 for column in minor.columns],
         "rows": [[n // each + 1, n % each // tokens + 1, n % tokens + 1] for n in minor.rows],
         "dimension": theorem.dimension,
-    }  # fmt: skip
+    }
 
 
 def _general(

@@ -75,30 +75,32 @@ _NETWORK = {
     "ranks": _Described(
         "--ranks", "A1,...,AL", whole_numbers, "Attention dimensions a_1, ..., a_l of the network."
     ),
-    "heads": _Described(
-        "--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"
-    ),
+    "heads": _Described("--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
     "value_rank": _Described(
         "--value-rank", "B", whole_number, "Largest rank of each V_h.  [default: no restriction]"
     ),
     "skip": _Described("--skip", None, bool, "Each layer adds its input to its output."),
     "normalization": _Described(
-        "--normalization", "none|softmax|C0,C1,...", _normalization,
+        "--normalization",
+        "none|softmax|C0,C1,...",
+        _normalization,
         "How scores become weights; C0,C1,... are Taylor coefficients of a normalizer.  [default: none]",
     ),
     "temperature": _Described(
         "--temperature", "T", _temperature, "Temperature of the softmax.  [default: 1]"
     ),
-}  # fmt: skip
+}
 _FILES = {
     "model": _Described(
-        "--model", "FILE", str,
+        "--model",
+        "FILE",
+        str,
         "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
     ),
     "config": _Described(
         "--config", "FILE", str, "The config.json of a published transformer: one layer of its attention."
     ),
-}  # fmt: skip
+}
 _CONFIG = {
     "family": _Described(
         "--family", "NAME", str, "The family as which a configuration is read, such as llama."
@@ -109,10 +111,12 @@ _CONFIG = {
 }
 _JET = {
     "jet": _Described(
-        "--jet", "N", whole_number,
+        "--jet",
+        "N",
+        whole_number,
         "The jet of order N of the network or model, at the zero input: a polynomial model.",
     ),
-}  # fmt: skip
+}
 _ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_FILES, **_CONFIG, **_JET}
 #: Help that is otherwise where only layers are meant, and where heads are also those of a checkpoint.
 _OF_ONE_LAYER = {"t": "Number of tokens t.  [default: 2]"}
@@ -152,12 +156,15 @@ class Architectures(NamedTuple):
             *sizes,
             *(
                 click.Option(
-                    [*one.flags.split(), name], metavar=one.metavar, is_flag=not one.metavar, default=None,
+                    [*one.flags.split(), name],
+                    metavar=one.metavar,
+                    is_flag=not one.metavar,
+                    default=None,
                     help=help_of.get(name, one.help),
                 )
                 for name, one in self.described().items()
             ),
-        ]  # fmt: skip
+        ]
 
     def read(self, given: dict[str, Any]) -> Any:
         """The architecture that parameters describe, which are taken out of those given."""

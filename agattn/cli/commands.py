@@ -20,9 +20,11 @@ _EVERY_ENGINE = Option(
     help="The engine that computes; all: ask every engine, and compare the answers.",
 )
 _NATIVE_MEMORY = Option(
-    Whole(64), metavar="MIB", default=None,
+    Whole(64),
+    metavar="MIB",
+    default=None,
     help="Memory limit in MiB.  [default: natively what the machine has; 8192 for each engine process]",
-)  # fmt: skip
+)
 _LINES = "Print one JSON document on a line for each job, or run, instead of the table."
 
 

@@ -79,9 +79,16 @@ def report(
         leave_out("is for single layers", "max_degree")
     refuse_another_report(out, title(architecture))
     document = report(
-        architecture, engine=engine, max_degree=max_degree, timeout=timeout, memory=memory, force=force,
-        seed=seed, command=_command_line(), progress=progress,
-    )  # fmt: skip
+        architecture,
+        engine=engine,
+        max_degree=max_degree,
+        timeout=timeout,
+        memory=memory,
+        force=force,
+        seed=seed,
+        command=_command_line(),
+        progress=progress,
+    )
     about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
     _save(document, out, as_json, architecture=architecture, **about)
     return document.exit_status

@@ -196,9 +196,15 @@ def run(
         return
     chosen = engine_for(None, engine)
     done = run_task(
-        architecture, task, chosen.name, timeout=timeout, memory=memory, keep=keep, progress=progress,
+        architecture,
+        task,
+        chosen.name,
+        timeout=timeout,
+        memory=memory,
+        keep=keep,
+        progress=progress,
         **_read(task, architecture, asked),
-    )  # fmt: skip
+    )
     if keep is not None:
         write_file(keep / f"{done.task}-{chosen.name}.json", as_text(done.as_json()), tell=False)
     if as_json:

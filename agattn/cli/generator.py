@@ -85,14 +85,19 @@ OPTIONS: Mapping[str, Option] = {
     "memory": Option(Whole(64), metavar="MIB", help="Memory limit of each engine process, in MiB."),
     "engine": Option(EngineName("auto", "native")),
     "characteristic": Option(
-        click.STRING, flags="--field", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.",
-        default=None, more={"callback": characteristic},
+        click.STRING,
+        flags="--field",
+        metavar="QQ|P",
+        help="Field: QQ for ℚ, or a prime p for 𝔽_p.",
+        default=None,
+        more={"callback": characteristic},
     ),
     "tolerance": Option(
         Real(0, 1), metavar="X", help="What counts as zero in floating point, relative to the largest."
     ),
     "claims": Option(
-        flags="--claim", metavar="ID",
+        flags="--claim",
+        metavar="ID",
         help="Only this claim, or all claims of a theorem, such as theorem-3.4 or 3.4; may be repeated.",
     ),
     "list_claims": listing(_list_claims, "claims"),
@@ -103,20 +108,17 @@ OPTIONS: Mapping[str, Option] = {
     "precision": Option(Whole(8, 1_000_000), metavar="BITS"),
     "heads": Option(Whole(1), metavar="N", help="Heads per layer.  [default: from config.json]"),
     "kv_heads": Option(Whole(1), metavar="N", help="Heads of keys and values, if they are shared."),
-    "family": Option(
-        metavar="NAME", help="The family as which a configuration is read, such as llama."
-    ),
-    "ignore": Option(
-        metavar="KEY,...", help="Keys of a configuration that are passed over, known or not."
-    ),
+    "family": Option(metavar="NAME", help="The family as which a configuration is read, such as llama."),
+    "ignore": Option(metavar="KEY,...", help="Keys of a configuration that are passed over, known or not."),
     "match": Option(
-        metavar="TEXT", more={"multiple": True},
+        metavar="TEXT",
+        more={"multiple": True},
         help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
     ),
     "functions": Option(metavar="TEXT"),
     "radius": Option(metavar="R"),
     "stratum": Option(metavar="R_V,R_A,R"),
-}  # fmt: skip
+}
 #: Options that the help lists last, in this order.
 _LAST = (
     "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "hasse", "report",
@@ -166,16 +168,16 @@ def command(name: str, shell: Shell) -> click.Command:
     if shell.output:
         parameters.append(
             click.Option(
-                ["-O", "--output", "destination"], type=Destination(".json"), metavar="FILE",
+                ["-O", "--output", "destination"],
+                type=Destination(".json"),
+                metavar="FILE",
                 help="Write the JSON document.",
             )
-        )  # fmt: skip
+        )
     if shell.json:
         parameters.append(
-            click.Option(
-                ["--json", "as_json"], is_flag=True, callback=alone_on_stdout, help=shell.json
-            )
-        )  # fmt: skip
+            click.Option(["--json", "as_json"], is_flag=True, callback=alone_on_stdout, help=shell.json)
+        )
     arguments = [one for one in parameters if isinstance(one, click.Argument)]
     options = [one for one in parameters if isinstance(one, click.Option)]
     options.sort(key=lambda option: _LAST.index(option.name) if option.name in _LAST else -1)

@@ -214,9 +214,15 @@ def rlct(
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))
     return of_files(
-        files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
+        files,
+        t=t,
+        softmax=softmax,
+        tolerance=tolerance,
+        curve=curve,
+        heads=heads,
+        kv_heads=kv_heads,
         **configured(given),
-    )  # fmt: skip
+    )
 
 
 def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:

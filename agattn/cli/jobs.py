@@ -135,9 +135,15 @@ def _place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
 
 
 def carry_out(
-    jobs: Sequence[Job], versions: Versions, work: Work, write: Callable[[Line], Iterable[str]],
-    sheet: Callable[[], Sheet], *, retry_open: bool = False, force: bool = False,
-) -> int:  # fmt: skip
+    jobs: Sequence[Job],
+    versions: Versions,
+    work: Work,
+    write: Callable[[Line], Iterable[str]],
+    sheet: Callable[[], Sheet],
+    *,
+    retry_open: bool = False,
+    force: bool = False,
+) -> int:
     """Do jobs, and write for each, in order, the lines of text that ``write`` makes; the exit status.
 
     Where no lines go to stdout, the ``sheet`` of all jobs that were done is shown there, after an interrupt
@@ -193,11 +199,18 @@ def carry_out(
         _show(sheet())
     if output is not None:
         say_on_stderr(f"wrote {output}")
+    say_on_stderr(_outcome(done, found))
+    return exit_status(statuses)
+
+
+def _outcome(done: Counter[str], found: Counter[str]) -> str:
+    """How many jobs are done, how many of them from the cache, and how many results are of which kind."""
+    from agattn.experiments.studies.lines import counted
+
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
     several = f", {found.total()} results" if found.total() != done["jobs"] else ""
     outcome = f": {counted(found.elements())}" if found else ""
-    say_on_stderr(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}")
-    return exit_status(statuses)
+    return f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}"
 
 
 def _show(sheet: Sheet) -> None:

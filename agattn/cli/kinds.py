@@ -148,9 +148,13 @@ class Destination(click.Path):
     """
 
     def __init__(
-        self, *endings: str, folder: bool = False, by_ending: bool = False, unless: str = "",
+        self,
+        *endings: str,
+        folder: bool = False,
+        by_ending: bool = False,
+        unless: str = "",
         otherwise: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take files with some endings.
 
         Args:

@@ -321,9 +321,12 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
         asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
             return whole(
-                asked.prime, characteristic,
-                regular=asked.regular, modulus=asked.modulus, asked_of=small.name,
-            )  # fmt: skip
+                asked.prime,
+                characteristic,
+                regular=asked.regular,
+                modulus=asked.modulus,
+                asked_of=small.name,
+            )
     elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
     dimension = degree = prime = hilbert = known = None
@@ -339,9 +342,16 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
     except (EngineTimeoutError, EngineMemoryError):
         pass
     found = Completeness(
-        dimension, degree, layer.expected_dimension, degree_of_closure(layer), prime, characteristic, hilbert,
-        known, known_to=ideal.max_degree,
-    )  # fmt: skip
+        dimension,
+        degree,
+        layer.expected_dimension,
+        degree_of_closure(layer),
+        prime,
+        characteristic,
+        hilbert,
+        known,
+        known_to=ideal.max_degree,
+    )
     if missing is None and found._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
@@ -482,9 +492,12 @@ _DEGREES = range(9)  # in which Hilbert functions are compared
 
 
 def _ask(
-    ideal: Ideal, installation: Installation, characteristic: int, questions: Sequence[str],
+    ideal: Ideal,
+    installation: Installation,
+    characteristic: int,
+    questions: Sequence[str],
     element: Polynomial | None = None,
-) -> list[int]:  # fmt: skip
+) -> list[int]:
     from agattn.systems.layer_tasks import COMPLETE_IDEAL
 
     engine = installation.engine

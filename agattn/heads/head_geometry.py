@@ -108,9 +108,13 @@ class HeadGeometry(Result):
             far += f" to {self.distance_upper:.3g}"
         words = ("yes" if answer else "no" for answer in (self.singular, self.boundary))
         return (
-            f"({self.r_v},{self.r_a},{self.r})", str(self.evidence), *words,
-            far, f"{self.stable_rank_a:.3g}", f"{self.stable_rank_v:.3g}",
-        )  # fmt: skip
+            f"({self.r_v},{self.r_a},{self.r})",
+            str(self.evidence),
+            *words,
+            far,
+            f"{self.stable_rank_a:.3g}",
+            f"{self.stable_rank_v:.3g}",
+        )
 
     def summary(self) -> str:
         """The stratum, and how far singular points are, in a line."""
@@ -369,11 +373,17 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
                 at = stratum_of(w.A.tolist(), w.V.tolist())
                 degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
                 geometry = geometry.replace(
-                    r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None, dtype="exact",
-                    tolerance_a=None, tolerance_v=None,
+                    r_v=at.r_v,
+                    r_a=at.r_a,
+                    r=at.r,
+                    margin=None,
+                    dtype="exact",
+                    tolerance_a=None,
+                    tolerance_v=None,
                     singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
-                    boundary=degenerate, critical=degenerate,
-                )  # fmt: skip
+                    boundary=degenerate,
+                    critical=degenerate,
+                )
             places.append((layer, head))
             found.append(geometry)
     return HeadTable(tuple(found), tuple(places), tolerance=_largest(found))
@@ -423,11 +433,25 @@ def head_geometry(
         both = _rank_one_locus(A, V)
         distances = (*_singular_locus(layer, A, V, both), *both, swap)
     return HeadGeometry(
-        d, d_out, a, stratum.r_v, stratum.r_a, stratum.r,
-        min(float(decision.margin or np.inf) for decision in decisions), dtype, of_a, of_v,
-        singular_by_ranks(layer, stratum), degenerate, degenerate,
-        _stable(sigma), _stable(rho), _tail(sigma, 1), _tail(rho, 1), *distances,
-    )  # fmt: skip
+        d,
+        d_out,
+        a,
+        stratum.r_v,
+        stratum.r_a,
+        stratum.r,
+        min(float(decision.margin or np.inf) for decision in decisions),
+        dtype,
+        of_a,
+        of_v,
+        singular_by_ranks(layer, stratum),
+        degenerate,
+        degenerate,
+        _stable(sigma),
+        _stable(rho),
+        _tail(sigma, 1),
+        _tail(rho, 1),
+        *distances,
+    )
 
 
 def reduce_width(K: Array, Q: Array, V: Array) -> tuple[Array, Array]:

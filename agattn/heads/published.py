@@ -104,11 +104,17 @@ class Published(Result, name="config"):
         pairs = one.rotary_pairs if rotary is None or rotary else 0
         causal = self.causal and normalization == "none"
         attention = Attention(
-            self.dim, self.rank, heads=self.heads, value_rank=self.value_rank,
-            mask="causal" if causal else "none", rotary=pairs or False, normalization=normalization,
+            self.dim,
+            self.rank,
+            heads=self.heads,
+            value_rank=self.value_rank,
+            mask="causal" if causal else "none",
+            rotary=pairs or False,
+            normalization=normalization,
             kv_heads=one.kv_heads if one.kv_heads < self.heads else None,
-            kv_latent=self.kv_latent, q_latent=self.q_latent,
-        )  # fmt: skip
+            kv_latent=self.kv_latent,
+            q_latent=self.q_latent,
+        )
         return Network((attention,), self.dim, 3 if causal and pairs else 2)
 
     @property
@@ -349,10 +355,22 @@ class _Configuration:
         kinds = tuple(LayerKind(number, *kind) for kind, number in counted)
         causal = family.causal.of(self.table) if isinstance(family.causal, Switch) else family.causal
         found = Published(
-            self.model, family.name, width, layers, heads, rank, value_rank, kinds, (),
-            self.size("kv_latent"), self.size("q_latent"), self.forced, causal, tuple(self.outside.ignored),
+            self.model,
+            family.name,
+            width,
+            layers,
+            heads,
+            rank,
+            value_rank,
+            kinds,
+            (),
+            self.size("kv_latent"),
+            self.size("q_latent"),
+            self.forced,
+            causal,
+            tuple(self.outside.ignored),
             tuple(None if one is None else one[0] for one in every),
-        )  # fmt: skip
+        )
         return found.replace(left_out=tuple(self.left_out(found)))
 
     def head(self, width: int, heads: int) -> int:

@@ -191,13 +191,17 @@ def _layer(config: Published, kind: int, normalization: Normalization, rotary: b
     theorem: Theorem | None = by_supports(network) or by_layer(network)
     groups = tuple(_groups(network))
     return LayerExtent(
-        normalization, rotary, kind, network.t, network.parameters,
+        normalization,
+        rotary,
+        kind,
+        network.t,
+        network.parameters,
         dimension=theorem.dimension if theorem else None,
         evidence=Evidence.PROVED if theorem else None,
         theorem=theorem.id if theorem else None,
         redundant=groups,
         upper_bound=network.parameters - sum(one.dimension for one in groups),
-    )  # fmt: skip
+    )
 
 
 def _groups(network: Network) -> Iterator[Redundant]:

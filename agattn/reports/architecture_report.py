@@ -178,12 +178,14 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
             why = "The witness stands above."
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         word = Word(str(v.evidence or ""))
-        rows.append((
-            Lines((claim.name, Code(claim.id))),
-            Word(str(v.status)),
-            Lines((word, f"in part: {v.scope}")) if v.scope else word,
-            Lines((claim.statement, Math(claim.latex), *filter(None, (computed, why)), by)),
-        ))  # fmt: skip
+        rows.append(
+            (
+                Lines((claim.name, Code(claim.id))),
+                Word(str(v.status)),
+                Lines((word, f"in part: {v.scope}")) if v.scope else word,
+                Lines((claim.statement, Math(claim.latex), *filter(None, (computed, why)), by)),
+            )
+        )
     headings = ("claim", "verdict", "evidence", "what it says, and what was found")
     return Table("Every claim, its verdict, and how it is known", headings, tuple(rows))
 

@@ -98,8 +98,14 @@ def draw_bias(lines: Sequence[Line]) -> Figure:
         off = relative_error(line)
         colour = _COLOURS[steps.index(line["step"]) % len(_COLOURS)]
         wrong = off is None
-        panel.scatter([x], [3.0 if off is None else min(1 + off, 3.0)], s=14, color=colour,
-                      marker="x" if wrong else "o", clip_on=False)  # fmt: skip
+        panel.scatter(
+            [x],
+            [3.0 if off is None else min(1 + off, 3.0)],
+            s=14,
+            color=colour,
+            marker="x" if wrong else "o",
+            clip_on=False,
+        )
     for i, n_beta in enumerate(n_betas):
         for j, gamma in enumerate(gammas):
             panel = panels[i][j]

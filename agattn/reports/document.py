@@ -240,11 +240,15 @@ def environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     found.filters |= {
-        "html_cell": cell_html, "running": running, "is_wide": _is_wide,
-        "md_cell": cell_markdown, "md_text": text_markdown,
-        "mathml": lambda latex: Markup(mathml(latex, "block")), "is_stacked": _is_stacked,
+        "html_cell": cell_html,
+        "running": running,
+        "is_wide": _is_wide,
+        "md_cell": cell_markdown,
+        "md_text": text_markdown,
+        "mathml": lambda latex: Markup(mathml(latex, "block")),
+        "is_stacked": _is_stacked,
         "is_short": lambda table, n: not all(_is_wide(row[n]) for row in table.rows),
-    }  # fmt: skip
+    }
     found.globals["font"] = base64.b64encode(FONT.read_bytes()).decode()
     return found
 

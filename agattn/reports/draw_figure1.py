@@ -222,14 +222,29 @@ def _draw_points(axes: Any, scene: Scene) -> None:
     for in_m, ends in scene.segments:
         axes.plot(*ends.T, zorder=3, **(_SOLID if in_m else _DOTTED))
     for in_m, points in scene.singular():
-        axes.scatter(*points.T, s=5, c=_RED if in_m else "white", edgecolors=_RED, linewidths=0.6,
-                     depthshade=False, zorder=3)  # fmt: skip
+        axes.scatter(
+            *points.T,
+            s=5,
+            c=_RED if in_m else "white",
+            edgecolors=_RED,
+            linewidths=0.6,
+            depthshade=False,
+            zorder=3,
+        )
     for pinch in scene.pinches:
         axes.scatter(*pinch, s=42, c=_INK, edgecolors="white", linewidths=0.8, depthshade=False, zorder=4)
     for mark in scene.marks:
         inner, edge = (mark.colour, "white") if mark.filled else ("white", mark.colour)
-        axes.scatter(*mark.points.T, s=34, marker=_SYMBOLS[mark.symbol], c=inner, edgecolors=edge,
-                     linewidths=0.9, depthshade=False, zorder=5)  # fmt: skip
+        axes.scatter(
+            *mark.points.T,
+            s=34,
+            marker=_SYMBOLS[mark.symbol],
+            c=inner,
+            edgecolors=edge,
+            linewidths=0.9,
+            depthshade=False,
+            zorder=5,
+        )
 
 
 def _draw_axes(axes: Any, scene: Scene) -> None:
@@ -305,23 +320,30 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
         data += _points(mark, 0.042 * radius)
     axes = {
         f"{axis}axis": {
-            "title": {"text": name}, "range": [-radius, radius], "nticks": 5,
-            "showbackground": False, "gridcolor": "#dddddd", "zeroline": False, "showspikes": False,
+            "title": {"text": name},
+            "range": [-radius, radius],
+            "nticks": 5,
+            "showbackground": False,
+            "gridcolor": "#dddddd",
+            "zeroline": False,
+            "showspikes": False,
         }
         for axis, name in zip("xyz", scene.names, strict=True)
-    }  # fmt: skip
+    }
     # The nearest corner of the cube is the largest, so the middle of the picture is below that of the cube.
     lower = -0.14 * float(np.cos(np.radians(scene.elevation)))
     camera = {"center": {"x": 0, "y": 0, "z": round(lower, 3)}}
     eye = (scene.eye() / (2 * radius)).round(3).tolist()
     layout = {
         "scene": {
-            **axes, "aspectmode": "cube", "dragmode": "orbit",
+            **axes,
+            "aspectmode": "cube",
+            "dragmode": "orbit",
             "camera": camera | {"eye": dict(zip("xyz", eye, strict=True))},
         },
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top", "itemsizing": "constant"},
-    }  # fmt: skip
+    }
     return {"data": data, "layout": layout}
 
 
@@ -362,11 +384,16 @@ def _points(mark: Mark, radius: float) -> list[dict[str, Any]]:
     marker = {"size": 9, "color": colour, "symbol": mark.symbol, "line": edge}
     vertices, faces = _solids(mark.points, mark.symbol, radius)
     solid: dict[str, Any] = {
-        "type": "mesh3d", "color": colour, "name": mark.name, "legendgroup": mark.name, "showlegend": False,
-        "flatshading": True, "lighting": {"ambient": 0.95, "diffuse": 0.25, "specular": 0.05},
+        "type": "mesh3d",
+        "color": colour,
+        "name": mark.name,
+        "legendgroup": mark.name,
+        "showlegend": False,
+        "flatshading": True,
+        "lighting": {"ambient": 0.95, "diffuse": 0.25, "specular": 0.05},
         **dict(zip("xyz", np.round(vertices.T, 5).tolist(), strict=True)),
         **dict(zip("ijk", faces.T.tolist(), strict=True)),
-    }  # fmt: skip
+    }
     if mark.texts:
         each = len(vertices) // len(mark.points)
         solid |= {"text": [text for text in mark.texts for _ in range(each)]}
@@ -380,9 +407,14 @@ def _entry(mode: str, name: str, **settings: Any) -> dict[str, Any]:
     """An entry of the legend for solids; a click on it hides and shows them."""
     nowhere = np.full((1, 3), None)
     return {
-        "type": "scatter3d", "mode": mode, "name": name, "legendgroup": name, "showlegend": True,
-        **dict(zip("xyz", nowhere.T.tolist(), strict=True)), **settings,
-    }  # fmt: skip
+        "type": "scatter3d",
+        "mode": mode,
+        "name": name,
+        "legendgroup": name,
+        "showlegend": True,
+        **dict(zip("xyz", nowhere.T.tolist(), strict=True)),
+        **settings,
+    }
 
 
 def _solids(points: Array, symbol: str, radius: float) -> tuple[Array, Array]:
@@ -413,12 +445,18 @@ def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:
     vertices, index = np.unique(np.round(triangles.reshape(-1, 3), 5), axis=0, return_inverse=True)
     lighting = {"ambient": 0.65, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6, "fresnel": 0.05}
     return {
-        "type": "mesh3d", "color": colour, "name": name, "opacity": 0.4 if colour == _PALE else 1.0,
-        "lighting": lighting, "lightposition": {"x": 300, "y": -600, "z": 1000}, "flatshading": False,
-        "hoverinfo": "skip", "showlegend": True,
+        "type": "mesh3d",
+        "color": colour,
+        "name": name,
+        "opacity": 0.4 if colour == _PALE else 1.0,
+        "lighting": lighting,
+        "lightposition": {"x": 300, "y": -600, "z": 1000},
+        "flatshading": False,
+        "hoverinfo": "skip",
+        "showlegend": True,
         **dict(zip("xyz", vertices.T.tolist(), strict=True)),
         **dict(zip("ijk", index.reshape(-1, 3).T.tolist(), strict=True)),
-    }  # fmt: skip
+    }
 
 
 def _tube(ends: Array, radius: float) -> Array:

@@ -137,10 +137,15 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
                 segments.append((piece.in_m, inside[[0, -1]]))
         pinches = [p for p in self.pinch_points if np.abs(p).max() <= self.radius]
         return Scene(
-            self.section.slice.names, self.section.equation.latex(), self.radius,
-            (triangles[~dotted], triangles[dotted]), rulings, tuple(segments),
-            (points[~beyond], points[beyond]), np.array(pinches).reshape(-1, 3),
-        )  # fmt: skip
+            self.section.slice.names,
+            self.section.equation.latex(),
+            self.radius,
+            (triangles[~dotted], triangles[dotted]),
+            rulings,
+            tuple(segments),
+            (points[~beyond], points[beyond]),
+            np.array(pinches).reshape(-1, 3),
+        )
 
     def _ruled(self) -> tuple[tuple[Array, ...], Array | None]:
         """Lines and triangles by (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""

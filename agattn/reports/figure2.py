@@ -208,20 +208,27 @@ def page_2(l: int) -> str:
         for point in ((place.x, place.node.level), (below, place.node.level - 1), (None, None))
     ]
     nodes: dict[str, Any] = {
-        "x": [place.x for place in placed], "y": [place.node.level for place in placed],
-        "mode": "markers+text", "text": [str(place.node) for place in placed],
+        "x": [place.x for place in placed],
+        "y": [place.node.level for place in placed],
+        "mode": "markers+text",
+        "text": [str(place.node) for place in placed],
         # Where no edge runs: leaves have one from above, others three from below.
         "textposition": [
             {0: "bottom center", l: "top center"}.get(place.node.level, "middle right") for place in placed
         ],
         "hovertext": [f"{place.node} = {_product(_walk(place.node))}" for place in placed],
-        "hoverinfo": "text", "marker": {"size": 7, "color": "#8a94a0"}, "cliponaxis": False,
-    }  # fmt: skip
+        "hoverinfo": "text",
+        "marker": {"size": 7, "color": "#8a94a0"},
+        "cliponaxis": False,
+    }
     matrices: dict[str, Any] = {
-        "x": [place.matrix_at for place in inner], "y": [place.node.level - 0.62 for place in inner],
-        "text": [place.node.matrix for place in inner], "mode": "text", "textfont": {"color": "#3b82c4"},
+        "x": [place.matrix_at for place in inner],
+        "y": [place.node.level - 0.62 for place in inner],
+        "text": [place.node.matrix for place in inner],
+        "mode": "text",
+        "textfont": {"color": "#3b82c4"},
         "hoverinfo": "skip",
-    }  # fmt: skip
+    }
     lines: dict[str, Any] = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
     traces = [dict(zip("xy", zip(*edges, strict=True), strict=True)) | lines, matrices, nodes]
     layout = {

@@ -140,13 +140,22 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
         delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1
     )
     axes.scatter(
-        delta, [row.computed.observed for row in rows], s=26, color=_INK, zorder=3,
+        delta,
+        [row.computed.observed for row in rows],
+        s=26,
+        color=_INK,
+        zorder=3,
         label=f"computed ({', '.join(evidence)})",
-    )  # fmt: skip
+    )
     axes.scatter(
-        delta, [row.float32 for row in rows], s=60, facecolors="none", edgecolors=_RED, zorder=2,
+        delta,
+        [row.float32 for row in rows],
+        s=60,
+        facecolors="none",
+        edgecolors=_RED,
+        zorder=2,
         label="one float32 trial",
-    )  # fmt: skip
+    )
     axes.set_title("Two normalized layers of width δ", fontsize=11)
     axes.set_xlabel("width δ")
     axes.set_ylabel("dimension")
@@ -186,10 +195,13 @@ def page_3(rows: Sequence[Figure3Row]) -> str:
         trace("equation 16", "lines", [row.expected for row in rows], none, line={"color": "#3b82c4"}),
         trace("one float32 trial", "markers", [row.float32 for row in rows], none, marker=open_circle),
         trace(
-            "computed", "markers", [row.computed.observed for row in rows], known,
+            "computed",
+            "markers",
+            [row.computed.observed for row in rows],
+            known,
             marker={"size": 8, "color": "#2f9e57"},
         ),
-    ]  # fmt: skip
+    ]
     layout = {
         "xaxis": {"title": {"text": "width δ"}, "dtick": 1}, "yaxis": {"title": {"text": "dimension"}},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},

@@ -187,9 +187,12 @@ def _distance(figure: FigureCritical) -> str:
 
 
 def compute_figure_critical(
-    metric: str = "gaussian", target: Sequence[Fraction | int | str] = TARGET, *, given: Loss | None = None,
+    metric: str = "gaussian",
+    target: Sequence[Fraction | int | str] = TARGET,
+    *,
+    given: Loss | None = None,
     radius: int = 1,
-) -> FigureCritical:  # fmt: skip
+) -> FigureCritical:
     """Compute the critical points of a loss on the surface of Figure 1.
 
     Args:

@@ -83,14 +83,25 @@ class FigureDeep(SurfaceFigure, tag=("figure", "deep")):
             lines.append(point(x, c * x))
         none, ends = np.zeros((0, 3)), point(np.zeros(2), np.array([-1.0, 1.0]))
         words = Words(
-            "in M", "", "", "limits, which no weights reach", "a head of rank one",
+            "in M",
+            "",
+            "",
+            "limits, which no weights reach",
+            "a head of rank one",
             "weights with a fixed skew part of M₂",
-        )  # fmt: skip
+        )
         return Scene(
-            ("x", "y", "z"), self.slice.equation.latex(), 1,
-            (grid_triangles(point, grid, grid), np.zeros((0, 3, 3))), tuple(lines),
-            ((False, ends),), (none, none), np.zeros((1, 3)), words, 47,
-        )  # fmt: skip
+            ("x", "y", "z"),
+            self.slice.equation.latex(),
+            1,
+            (grid_triangles(point, grid, grid), np.zeros((0, 3, 3))),
+            tuple(lines),
+            ((False, ends),),
+            (none, none),
+            np.zeros((1, 3)),
+            words,
+            47,
+        )
 
     @property
     def words(self) -> str:

@@ -105,11 +105,24 @@ class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
             axes.plot(n, rows, color=color, linewidth=1)
             axes.plot([], [], color=color, linewidth=2, label=f"{label}, {self.digits} digits")
         for one in self.scales:
-            axes.plot([one.halvings] * len(one.floats), one.floats, "o", markersize=2.4, color=_FLOATS,
-                      markerfacecolor="none", markeredgewidth=0.6)  # fmt: skip
+            axes.plot(
+                [one.halvings] * len(one.floats),
+                one.floats,
+                "o",
+                markersize=2.4,
+                color=_FLOATS,
+                markerfacecolor="none",
+                markeredgewidth=0.6,
+            )
         axes.plot([], [], "o", markersize=3, color=_FLOATS, markerfacecolor="none", label="float64")
-        axes.plot(n, [one.cutoff for one in self.scales], "--", color=_CUTOFF, linewidth=1.2,
-                  label="cutoff of a rank in float64")  # fmt: skip
+        axes.plot(
+            n,
+            [one.cutoff for one in self.scales],
+            "--",
+            color=_CUTOFF,
+            linewidth=1.2,
+            label="cutoff of a rank in float64",
+        )
         axes.set_xticks(n, [f"$2^{{{-k}}}$" for k in n])
         axes.set_xlabel("s, the factor of all keys and queries")
         axes.set_ylabel("log₁₀ of the singular values")
@@ -127,10 +140,17 @@ class FigureSpectrum(FigureResult, tag=("figure", "spectrum")):
         traces: list[dict[str, Any]] = []
         for label, color, places in self.bands():
             for k in range(places.start, places.stop):
-                traces.append({
-                    "name": label, "legendgroup": label, "showlegend": k == places.start, "mode": "lines",
-                    "x": n, "y": [one.values[k] for one in self.scales], "line": {"color": color, "width": 1},
-                })  # fmt: skip
+                traces.append(
+                    {
+                        "name": label,
+                        "legendgroup": label,
+                        "showlegend": k == places.start,
+                        "mode": "lines",
+                        "x": n,
+                        "y": [one.values[k] for one in self.scales],
+                        "line": {"color": color, "width": 1},
+                    }
+                )
         points = [(one.halvings, y) for one in self.scales for y in one.floats]
         x, y = (list(axis) for axis in zip(*points, strict=True))
         marker = {"size": 4, "symbol": "circle-open", "color": _FLOATS}

@@ -137,14 +137,22 @@ def model_report(
         missing.lines.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
     body = sections(
         "model",
-        architecture=replace(_described(model), caption="The model"), ambient=_ambient(coordinates),
-        coordinates=_coordinates(coordinates), dimension=_tables(known), symmetries=_tables(symmetries),
-        equations=_tables(ideal), degree=0 if ideal is None else len(ideal.degrees), points=_tables(points),
-        closedness="" if points is None else points.closedness, fiber=_tables(fiber),
+        architecture=replace(_described(model), caption="The model"),
+        ambient=_ambient(coordinates),
+        coordinates=_coordinates(coordinates),
+        dimension=_tables(known),
+        symmetries=_tables(symmetries),
+        equations=_tables(ideal),
+        degree=0 if ideal is None else len(ideal.degrees),
+        points=_tables(points),
+        closedness="" if points is None else points.closedness,
+        fiber=_tables(fiber),
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
         coefficient=tuple(replace(table, headings=_BOUNDS) for table in _tables(coefficient)),
-        missing=missing.lines, evidence=EVIDENCE, versions=versions(command),
-    )  # fmt: skip
+        missing=missing.lines,
+        evidence=EVIDENCE,
+        versions=versions(command),
+    )
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
     return Document(title(model), _summary(known, coordinates, points), body, clock, exit_status=status)

@@ -84,11 +84,22 @@ def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed:
     met["paper"] = sum(not e.result["paper"]["defect"] for e in applicable)
     met["no_reason"] = no_reason - no_reason_failing
     return _rendered(
-        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met, smallest=smallest,
-        applicable=len(applicable), plain=plain, skip=skip, heads=heads, no_reason=no_reason, missed=missed,
+        "atlas.md.j2",
+        command=command,
+        limit=limit,
+        seed=seed,
+        surveys=surveys,
+        met=met,
+        smallest=smallest,
+        applicable=len(applicable),
+        plain=plain,
+        skip=skip,
+        heads=heads,
+        no_reason=no_reason,
+        missed=missed,
         rest=[e for e in missed if not _widens(e)],
         proved=sum(e.result["lower_bound"] == e.result["upper_bound"] for e in plain),
-    )  # fmt: skip
+    )
 
 
 def points_page(groups: Sequence[PointsGroup], command: str) -> str:
@@ -104,15 +115,21 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         if point.is_critical != said.critical
     ]
     return _rendered(
-        "points.md.j2", command=command, groups=groups,
-        networks=sum(len(group.found) for group in groups), points=points,
+        "points.md.j2",
+        command=command,
+        groups=groups,
+        networks=sum(len(group.found) for group in groups),
+        points=points,
         counts=Counter(point.singular for point in points),
         proved=sum(p.singular == "singular" and p.evidence is Evidence.PROVED for p in points),
-        applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
+        applies=len(theorem),
+        skew=[point for point, at in judged if at is None or at.statement() is None],
         met=len(theorem) - len(others),
         met_by_virtual=sum(ranks_at(at, t).is_critical == said.critical for at, said, t in others),
-        named=_named, rank_one=_rank_one, undecided=_undecided,
-    )  # fmt: skip
+        named=_named,
+        rank_one=_rank_one,
+        undecided=_undecided,
+    )
 
 
 def _rank_one(group: PointsGroup) -> list[list[object]]:

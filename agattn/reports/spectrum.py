@@ -27,8 +27,14 @@ def draw(matrix: Any, result: RankResult, path: Path) -> None:
     if result.rank is not None:
         axes.axvline(result.rank + 0.5, color="C3", linewidth=1, label="the rank: all values to the left")
     else:
-        axes.axvspan(result.lower_bound + 0.5, result.upper_bound + 0.5, color="C3", alpha=0.2, linewidth=0,
-                     label="the rank ends here")  # fmt: skip
+        axes.axvspan(
+            result.lower_bound + 0.5,
+            result.upper_bound + 0.5,
+            color="C3",
+            alpha=0.2,
+            linewidth=0,
+            label="the rank ends here",
+        )
     axes.set_title(str(result))
     axes.set_xlabel("number of the singular value")
     axes.set_ylabel(f"log₁₀ of the singular value ({how})")

@@ -53,8 +53,15 @@ def draw_verdicts(
     figure, axes = empty(2.6 + 0.42 * len(claims), height)
     cells = [[known.index(word) for word in row] for row in words]
     colours = ListedColormap([MARKS[word].colour for word in known])
-    axes.pcolormesh(cells, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, edgecolor="white", linewidth=0.5,
-                    rasterized=len(architectures) > _MOST_NAMES)  # fmt: skip
+    axes.pcolormesh(
+        cells,
+        cmap=colours,
+        vmin=-0.5,
+        vmax=len(known) - 0.5,
+        edgecolor="white",
+        linewidth=0.5,
+        rasterized=len(architectures) > _MOST_NAMES,
+    )
     axes.invert_yaxis()
     if len(architectures) * len(claims) <= _MOST_SIGNS:
         for y, row in enumerate(words):
@@ -70,8 +77,12 @@ def draw_verdicts(
     present = [word for word in known if any(word in row for row in words)]
     axes.legend(
         handles=[Patch(color=MARKS[word].colour, label=f"{MARKS[word].sign} {word}") for word in present],
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(present), frameon=False, fontsize=8,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=len(present),
+        frameon=False,
+        fontsize=8,
+    )
     return figure
 
 
@@ -87,8 +98,16 @@ def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
     for evidence, (colour, _, marker) in EVIDENCES.items():
         if pairs := points.get(evidence):
             x, y = zip(*pairs, strict=True)
-            axes.scatter(x, y, s=22, color=colour, marker=marker, alpha=0.7, zorder=2,
-                         label=f"{evidence} ({len(pairs)})")  # fmt: skip
+            axes.scatter(
+                x,
+                y,
+                s=22,
+                color=colour,
+                marker=marker,
+                alpha=0.7,
+                zorder=2,
+                label=f"{evidence} ({len(pairs)})",
+            )
     axes.set_xlabel("general formula")
     axes.set_ylabel("dimension")
     axes.legend(frameon=False)
@@ -137,14 +156,21 @@ def page_of_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     traces = [
         {
-            "name": label, "mode": "markers", "x": [row["layer"] + shift for row in rows],
-            "y": [row[key] for row in rows], "hoverinfo": "text",
+            "name": label,
+            "mode": "markers",
+            "x": [row["layer"] + shift for row in rows],
+            "y": [row[key] for row in rows],
+            "hoverinfo": "text",
             "hovertext": [f"{at}; {row[key]:.4g} for {label}" for at, row in zip(where, rows, strict=True)],
-            "marker": {"size": 9, "symbol": {"o": "circle", "x": "x-thin"}[marker], "color": colour,
-                       "line": {"width": 2 * (marker == "x"), "color": colour}},
+            "marker": {
+                "size": 9,
+                "symbol": {"o": "circle", "x": "x-thin"}[marker],
+                "color": colour,
+                "line": {"width": 2 * (marker == "x"), "color": colour},
+            },
         }
         for (key, label, marker, shift), colour in zip(_STABLE_RANKS, _HEADS, strict=True)
-    ]  # fmt: skip
+    ]
     layout = {
         "xaxis": {"title": {"text": "layer, from 0"}, "dtick": 1, "zeroline": False},
         "yaxis": {"title": {"text": "stable rank"}, "type": "log", "dtick": "D2"},

@@ -74,19 +74,27 @@ def study_report(
         f"{_count(len(lines), 'job')}: {counted(word for line in lines for word in words(line))}."
         + (f" Refuted somewhere: {'; '.join(map(_printed, refuted))}." if refuted else ""),
         sections(
-            "study", ask=ask, asks=asks, subject=subject, evidence=EVIDENCE, paper=PAPER, **found,
+            "study",
+            ask=ask,
+            asks=asks,
+            subject=subject,
+            evidence=EVIDENCE,
+            paper=PAPER,
+            **found,
             settings=_table("Settings", ("what", "value"), settings.items()),
             grid=Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN)
-            if grid else (),
+            if grid
+            else (),
             errors=_table("Jobs that ended in an error", ("architecture", "error", "what it says"), errors),
-            versions=_table("Versions, seed and command", ("what", "value"),
-                            (made_by, *seeds.items(), *versions.items())),
+            versions=_table(
+                "Versions, seed and command", ("what", "value"), (made_by, *seeds.items(), *versions.items())
+            ),
             several=len({canonical(line["versions"]) for line in lines}) > 1,
             results=Attachment("results.jsonl", text, "the results, one JSON document on each line", False),
         ),
         clock=f"To compute the results took {sum(line['seconds'] for line in lines):.1f} s in all.",
         subject="Study of ",
-    )  # fmt: skip
+    )
 
 
 def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
@@ -169,27 +177,30 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
                 values = in_words(found["predicted"]), in_words(found["computed"])
                 rows.append((_name(entry), Word(found["evidence"]), found["witness"], *values))
             headings = ("architecture", "evidence", "witness", "predicted", "computed")
-            refuted.append({
-                "name": _printed(name), "claim": claim, "number": len(failing),
-                "decided": _count(len(decided), "architecture"),
-                "where": _where(failing, which["confirmed"]),
-                "table": _table(f"Refutations of {_printed(name)}", headings, rows),
-            })  # fmt: skip
+            refuted.append(
+                {
+                    "name": _printed(name),
+                    "claim": claim,
+                    "number": len(failing),
+                    "decided": _count(len(decided), "architecture"),
+                    "where": _where(failing, which["confirmed"]),
+                    "table": _table(f"Refutations of {_printed(name)}", headings, rows),
+                }
+            )
     return {
         "refuted": refuted,
         "claims": _table(
             "How often each claim came out which way",
-            ("claim", "statement", *_VERDICTS, "evidence of the decided"), counts,
+            ("claim", "statement", *_VERDICTS, "evidence of the decided"),
+            counts,
         ),
         "verdicts": tuple(
             block
             for kind, those in _by_kind(entries).items()
             for block in _verdicts(those, f"{kind}s", pictures)
         ),
-        "undecided": _table(
-            "Claims that stayed undecided", ("architecture", "claim", "reason"), undecided
-        ),
-    }  # fmt: skip
+        "undecided": _table("Claims that stayed undecided", ("architecture", "claim", "reason"), undecided),
+    }
 
 
 def _where(failing: Sequence[Entry], holding: Sequence[Entry]) -> str:
@@ -260,6 +271,15 @@ def _picture(file: str, draw: Callable[[], Any], alternative: str, caption: str)
         return Text(f"Not drawn: {error}.")
 
 
+_DIMENSION_HEADINGS = (
+    "network", "parameters", "dimension", "evidence", "general formula", "HMK", "its hypotheses",
+    "upper bound",
+)  # fmt: skip
+_STRATA_HEADINGS = (
+    "layer", "dimension", "coordinates", "strata", "singular", "singular by HMK", "boundary", "open",
+)  # fmt: skip
+
+
 def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     """Dimensions beside what the formulas give, where a formula fails, and what is not proved."""
     rows: list[Row] = []
@@ -299,20 +319,22 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     return {
         "missed": [
             (formula, _count(len(failing), "network"), _table(f"{formula}, refuted", headings, failing))
-            for formula, failing in missed.items() if failing
+            for formula, failing in missed.items()
+            if failing
         ],
         "outcome": f"The dimension of {proved} of {_count(len(rows), 'architecture')} is proved. {outcome}",
         "scatter": scatter,
         "dimensions": _table(
             "Dimension, and what the formulas say",
-            ("network", "parameters", "dimension", "evidence", "general formula", "HMK", "its hypotheses",
-             "upper bound"), rows,
+            _DIMENSION_HEADINGS,
+            rows,
         ),
         "observed": _table(
             "Dimensions that are observed, not proved",
-            ("network", "observed", "evidence", "proved interval", "chance of an error"), observed,
+            ("network", "observed", "evidence", "proved interval", "chance of an error"),
+            observed,
         ),
-    }  # fmt: skip
+    }
 
 
 def _against_formula(
@@ -394,35 +416,48 @@ def _strata(entries: Sequence[Entry], _: bool) -> Values:
         applies = all(row["singular_by_paper"] is not None for row in strata)
         others = [
             (
-                name, _triple(row), in_words(row["tangent_bounds"][0]), dimension, in_words(row["singular"]),
+                name,
+                _triple(row),
+                in_words(row["tangent_bounds"][0]),
+                dimension,
+                in_words(row["singular"]),
                 in_words(row["singular_by_paper"]),
             )
             for row in strata
             if None not in (row["singular"], row["singular_by_paper"])
             and row["singular"] != row["singular_by_paper"]
-        ]  # fmt: skip
+        ]
         differences += others
         if others or applies:
             (differing if others else agreeing).append(entry)
         by_paper = _triples(strata, "singular_by_paper") if applies else "does not apply"
-        rows.append((
-            name, dimension, str(result["ambient"]), str(len(strata)), _triples(strata, "singular"), by_paper,
-            _triples(strata, "boundary"), _triples(strata, "singular", None),
-        ))  # fmt: skip
+        rows.append(
+            (
+                name,
+                dimension,
+                str(result["ambient"]),
+                str(len(strata)),
+                _triples(strata, "singular"),
+                by_paper,
+                _triples(strata, "boundary"),
+                _triples(strata, "singular", None),
+            )
+        )
     return {
         "number": len(differing),
         "applying": _count(len(differing) + len(agreeing), "layer"),
         "where": _where(differing, agreeing),
         "differing": _table(
             "Strata that are singular, and smooth by HMK, or the other way round",
-            ("layer", "stratum", "tangent space", "dimension of M", "singular", "by HMK"), differences,
+            ("layer", "stratum", "tangent space", "dimension of M", "singular", "by HMK"),
+            differences,
         ),
         "strata": _table(
             "Strata (rk V, rk A, rk [V; Aᵀ]) of every layer (proved)",
-            ("layer", "dimension", "coordinates", "strata", "singular", "singular by HMK", "boundary",
-             "open"), rows,
+            _STRATA_HEADINGS,
+            rows,
         ),
-    }  # fmt: skip
+    }
 
 
 def _triple(row: Mapping[str, Any]) -> str:

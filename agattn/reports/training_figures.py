@@ -62,7 +62,7 @@ def draw_rows(
     for row in rows:
         axes.text(
             0, at, row.name, transform=axes.get_yaxis_transform(), fontsize=9.5, va="center", parse_math=False
-        )  # fmt: skip -- a name may have a $ in it
+        )  # a name may have a $ in it
         for mark in row.marks:
             at += 1
             axes.plot([mark.low, mark.high], [at, at], color=mark.colour, linewidth=1.6)
@@ -84,8 +84,14 @@ def draw_rows(
     for name, colour in (legend or {}).items():
         axes.plot([], [], "o-", color=colour, label=name, linewidth=1.6, markersize=5)
     if legend:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(legend), frameon=False, fontsize=9.5,
-                    borderaxespad=0)  # fmt: skip
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=len(legend),
+            frameon=False,
+            fontsize=9.5,
+            borderaxespad=0,
+        )
     return figure
 
 
@@ -117,8 +123,9 @@ def draw_losses(lines: Sequence[Line]) -> Figure:
         panel = panels[n // columns][n % columns]
         for run in runs[:CURVES]:
             if points := curves(run):
-                panel.plot(*zip(*points, strict=True), color=ENDINGS[run["outcome"]][0], linewidth=0.7,
-                           alpha=0.6)  # fmt: skip
+                panel.plot(
+                    *zip(*points, strict=True), color=ENDINGS[run["outcome"]][0], linewidth=0.7, alpha=0.6
+                )
         panel.set_xscale("log")
         panel.set_yscale("log")
         shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -111,9 +111,14 @@ def learned(runs: Runs) -> Observation | None:
     )
     caption = "Runs that learned their teacher, by experiment. Blue: the share, and its interval at 95 %."
     return Observation(
-        "Is the teacher learned?", said, terms, "learned.svg", caption,
-        partial(draw_shares, found, "learned, %"), endings_table(runs.lines),
-    )  # fmt: skip
+        "Is the teacher learned?",
+        said,
+        terms,
+        "learned.svg",
+        caption,
+        partial(draw_shares, found, "learned, %"),
+        endings_table(runs.lines),
+    )
 
 
 def _losses(runs: Sequence[Line]) -> str:
@@ -131,8 +136,9 @@ def minima(runs: Runs) -> Observation | None:
     limits = {name: [run for run in those if run["outcome"] == "converged"] for name, those in groups.items()}
     found = {
         name: analysis.frequency(those, lambda run: run["loss"] > analysis.LEARNED)
-        for name, those in limits.items() if those
-    }  # fmt: skip
+        for name, those in limits.items()
+        if those
+    }
     if not found:
         return None
     stopped = [run for those in limits.values() for run in those if run["loss"] > analysis.LEARNED]
@@ -146,11 +152,15 @@ def minima(runs: Runs) -> Observation | None:
             f"saddle has one. Of the {len(stopped)} points {len(stopped) - saddles} have none."
         )
     return Observation(
-        "Do runs stop at a positive loss?", said, terms, "minima.svg",
+        "Do runs stop at a positive loss?",
+        said,
+        terms,
+        "minima.svg",
         "Of the runs that converged, those with a positive loss, by experiment. Blue: the share, and its "
         "interval at 95 %.",
-        partial(draw_shares, found, "stopped at a positive loss, %"), minima_table(limits),
-    )  # fmt: skip
+        partial(draw_shares, found, "stopped at a positive loss, %"),
+        minima_table(limits),
+    )
 
 
 def _in_the_image(one: Experiment) -> bool:
@@ -186,10 +196,14 @@ def singular_ends(runs: Runs) -> Observation | None:
         "that are singular themselves are left out, here and in the next questions."
     )
     return Observation(
-        "Do runs end at singular points?", said, terms, "ends.svg",
+        "Do runs end at singular points?",
+        said,
+        terms,
+        "ends.svg",
         "Runs that end at a singular stratum, by experiment. Blue: the share, and its interval at 95 %.",
-        partial(draw_shares, found, "end at a singular stratum, %"), strata_table(runs.lines),
-    )  # fmt: skip
+        partial(draw_shares, found, "end at a singular stratum, %"),
+        strata_table(runs.lines),
+    )
 
 
 def passes(runs: Runs) -> Observation | None:
@@ -214,12 +228,15 @@ def passes(runs: Runs) -> Observation | None:
         "the stratum, at some time."
     )
     return Observation(
-        "Do runs pass near singular points?", said, terms, "passes.svg",
+        "Do runs pass near singular points?",
+        said,
+        terms,
+        "passes.svg",
         f"Runs that pass within {100 * analysis.NEAR:g} % of the singular stratum named. Blue: the share, "
         "and its interval at 95 %.",
         partial(draw_shares, found, f"pass within {100 * analysis.NEAR:g} %, in %"),
         None,
-    )  # fmt: skip
+    )
 
 
 def heads(runs: Runs) -> Observation | None:
@@ -250,11 +267,15 @@ def heads(runs: Runs) -> Observation | None:
     rows = [Row(name, (share(a, ORANGE), share(b, BLUE))) for name, (a, b) in compared.items()]
     legend = {"at the start": ORANGE, "in the end": BLUE}
     return Observation(
-        "Do heads become of rank one?", said, terms, "heads.svg",
+        "Do heads become of rank one?",
+        said,
+        terms,
+        "heads.svg",
         "Heads of rank one, by experiment and layer. Orange: the share at the start; blue: in the end; each "
         "with its interval at 95 %.",
-        partial(draw_rows, rows, "of rank one, %", legend=legend), heads_table(runs.lines),
-    )  # fmt: skip
+        partial(draw_rows, rows, "of rank one, %", legend=legend),
+        heads_table(runs.lines),
+    )
 
 
 def hessians(runs: Runs) -> Observation | None:
@@ -283,11 +304,15 @@ def hessians(runs: Runs) -> Observation | None:
         "dimensions."
     )
     return Observation(
-        "Is the loss flat along the fiber alone?", said, terms, "hessians.svg",
+        "Is the loss flat along the fiber alone?",
+        said,
+        terms,
+        "hessians.svg",
         "Limit points with loss 0 at which the Hessian has as many zeros as the fiber has dimensions. Blue: "
         "the share, and its interval at 95 %.",
-        partial(draw_shares, found, "zeros = fiber, %"), hessians_table(groups),
-    )  # fmt: skip
+        partial(draw_shares, found, "zeros = fiber, %"),
+        hessians_table(groups),
+    )
 
 
 def conserved(runs: Runs) -> Observation | None:
@@ -315,11 +340,15 @@ def conserved(runs: Runs) -> Observation | None:
     floor = 1e-17
     rows = [Row(name, (_spread(drifts, floor),)) for name, drifts in groups.items()]
     return Observation(
-        "Is the flow followed exactly?", said, terms, "conserved.svg",
+        "Is the flow followed exactly?",
+        said,
+        terms,
+        "conserved.svg",
         "Drift of what gradient flow conserves, by experiment. Blue: the median, and the range over all "
         "runs.",
-        partial(draw_rows, rows, "drift", log=True), conserved_table(runs.lines, runs.experiments),
-    )  # fmt: skip
+        partial(draw_rows, rows, "drift", log=True),
+        conserved_table(runs.lines, runs.experiments),
+    )
 
 
 def speed(runs: Runs) -> Observation | None:
@@ -352,11 +381,15 @@ def speed(runs: Runs) -> Observation | None:
         for one in shown
     ]
     return Observation(
-        "Are singular teachers learned sooner?", f"{said}.", terms, "speed.svg",
+        "Are singular teachers learned sooner?",
+        f"{said}.",
+        terms,
+        "speed.svg",
         f"Times to a loss of {analysis.LEARNED:g}, by experiment, in the order of λ. Blue: the median, and "
         "the quartiles over all runs; a run that never learns counts as the latest.",
-        partial(draw_rows, rows, "time", log=True), speed_table(found),
-    )  # fmt: skip
+        partial(draw_rows, rows, "time", log=True),
+        speed_table(found),
+    )
 
 
 def _last(runs: Runs) -> float:
@@ -387,10 +420,14 @@ def energies(runs: Runs) -> Observation | None:
         marks = Interval(at, at, at, ORANGE), Interval(mean, mean - twice, mean + twice, BLUE)
         rows.append(Row(one.name, marks))
     return Observation(
-        "Is the mean loss λT at a low temperature?", said, terms, "langevin.svg",
+        "Is the mean loss λT at a low temperature?",
+        said,
+        terms,
+        "langevin.svg",
         "Langevin dynamics. Blue: the mean of L/T, with two standard errors to each side; orange: λ.",
-        partial(draw_rows, rows, "L/T", legend={"λ": ORANGE, "mean of L/T": BLUE}), energies_table(found),
-    )  # fmt: skip
+        partial(draw_rows, rows, "L/T", legend={"λ": ORANGE, "mean of L/T": BLUE}),
+        energies_table(found),
+    )
 
 
 def rates(runs: Runs) -> Observation | None:
@@ -415,10 +452,14 @@ def rates(runs: Runs) -> Observation | None:
         low, middle, high = analysis.quartiles(values)
         rows.append(Row(name, (Interval(middle, low, high),)))
     return Observation(
-        "How do runs without a limit go on?", said, terms, "rates.svg",
+        "How do runs without a limit go on?",
+        said,
+        terms,
+        "rates.svg",
         "The power p of time with which the loss falls, by experiment. Blue: the median, and the quartiles.",
-        partial(draw_rows, rows, "p"), rates_table(runs.lines),
-    )  # fmt: skip
+        partial(draw_rows, rows, "p"),
+        rates_table(runs.lines),
+    )
 
 
 # In words ---------------------------------------------------------------------------------------------------

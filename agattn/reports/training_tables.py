@@ -193,10 +193,16 @@ def speeds(lines: Sequence[Line], experiments: Sequence[Experiment]) -> list[Spe
 def speed_table(found: Sequence[Speed]) -> Table:
     """A row for each teacher: its λ, and the times to learn it."""
     rows = tuple(
-        (one.name, str(one.stratum), str(one.value), str(one.multiplicity), str(one.learned),
-         ", ".join("∞" if t == float("inf") else f"{t:.3g}" for t in one.times))
+        (
+            one.name,
+            str(one.stratum),
+            str(one.value),
+            str(one.multiplicity),
+            str(one.learned),
+            ", ".join("∞" if t == float("inf") else f"{t:.3g}" for t in one.times),
+        )
         for one in found
-    )  # fmt: skip
+    )
     columns = ("experiment", "teacher", "λ", "m", "learned", f"times to loss {analysis.LEARNED:g}, quartiles")
     return Table("Speed, by the learning coefficient of the teacher", columns, rows)
 
@@ -239,10 +245,16 @@ def langevin(lines: Sequence[Line], experiments: Sequence[Experiment]) -> list[E
 def energies_table(found: Sequence[Energy]) -> Table:
     """A row for each experiment: the mean of L/T, beside λ."""
     rows = tuple(
-        (one.name, str(one.stratum), str(one.value), str(one.multiplicity),
-         f"{one.near_teacher} of {one.runs}", one.shown)
+        (
+            one.name,
+            str(one.stratum),
+            str(one.value),
+            str(one.multiplicity),
+            f"{one.near_teacher} of {one.runs}",
+            one.shown,
+        )
         for one in found
-    )  # fmt: skip
+    )
     columns = (
         "experiment", "teacher", "λ", "m", "runs near the teacher", "their mean of L/T, standard error",
     )  # fmt: skip

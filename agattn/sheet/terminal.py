@@ -151,9 +151,13 @@ def _folded(line: str, width: int) -> str:
         first, above, line = further, f"{before[1]}\n", line[before.end() :]
     words = _tied(line.strip(), width - len(further))
     lines = textwrap.wrap(
-        words, width, initial_indent=first, subsequent_indent=further, break_long_words=False,
+        words,
+        width,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
         break_on_hyphens=False,
-    )  # fmt: skip
+    )
     return above + "\n".join(lines).replace(_TIE, " ")
 
 

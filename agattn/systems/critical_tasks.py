@@ -68,9 +68,14 @@ class Part:
         """The chart of a stratum, where ``strictly`` without the points of lower strata."""
         avoided, lower = (chart.avoided_strictly, ()) if strictly else (chart.avoided, chart.lower)
         return cls(
-            chart.stratum, (*chart.ring.variables, Variable("s")), _rows(chart.A), _rows(chart.V), avoided,
-            lower, chart.preimages,
-        )  # fmt: skip
+            chart.stratum,
+            (*chart.ring.variables, Variable("s")),
+            _rows(chart.A),
+            _rows(chart.V),
+            avoided,
+            lower,
+            chart.preimages,
+        )
 
 
 def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
@@ -91,9 +96,12 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     random = np.random.default_rng(limits().seed)
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
     return {
-        "metric": chosen.metric, "drawn": chosen.drawn, "block": block, "linear": linear,
+        "metric": chosen.metric,
+        "drawn": chosen.drawn,
+        "block": block,
+        "linear": linear,
         "hyperplanes": tuple(map(tuple, hyperplanes.tolist())),
-    }  # fmt: skip
+    }
 
 
 def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +260,9 @@ def _points_of_bases(found: Bases, problem: Problem) -> Values:
 
 
 CRITICAL_POINTS = Task(
-    "critical-points", "the critical points of the loss", SingleLayer,
+    "critical-points",
+    "the critical points of the loss",
+    SingleLayer,
     infeasible=_infeasible,
     summary="critical points of a squared loss on the smooth part and on the singular strata, counted",
     title="Critical points of a squared loss on the neuromanifold {M}",
@@ -263,10 +273,14 @@ CRITICAL_POINTS = Task(
         Printed("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
         Printed("lower", "lower strata on which there are critical points, too", per_item="strata"),
     ),
-    data=_data, read=_read, takes=("loss", "smooth", "strictly", "opposite", "seed"), one_token=False,
+    data=_data,
+    read=_read,
+    takes=("loss", "smooth", "strictly", "opposite", "seed"),
+    one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
-    check=_check_critical_points, explicit=Explicit(_systems_of_charts, _points_of_bases),
-)  # fmt: skip
+    check=_check_critical_points,
+    explicit=Explicit(_systems_of_charts, _points_of_bases),
+)
 
 
 # By the equations of M̄ --------------------------------------------------------------------------------------
@@ -307,9 +321,11 @@ def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, A
     independent = _independent(layer, equations)
     multipliers = tuple(Variable("l", (i + 1,)) for i in range(len(independent)))
     return _loss_data(layer, given, layer.expected_dimension) | {
-        "coordinates": coordinate_ring(layer).variables, "multipliers": multipliers,
-        "equations": equations, "independent": independent,
-    }  # fmt: skip
+        "coordinates": coordinate_ring(layer).variables,
+        "multipliers": multipliers,
+        "equations": equations,
+        "independent": independent,
+    }
 
 
 def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> str:
@@ -345,7 +361,9 @@ def _points_of_basis(found: Bases, problem: Problem) -> Values:
 
 
 CRITICAL_EQUATIONS = Task(
-    "critical-equations", "the critical points of the loss, by equations", SingleLayer,
+    "critical-equations",
+    "the critical points of the loss, by equations",
+    SingleLayer,
     infeasible=_too_many_coordinates,
     summary="critical points of a squared loss on the smooth part, by the equations with multipliers",
     title="Critical points of a squared loss on the neuromanifold {M}, by its equations",
@@ -360,7 +378,10 @@ CRITICAL_EQUATIONS = Task(
             answer.integers["dimension"], answer.integers["degree"]
         )
     },
-    too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN), takes=("loss", "seed"), one_token=False,
+    too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN),
+    takes=("loss", "seed"),
+    one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
-    check=_check_critical_equations, explicit=Explicit(_system_with_multipliers, _points_of_basis),
-)  # fmt: skip
+    check=_check_critical_equations,
+    explicit=Explicit(_system_with_multipliers, _points_of_basis),
+)

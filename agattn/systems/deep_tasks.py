@@ -190,7 +190,9 @@ def _check_fibers(answer: Answer) -> None:
 
 
 DEEP_FIBER = Task(
-    "deep-fiber", "the fiber of (M, L) ↦ φ over a limit of functions", DeepNetwork,
+    "deep-fiber",
+    "the fiber of (M, L) ↦ φ over a limit of functions",
+    DeepNetwork,
     infeasible=lambda network: _no_limit(network, "deep-fiber") or will_not_finish(network),
     summary="whether a certain limit of functions of a deep network is the function of any weights",
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
@@ -204,10 +206,14 @@ DEEP_FIBER = Task(
         Printed("rank-one-dimension", _IN_CHART.format("one with a head of rank 1"), per_item="charts"),
         Printed("rank-one-degree", "its degree there", per_item="charts"),
     ),
-    data=_fiber_data, read=_read_fibers, too_large=too_many_monomials, takes=("seed",),
+    data=_fiber_data,
+    read=_read_fibers,
+    too_large=too_many_monomials,
+    takes=("seed",),
     parts=(Source("fibers in all charts", ENGINE), Source("integers that define the limit", "native")),
-    facts=_facts_of_fibers, check=_check_fibers,
-)  # fmt: skip
+    facts=_facts_of_fibers,
+    check=_check_fibers,
+)
 
 
 # Zeros ------------------------------------------------------------------------------------------------------
@@ -339,7 +345,9 @@ def _check_zeros(answer: Answer) -> None:
 
 
 DEEP_BASE_LOCUS = Task(
-    "deep-base-locus", "the zeros of (M, L) ↦ φ", DeepNetwork,
+    "deep-base-locus",
+    "the zeros of (M, L) ↦ φ",
+    DeepNetwork,
     lambda network: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
     infeasible=lambda network: _not_wide(network, "deep-base-locus") or will_not_finish(network),
     summary="virtual weights of a deep network whose function is zero",
@@ -351,10 +359,13 @@ DEEP_BASE_LOCUS = Task(
         Printed("component-dimension", "dimension of a component", per_item="components"),
         Printed("component", "its prime ideal", per_item="components", ring=weights_ring),
     ),
-    data=_zeros_data, read=_read_zeros, too_large=too_many_monomials,
+    data=_zeros_data,
+    read=_read_zeros,
+    too_large=too_many_monomials,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
-    facts=_facts_of_zeros, check=_check_zeros,
-)  # fmt: skip
+    facts=_facts_of_zeros,
+    check=_check_zeros,
+)
 
 
 # The dimension of the limits --------------------------------------------------------------------------------
@@ -488,7 +499,9 @@ def _facts_of_limits(problem: Problem) -> Facts:
 
 
 DEEP_LIMIT = Task(
-    "deep-limit", "the dimension of the limits of functions", DeepNetwork,
+    "deep-limit",
+    "the dimension of the limits of functions",
+    DeepNetwork,
     lambda network: limit_ranks(network, _limit_data(network, {})),
     infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_products(network),
     summary="dimension of the limits of the functions of a deep network that no weights reach",
@@ -498,8 +511,11 @@ DEEP_LIMIT = Task(
         Printed("limit-rank", "rank of the differential of the limits: their dimension, at least"),
         Printed("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
     ),
-    data=_limit_data, too_large=_too_many_products, takes=("seed",),
+    data=_limit_data,
+    too_large=_too_many_products,
+    takes=("seed",),
     read=lambda answer: LimitDimension(answer.integers["limit-rank"], answer.integers["network-rank"]),
     parts=(Source("ranks of differentials", ENGINE), Source("points and inputs", "native")),
-    facts=_facts_of_limits, check=NoChecks("each result is a rank, and its facts bound it from both sides"),
-)  # fmt: skip
+    facts=_facts_of_limits,
+    check=NoChecks("each result is a rank, and its facts bound it from both sides"),
+)

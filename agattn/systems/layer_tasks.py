@@ -130,9 +130,13 @@ def _read_ideal(answer: Answer) -> Ideal:
         pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
         points[point.ranks] = {index: value for index, value in pairs if value}
     return Ideal.eliminated(
-        layer, answer.integers["dimension"], answer.integers["degree"], answer.polynomials["generators"],
-        characteristic=answer.problem.characteristic, points=points,
-    )  # fmt: skip
+        layer,
+        answer.integers["dimension"],
+        answer.integers["degree"],
+        answer.polynomials["generators"],
+        characteristic=answer.problem.characteristic,
+        points=points,
+    )
 
 
 def _elimination_is_hopeless(layer: SingleLayer) -> str:
@@ -193,7 +197,9 @@ def ideal_of_basis(found: Bases, problem: Problem) -> Values:
 
 
 IDEAL = Task(
-    "implicit-ideal", "the ideal", SingleLayer,
+    "implicit-ideal",
+    "the ideal",
+    SingleLayer,
     infeasible=_elimination_is_hopeless,
     summary="equations, dimension and degree of the neuromanifold: the ideal of its Zariski closure",
     title="Equations of the neuromanifold {M}, by elimination",
@@ -205,13 +211,17 @@ IDEAL = Task(
         Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
     data=lambda layer, given: {"prime": True} if given.get("prime") else {},
-    read=_read_ideal, too_large=ELIMINATION, takes=("prime",),
+    read=_read_ideal,
+    too_large=ELIMINATION,
+    takes=("prime",),
     parts=(
         Source("generators, dimension and degree of the ideal", ENGINE),
         Source("tangent spaces, by the gradients of the generators", "native"),
     ),
-    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph, ideal_of_basis),
-)  # fmt: skip
+    facts=_facts_of_ideal,
+    check=_check_ideal,
+    explicit=Explicit(_graph, ideal_of_basis),
+)
 
 
 def max_degree(architecture: Architecture, given: Given) -> Given:
@@ -238,7 +248,9 @@ def values_of_basis(found: Bases, problem: Problem) -> Values:
 
 
 HILBERT_FUNCTION = Task(
-    "hilbert-function", "the Hilbert function", SingleLayer,
+    "hilbert-function",
+    "the Hilbert function",
+    SingleLayer,
     summary="Hilbert function of the neuromanifold, up to --max-degree",
     title="Hilbert function of the neuromanifold {M}",
     reference="Section 3.2",
@@ -246,9 +258,13 @@ HILBERT_FUNCTION = Task(
         Printed("values", "how many values follow, from degree 1"),
         Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
-    data=max_degree, too_large=ELIMINATION, takes=("max_degree",),
-    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph, values_of_basis),
-)  # fmt: skip
+    data=max_degree,
+    too_large=ELIMINATION,
+    takes=("max_degree",),
+    facts=_facts_of_values,
+    check=check_values,
+    explicit=Explicit(_graph, values_of_basis),
+)
 
 
 def _facts_of_completeness(problem: Problem) -> Facts:
@@ -278,12 +294,14 @@ def _generated(problem: Problem, n: int) -> tuple[int, int]:
 
 
 COMPLETE_IDEAL = Task(
-    "complete-ideal", "whether equations are all", SingleLayer,
+    "complete-ideal",
+    "whether equations are all",
+    SingleLayer,
     title="Do the equations found generate the whole ideal?",
     reference="Proposition A.5",
     facts=_facts_of_completeness,
     check=NoChecks("each result is an integer of its own, and its facts bound it"),
-)  # fmt: skip
+)
 
 
 def minors_are_feasible(layer: SingleLayer) -> bool:
@@ -346,7 +364,9 @@ def _check_singular_locus(answer: Answer) -> None:
 
 
 SINGULAR_LOCUS = Task(
-    "singular-locus", "the singular points", SingleLayer,
+    "singular-locus",
+    "the singular points",
+    SingleLayer,
     summary="where the Jacobian of the equations drops rank",
     title="Singular points of the neuromanifold {M}",
     reference="Theorem 3.4 and Corollary A.4",
@@ -357,9 +377,12 @@ SINGULAR_LOCUS = Task(
         Printed("locus-degree", "degree of the singular locus, reduced", where="minors"),
     ),
     data=lambda layer, given: {**points_given(layer, given), "minors": minors_are_feasible(layer)},
-    too_large=ELIMINATION, takes=("points",), one_token=False,
-    facts=_facts_of_singular_locus, check=_check_singular_locus,
-)  # fmt: skip
+    too_large=ELIMINATION,
+    takes=("points",),
+    one_token=False,
+    facts=_facts_of_singular_locus,
+    check=_check_singular_locus,
+)
 
 
 # Critical points --------------------------------------------------------------------------------------------
@@ -414,18 +437,27 @@ def _check_critical(answer: Answer) -> None:
 
 
 CRITICAL = Task(
-    "critical-locus", "the critical strata", SingleLayer, _critical_natively,
-    infeasible=_needs_two_tokens, summary="kernel of the differential, within the tangent cone",
+    "critical-locus",
+    "the critical strata",
+    SingleLayer,
+    _critical_natively,
+    infeasible=_needs_two_tokens,
+    summary="kernel of the differential, within the tangent cone",
     title="Critical points of (A, V) -> phi for the neuromanifold {M}",
     reference="Lemma A.3",
     results=(
         Printed("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
         Printed("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
     ),
-    data=_points_and_zeros, read=_read_critical, too_large=LINEAR, takes=("points",), one_token=False,
+    data=_points_and_zeros,
+    read=_read_critical,
+    too_large=LINEAR,
+    takes=("points",),
+    one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
-    facts=_facts_of_critical_locus, check=_check_critical,
-)  # fmt: skip
+    facts=_facts_of_critical_locus,
+    check=_check_critical,
+)
 
 
 # Where φ vanishes -------------------------------------------------------------------------------------------
@@ -499,18 +531,23 @@ def _check_base_locus(answer: Answer) -> None:
 
 
 BASE_LOCUS = Task(
-    "base-locus", "the zeros of φ", SingleLayer, _base_locus_natively,
-    infeasible=_needs_two_tokens, summary="weights whose function is zero",
+    "base-locus",
+    "the zeros of φ",
+    SingleLayer,
+    _base_locus_natively,
+    infeasible=_needs_two_tokens,
+    summary="weights whose function is zero",
     title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
     reference="Theorem 3.2 (ii) and Corollary A.1",
     results=(
         Printed("components", "how many components follow"),
         Printed("component", "a minimal prime", per_item="components", ring=_weights),
     ),
-    read=_read_base_locus, too_large=LINEAR,
+    read=_read_base_locus,
+    too_large=LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
     check=_check_base_locus,
-)  # fmt: skip
+)
 
 
 # Fibers -----------------------------------------------------------------------------------------------------
@@ -614,8 +651,12 @@ def _fibers_of_bases(found: Bases, problem: Problem) -> Values:
 
 
 FIBERS = Task(
-    "fiber", "the fibers", SingleLayer, _fibers_natively,
-    infeasible=_needs_two_tokens, summary="all weights with the same function, at --point or all strata",
+    "fiber",
+    "the fibers",
+    SingleLayer,
+    _fibers_natively,
+    infeasible=_needs_two_tokens,
+    summary="all weights with the same function, at --point or all strata",
     title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
     reference="Theorem 3.2 and Corollary A.2",
     results=(
@@ -623,10 +664,16 @@ FIBERS = Task(
         Printed("length", "preimages up to scaling, with multiplicity", per_point=True),
         Printed("points", "preimages up to scaling", per_point=True),
     ),
-    data=_nonzero_points, read=_read_fibers, too_large=LINEAR, takes=("points",), one_token=False,
+    data=_nonzero_points,
+    read=_read_fibers,
+    too_large=LINEAR,
+    takes=("points",),
+    one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
-    facts=_facts_of_fibers, check=_check_fibers, explicit=Explicit(_systems_of_fibers, _fibers_of_bases),
-)  # fmt: skip
+    facts=_facts_of_fibers,
+    check=_check_fibers,
+    explicit=Explicit(_systems_of_fibers, _fibers_of_bases),
+)
 
 
 # Tangent spaces ---------------------------------------------------------------------------------------------
@@ -701,7 +748,10 @@ def _check_tangents(answer: Answer) -> None:
 
 
 TANGENTS = Task(
-    "strata-tangents", "the tangent spaces", SingleLayer, _tangents_natively,
+    "strata-tangents",
+    "the tangent spaces",
+    SingleLayer,
+    _tangents_natively,
     infeasible=_needs_two_tokens,
     summary="tangent spaces at the strata: curves from below, equations from above",
     title="Tangent spaces of the neuromanifold {M}, from below and from above",
@@ -714,15 +764,19 @@ TANGENTS = Task(
         Printed("equation-rank", "independent gradients of equations", per_point=True),
     ),
     data=lambda layer, given: {**points_given(layer, given), "equations": gradient_equations(layer)},
-    read=_read_tangents, too_large=LINEAR, takes=("points",), one_token=False,
+    read=_read_tangents,
+    too_large=LINEAR,
+    takes=("points",),
+    one_token=False,
     parts=(
         Source("ranks of velocities and of gradients", ENGINE),
         Source("equations that bound tangent spaces", "native", ENGINE),
         Source("preimages through which curves run", "native", ENGINE),
         _ORBITS,
     ),
-    facts=_facts_of_tangents, check=_check_tangents,
-)  # fmt: skip
+    facts=_facts_of_tangents,
+    check=_check_tangents,
+)
 
 
 # The rank of the differential at a random point ------------------------------------------------------------
@@ -800,7 +854,9 @@ def _check_rank_one_locus(answer: Answer) -> None:
 
 
 RANK_ONE_LOCUS = Task(
-    "rank-one-locus", "the closure of the points with rk A, rk V ≤ 1", SingleLayer,
+    "rank-one-locus",
+    "the closure of the points with rk A, rk V ≤ 1",
+    SingleLayer,
     lambda layer: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
     infeasible=_too_many_minors,
     summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
@@ -812,13 +868,17 @@ RANK_ONE_LOCUS = Task(
         Printed("failures", "equations that do not vanish on the parametrization"),
         Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
-    data=_only_wide, read=_read_rank_one_locus, too_large=LINEAR, one_token=False,
+    data=_only_wide,
+    read=_read_rank_one_locus,
+    too_large=LINEAR,
+    one_token=False,
     parts=(
         Source("dimension and degree of the closure", ENGINE),
         Source("equations of the closure, minors of flattenings", "native", ENGINE),
     ),
-    facts=_facts_of_rank_one_locus, check=_check_rank_one_locus,
-)  # fmt: skip
+    facts=_facts_of_rank_one_locus,
+    check=_check_rank_one_locus,
+)
 
 
 # Named families of equations --------------------------------------------------------------------------------
@@ -859,7 +919,9 @@ def _check_named_equations(answer: Answer) -> None:
 
 
 NAMED_EQUATIONS = Task(
-    "named-equations", "the named families of equations", SingleLayer,
+    "named-equations",
+    "the named families of equations",
+    SingleLayer,
     summary="equations of the neuromanifold by their meaning: minors, products, common factors, resultants",
     title="Named families of equations of {M}",
     reference="Proposition A.5",
@@ -867,9 +929,12 @@ NAMED_EQUATIONS = Task(
         Printed("number", "minimal generators of the ideal of all of them"),
         Printed("generators", "these", ring=ring_of_coordinates),
     ),
-    data=_numbers_of_resultants, too_large=LINEAR, one_token=False,
-    facts=_facts_of_named_equations, check=_check_named_equations,
-)  # fmt: skip
+    data=_numbers_of_resultants,
+    too_large=LINEAR,
+    one_token=False,
+    facts=_facts_of_named_equations,
+    check=_check_named_equations,
+)
 
 
 # Learning coefficients --------------------------------------------------------------------------------------
@@ -939,7 +1004,10 @@ def _facts_of_normal_forms(problem: Problem) -> Facts:
 
 
 NORMAL_FORM = Task(
-    "rlct-normal-form", "the ideals of germs at the strata", SingleLayer, _normal_forms_natively,
+    "rlct-normal-form",
+    "the ideals of germs at the strata",
+    SingleLayer,
+    _normal_forms_natively,
     infeasible=_needs_two_tokens,
     summary="the normal form of phi(w) - phi(w0) near each stratum, for the learning coefficient",
     title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
@@ -948,8 +1016,11 @@ NORMAL_FORM = Task(
         Printed("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
         Printed("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
     ),
-    data=_normal_forms, read=_read_normal_forms, too_large=LINEAR, one_token=False,
+    data=_normal_forms,
+    read=_read_normal_forms,
+    too_large=LINEAR,
+    one_token=False,
     parts=(Source("slices and normal forms", "native"), Source("inclusions of ideals", ENGINE)),
     facts=_facts_of_normal_forms,
     check=NoChecks("each result is 0 or 1 at one point, and its facts say which"),
-)  # fmt: skip
+)

@@ -228,7 +228,11 @@ def _graph_of_map(problem: Problem) -> Iterator[ExplicitSystem]:
 
 
 IDEAL: Task[Any] = Task(
-    "implicit-ideal", "the ideal", cast(Any, object), _proved_dimension, template="model-implicit-ideal",
+    "implicit-ideal",
+    "the ideal",
+    cast(Any, object),
+    _proved_dimension,
+    template="model-implicit-ideal",
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
@@ -238,10 +242,14 @@ IDEAL: Task[Any] = Task(
         Printed("max-degree", "all equations to this degree follow from these", where="max_degree"),
         Printed("generators", "generators, a minimal set if they are homogeneous", ring=coordinate_ring),
     ),
-    data=_ideal_data, read=lambda answer: answer.integers["dimension"], takes=("prime", "max_degree"),
+    data=_ideal_data,
+    read=lambda answer: answer.integers["dimension"],
+    takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
-    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph_of_map, ideal_of_basis),
-)  # fmt: skip
+    facts=_facts_of_ideal,
+    check=_check_ideal,
+    explicit=Explicit(_graph_of_map, ideal_of_basis),
+)
 
 
 def _facts_of_values(problem: Problem) -> Facts:
@@ -250,20 +258,30 @@ def _facts_of_values(problem: Problem) -> Facts:
 
 
 HILBERT_FUNCTION: Task[Any] = Task(
-    "hilbert-function", "the Hilbert function", cast(Any, object), template="model-hilbert-function",
+    "hilbert-function",
+    "the Hilbert function",
+    cast(Any, object),
+    template="model-hilbert-function",
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
         Printed("values", "how many values follow, from degree 1"),
-        Printed("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
-               "polynomials of degree at most n, give on it", per_item="values"),
+        Printed(
+            "value",
+            "dimension of the space of functions that forms of degree n, or if it is no cone "
+            "polynomials of degree at most n, give on it",
+            per_item="values",
+        ),
     ),
     data=lambda architecture, given: {
-        **_map(architecture, given, MAX_ELIMINATION_COORDINATES), **max_degree(architecture, given),
+        **_map(architecture, given, MAX_ELIMINATION_COORDINATES),
+        **max_degree(architecture, given),
     },
     takes=("max_degree",),
-    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph_of_map, values_of_basis),
-)  # fmt: skip
+    facts=_facts_of_values,
+    check=check_values,
+    explicit=Explicit(_graph_of_map, values_of_basis),
+)
 
 
 # Fibers -----------------------------------------------------------------------------------------------------
@@ -346,7 +364,9 @@ def _fiber_of_bases(found: Bases, problem: Problem) -> Values:
 
 
 FIBER: Task[Any] = Task(
-    "fiber", "the fiber", cast(Any, object),
+    "fiber",
+    "the fiber",
+    cast(Any, object),
     lambda architecture: architecture.parameters - _proved_dimension(architecture),
     template="model-fiber",
     summary="all parameters with the same function as those of --point, or random ones",
@@ -359,11 +379,14 @@ FIBER: Task[Any] = Task(
         Printed("component-dimension", "dimension of a component", per_item="components", where="components"),
         Printed("component-degree", "its degree, reduced", per_item="components", where="components"),
     ),
-    data=_fiber_data, read=lambda answer: answer.integers["dimension"],
+    data=_fiber_data,
+    read=lambda answer: answer.integers["dimension"],
     takes=("weights", "components", "seed"),
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
-    facts=_facts_of_fiber, check=_check_fiber, explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
-)  # fmt: skip
+    facts=_facts_of_fiber,
+    check=_check_fiber,
+    explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
+)
 
 
 # Critical points --------------------------------------------------------------------------------------------
@@ -412,7 +435,10 @@ def _check_critical_locus(answer: Answer) -> None:
 
 
 CRITICAL: Task[Any] = Task(
-    "critical-locus", "the critical points", cast(Any, object), template="model-critical-locus",
+    "critical-locus",
+    "the critical points",
+    cast(Any, object),
+    template="model-critical-locus",
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(
@@ -421,7 +447,9 @@ CRITICAL: Task[Any] = Task(
         Printed("degree", "its degree, with multiplicities"),
         Printed("codimension", "its codimension in the space of parameters"),
     ),
-    data=_critical_data, takes=("seed",),
+    data=_critical_data,
+    takes=("seed",),
     parts=(Source("dimension and degree of the locus", ENGINE), Source("the map and its rank", "native")),
-    facts=_facts_of_critical_locus, check=_check_critical_locus,
-)  # fmt: skip
+    facts=_facts_of_critical_locus,
+    check=_check_critical_locus,
+)

@@ -54,9 +54,12 @@ def _generic_fiber(network: DeepNetwork) -> FiberDimension:
 
 
 BASIS_FIBER = Task(
-    "basis-fiber", "the fiber over (M, L)", DeepNetwork, _generic_fiber,
+    "basis-fiber",
+    "the fiber over (M, L)",
+    DeepNetwork,
+    _generic_fiber,
     infeasible=_too_many_columns,
-)  # fmt: skip
+)
 
 
 def _local_fiber(network: DeepNetwork) -> FiberDimension:
@@ -67,9 +70,12 @@ def _local_fiber(network: DeepNetwork) -> FiberDimension:
 
 
 LOCAL_FIBER = Task(
-    "local-fiber", "the fiber of (M, L) ↦ φ near a point", DeepNetwork, _local_fiber,
+    "local-fiber",
+    "the fiber of (M, L) ↦ φ near a point",
+    DeepNetwork,
+    _local_fiber,
     infeasible=_too_many_columns,
-)  # fmt: skip
+)
 
 
 class FiberComponents(NamedTuple):
@@ -165,7 +171,9 @@ def _check_components(answer: Answer) -> None:
 
 
 COMPONENTS = Task(
-    "virtual-fiber", "the fiber of (M, L) ↦ φ", DeepNetwork,
+    "virtual-fiber",
+    "the fiber of (M, L) ↦ φ",
+    DeepNetwork,
     infeasible=_components_do_not_finish,
     summary="all virtual weights of a network with the same function as random ones",
     title="All virtual weights with the same function, for the network {M}",
@@ -176,10 +184,13 @@ COMPONENTS = Task(
         Printed("component-dimension", "dimension of a component", per_item="components"),
         Printed("rescaling", "1 if all its points are rescalings", per_item="components"),
     ),
-    data=_random_point, read=_read_components, too_large=too_many_monomials, takes=("seed",),
+    data=_random_point,
+    read=_read_components,
+    too_large=too_many_monomials,
+    takes=("seed",),
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
     check=_check_components,
-)  # fmt: skip
+)
 
 
 # The weights of one normalized layer ------------------------------------------------------------------------
@@ -204,9 +215,12 @@ def _recovered(network: DeepNetwork) -> list[tuple[str, bool]]:
 
 
 RECOVERY = Task(
-    "recovery", "the recovery of (A, V)", DeepNetwork, _recovered,
+    "recovery",
+    "the recovery of (A, V)",
+    DeepNetwork,
+    _recovered,
     infeasible=_recovery_is_for_others,
-)  # fmt: skip
+)
 
 
 # Dimension --------------------------------------------------------------------------------------------------
@@ -221,8 +235,10 @@ def _too_large_for_balls(network: DeepNetwork) -> str:
 
 
 DIMENSION = Task(
-    "dimension", "the dimension", DeepNetwork,
+    "dimension",
+    "the dimension",
+    DeepNetwork,
     lambda network: dimension(network, force=True),
     evidence=lambda found: found.evidence,
     infeasible=_too_large_for_balls,
-)  # fmt: skip
+)

@@ -71,7 +71,9 @@ def _check_tangent_cones(answer: Answer) -> None:
 
 
 TANGENT_CONE = Task(
-    "tangent-cone", "the tangent cones", SingleLayer,
+    "tangent-cone",
+    "the tangent cones",
+    SingleLayer,
     summary="tangent cones and multiplicities, at --point or all strata",
     title="Tangent cones of the neuromanifold {M}",
     reference="Theorem 3.4 and Figure 1",
@@ -81,9 +83,13 @@ TANGENT_CONE = Task(
         Printed("span", "dimension of the linear space it spans", per_point=True),
         Printed("cone", "its minimal generators", per_point=True, ring=ring_of_coordinates),
     ),
-    data=points_given, too_large=ELIMINATION, takes=("points",), one_token=False,
-    facts=_facts_of_tangent_cones, check=_check_tangent_cones,
-)  # fmt: skip
+    data=points_given,
+    too_large=ELIMINATION,
+    takes=("points",),
+    one_token=False,
+    facts=_facts_of_tangent_cones,
+    check=_check_tangent_cones,
+)
 
 
 def _check_membership(answer: Answer) -> None:
@@ -108,14 +114,19 @@ def _membership_of_bases(found: Bases, problem: Problem) -> Values:
 
 
 MEMBERSHIP = Task(
-    "membership", "whether a point is in the Zariski closure", SingleLayer,
+    "membership",
+    "whether a point is in the Zariski closure",
+    SingleLayer,
     summary="whether the coefficients in --point are in the Zariski closure",
     title="Is a point in the Zariski closure of the neuromanifold {M}?",
     reference="Corollary A.6",
     results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
-    data=lambda layer, given: {"target": given["target"]}, too_large=LINEAR, takes=("target",),
-    check=_check_membership, explicit=Explicit(_system_of_membership, _membership_of_bases),
-)  # fmt: skip
+    data=lambda layer, given: {"target": given["target"]},
+    too_large=LINEAR,
+    takes=("target",),
+    check=_check_membership,
+    explicit=Explicit(_system_of_membership, _membership_of_bases),
+)
 
 
 def _slice(layer: SingleLayer, given: Given) -> Given:
@@ -185,7 +196,9 @@ def vanishes_where(ideal: Sequence[Polynomial], g: Polynomial) -> bool | None:
 
 
 SLICE = Task(
-    "slice", "a section", SingleLayer,
+    "slice",
+    "a section",
+    SingleLayer,
     summary="a surface in the neuromanifold and its singular points: Figure 1, or --slice",
     title="A section of the neuromanifold {M} by an affine space of dimension 3",
     reference="Figure 1",
@@ -194,7 +207,10 @@ SLICE = Task(
         Printed("equation", "equation of its surface, squarefree; 1 if none", ring=_slice_ring),
         Printed("singular", "radical ideal of the surface's singular points", ring=_slice_ring),
     ),
-    data=_slice, too_large=ELIMINATION, takes=("slice",), one_token=False,
+    data=_slice,
+    too_large=ELIMINATION,
+    takes=("slice",),
+    one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
     check=_check_slice,
-)  # fmt: skip
+)

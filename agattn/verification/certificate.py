@@ -451,9 +451,12 @@ def make_dimension_certificate(
 
 
 def _confirmed(
-    network: DeepNetwork | Network, able: Sequence[str], heading: dict[str, Any], claims: Sequence[str],
+    network: DeepNetwork | Network,
+    able: Sequence[str],
+    heading: dict[str, Any],
+    claims: Sequence[str],
     verdicts: Iterable[Verdict],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """A certificate of those of the claims that have one and are confirmed, after its heading."""
     mine = [claim.id for claim in claims_about(network) if claim.id in able]
     _uncertified(network, claims, mine)

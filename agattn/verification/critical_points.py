@@ -188,9 +188,12 @@ def _counted(
         )
     countable(layer, method, characteristic)  # before an engine is looked for
     counted = count_critical_points(
-        question.loss, installed(engine),
-        method=method, smooth=question.smooth, characteristic=characteristic,
-    )  # fmt: skip
+        question.loss,
+        installed(engine),
+        method=method,
+        smooth=question.smooth,
+        characteristic=characteristic,
+    )
     return _compared(counted, question)
 
 

@@ -91,9 +91,14 @@ def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
     native = by == {ELIMINATION}
     engine = " and ".join(sorted(by))
     return CriticalPoints(
-        loss, found, (0,), engine, ELIMINATION if native else "weights", tuple(parts),
+        loss,
+        found,
+        (0,),
+        engine,
+        ELIMINATION if native else "weights",
+        tuple(parts),
         proofs={part.stratum: ELIMINATION for part in parts if part.found_by == ELIMINATION},
-    )  # fmt: skip
+    )
 
 
 def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:

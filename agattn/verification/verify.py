@@ -112,9 +112,13 @@ def verify(
 
 
 def _report(
-    layer: Architecture, chosen: Sequence[Claim[Any]], engine: str, characteristic: int | None,
-    eliminate: bool, keep: Path | None,
-) -> Report:  # fmt: skip
+    layer: Architecture,
+    chosen: Sequence[Claim[Any]],
+    engine: str,
+    characteristic: int | None,
+    eliminate: bool,
+    keep: Path | None,
+) -> Report:
     """The verdicts on some claims."""
     started = time.monotonic()
     work = _Work(layer, engine, characteristic, eliminate, keep)

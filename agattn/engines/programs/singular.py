@@ -21,8 +21,6 @@ SINGULAR = Engine(
     written=methodcaller("singular"),
     read=read_block,
     templates=TEMPLATES / "singular",
-    tasks=(
-        *IN_A_LANGUAGE,
-    ),
+    tasks=(*IN_A_LANGUAGE,),
     answers="everything",
-)  # fmt: skip
+)

@@ -171,9 +171,15 @@ def calibrate(
         point: CalibrationPoint, method: Any, value: float | None, error: float | None, **more: Any
     ) -> Line:
         return CalibrationEstimate(
-            known[point.name], point.name, method, point.value, point.multiplicity, _rounded(value),
-            _rounded(error), **more,
-        ).as_json()  # fmt: skip
+            known[point.name],
+            point.name,
+            method,
+            point.value,
+            point.multiplicity,
+            _rounded(value),
+            _rounded(error),
+            **more,
+        ).as_json()
 
     seed = limits().seed
     if free_energy:

@@ -173,9 +173,14 @@ def _replace(w: list[Array], new: list[Array], accepted: Array) -> list[Array]:
 
 
 def by_chains(
-    point: CalibrationPoint, *, beta: float = 1e12, groups: int = 8, chains: int = 32, sweeps: int = 150,
+    point: CalibrationPoint,
+    *,
+    beta: float = 1e12,
+    groups: int = 8,
+    chains: int = 32,
+    sweeps: int = 150,
     seed: int = 0,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """λ by the mean of β f in tempered Markov chains, with (m−1)/log β f₀ added.
 
     Groups of chains, which are independent, start from the prior at β = 0 and are annealed, with resampling
@@ -308,9 +313,15 @@ def _sweep(
 
 
 def _draw_block(
-    loss: PointLoss, w: list[Array], f: Array, block: int, other: int, beta: Array, density: Density,
+    loss: PointLoss,
+    w: list[Array],
+    f: Array,
+    block: int,
+    other: int,
+    beta: Array,
+    density: Density,
     draw: np.random.Generator,
-) -> tuple[list[Array], Array]:  # fmt: skip
+) -> tuple[list[Array], Array]:
     """Multiply another block from the right by a matrix near 1, or by 1, and draw the block anew then.
 
     It is drawn from its Gaussian law at β for the linear model of φ, and accepted by the rule of Metropolis

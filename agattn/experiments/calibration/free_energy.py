@@ -80,9 +80,14 @@ class Posterior(PointLoss):
 
 
 def by_free_energy(
-    point: CalibrationPoint, *, sizes: Sequence[int] | None = None, data_sets: int = 8, chains: int = 64,
-    steps: int = 100, seed: int = 0,
-) -> FreeEnergy:  # fmt: skip
+    point: CalibrationPoint,
+    *,
+    sizes: Sequence[int] | None = None,
+    data_sets: int = 8,
+    chains: int = 64,
+    steps: int = 100,
+    seed: int = 0,
+) -> FreeEnergy:
     """λ by the slope of the free energy at a point.
 
     Args:

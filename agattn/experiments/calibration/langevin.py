@@ -182,9 +182,14 @@ def require_devinterp() -> None:
 
 
 def by_devinterp(
-    point: CalibrationPoint, setting: Setting, *, chains: int = 4, steps: int = 2000, n: int = 10_000,
+    point: CalibrationPoint,
+    setting: Setting,
+    *,
+    chains: int = 4,
+    steps: int = 2000,
+    n: int = 10_000,
     seed: int = 0,
-) -> SgldEstimate:  # fmt: skip
+) -> SgldEstimate:
     """λ by the package devinterp, version 1, on the same model and data; it needs the extra ``slt``.
 
     Raises:
@@ -216,12 +221,18 @@ def by_devinterp(
         at_center = float((noise**2).sum((1, 2)).mean() / 2)
     drawn = int(steps * (1 - BURN_IN))
     found = estimate_learning_coeff_with_summary(
-        model, torch.utils.data.DataLoader(rows, batch_size=BATCH, shuffle=True), evaluate=evaluate,
+        model,
+        torch.utils.data.DataLoader(rows, batch_size=BATCH, shuffle=True),
+        evaluate=evaluate,
         sampling_method=SGMCMC.sgld,
         optimizer_kwargs={"lr": setting.step, "nbeta": setting.n_beta, "localization": setting.gamma},
-        num_chains=chains, num_draws=drawn, num_burnin_steps=steps - drawn, seed=seed,
-        init_loss=at_center, verbose=False,
-    )  # fmt: skip
+        num_chains=chains,
+        num_draws=drawn,
+        num_burnin_steps=steps - drawn,
+        seed=seed,
+        init_loss=at_center,
+        verbose=False,
+    )
     values = [float(found[f"llc-chain/{i}"]) for i in range(chains)]
     if not np.isfinite(values).all():
         return SgldEstimate(setting, None, None)

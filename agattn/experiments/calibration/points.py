@@ -191,9 +191,13 @@ def _one_token() -> Iterator[CalibrationPoint]:
         square[0, 0] = product[0, 1] = skew[0, 1] = 1
         skew[1, 0] = -1
         for kind, A, values in (
-            ("V does not divide S", one, V), ("S = V·g", product, V), ("S = cV²", square, V),
-            ("S = 0", skew, V), ("V = 0", one, 0 * V), ("S = V = 0", none, 0 * V),
-        ):  # fmt: skip
+            ("V does not divide S", one, V),
+            ("S = V·g", product, V),
+            ("S = cV²", square, V),
+            ("S = 0", skew, V),
+            ("V = 0", one, 0 * V),
+            ("S = V = 0", none, 0 * V),
+        ):
             yield CalibrationPoint(layer, "lightning", kind, _rows(A.T), _rows(one), _rows(values))
 
 

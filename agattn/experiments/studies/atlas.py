@@ -300,9 +300,12 @@ def atlas(
     width, depth, heads, most = (
         positive_integer(name, bound)
         for name, bound in (
-            ("max_width", max_width), ("max_depth", max_depth), ("max_heads", max_heads), ("limit", limit),
+            ("max_width", max_width),
+            ("max_depth", max_depth),
+            ("max_heads", max_heads),
+            ("limit", limit),
         )
-    )  # fmt: skip
+    )
     families = standard_families(width, depth, heads, most)
     named = steps(families, len(families), lambda family: f"{family.title}: {len(family.networks)} networks")
     return tuple(map(survey, named))

@@ -85,12 +85,17 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
         with _interrupts_held_back(), dask.config.set(_SETTINGS | {"temporary-directory": folder}):
             cluster = stack.enter_context(
                 LocalCluster(
-                    n_workers=number, threads_per_worker=1, memory_limit=None, host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0", local_directory=folder, env={"TMPDIR": folder},
+                    n_workers=number,
+                    threads_per_worker=1,
+                    memory_limit=None,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    local_directory=folder,
+                    env={"TMPDIR": folder},
                     silence_logs=logging.CRITICAL,
                     security=importlib.util.find_spec("cryptography") is not None,
                 )
-            )  # fmt: skip
+            )
             client = stack.enter_context(Client(cluster, set_as_default=False))
             client.register_plugin(EndAtOnce())
         yield client.get_executor(pure=False), number

@@ -71,9 +71,12 @@ def is_one_lightning_layer(architecture: Architecture) -> bool:
     """Whether it is a layer with coordinates: one lightning layer, any heads, V of any rank, no skip."""
     network = architecture.as_network()
     return (
-        network is not None and network.depth == 1 and network.is_lightning
-        and network.value_rank is None and not network.skip
-    )  # fmt: skip
+        network is not None
+        and network.depth == 1
+        and network.is_lightning
+        and network.value_rank is None
+        and not network.skip
+    )
 
 
 def exact_layer(architecture: Architecture) -> DeepNetwork:

@@ -86,9 +86,16 @@ def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> P
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", ODEintWarning)
         weights, told = odeint(
-            field, start, times, Dfun=slope, tfirst=True, rtol=loss.tolerance, atol=absolute,
-            mxstep=MOST_STEPS, full_output=True,
-        )  # fmt: skip
+            field,
+            start,
+            times,
+            Dfun=slope,
+            tfirst=True,
+            rtol=loss.tolerance,
+            atol=absolute,
+            mxstep=MOST_STEPS,
+            full_output=True,
+        )
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
     reached = np.concatenate([[True], told["tcur"] >= times[1:]])
     number = max(1, int(np.argmin(np.append(good & reached, False))))  # the start is kept however large it is
@@ -100,9 +107,14 @@ def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> P
 
 
 def descent(
-    loss: TrainingLoss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
+    loss: TrainingLoss,
+    starts: Array,
+    steps: int,
+    rate: float,
+    decay: float = 0.0,
+    temperature: float = 0.0,
     seeds: Sequence[int] = (),
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Gradient descent from S weights side by side; with a temperature T > 0 Langevin dynamics.
 
     θ ← θ − η∇(L + μ/2 ‖θ‖²) + √(2ηT) N(0, 1), the steps of Euler and Maruyama for the law ∝ e^{−L/T} where
@@ -145,10 +157,14 @@ def descent(
             for i in np.flatnonzero(alive):
                 snaps[i].append(theta[i].copy())
     return [
-        Path(rate * np.array(kept[: len(rows)], dtype=float), np.array(rows), int(n),
-             None if fine else "overflow")
+        Path(
+            rate * np.array(kept[: len(rows)], dtype=float),
+            np.array(rows),
+            int(n),
+            None if fine else "overflow",
+        )
         for rows, n, fine in zip(snaps, taken, alive, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def growth(path: Path) -> tuple[float, float, float]:

@@ -167,12 +167,16 @@ class Training(Described, Sequence[Line]):
         """A row for each seed."""
         rows = tuple(
             (
-                run["seed"], run["outcome"], f"{run['loss']:.3g}", f"{run['norm']:.3g}",
+                run["seed"],
+                run["outcome"],
+                f"{run['loss']:.3g}",
+                f"{run['norm']:.3g}",
                 "–" if run["stratum"] is None else "({},{},{})".format(*run["stratum"]),
-                "–" if run["hessian_zeros"] is None else run["hessian_zeros"], f"{run['drift']:.1e}",
+                "–" if run["hessian_zeros"] is None else run["hessian_zeros"],
+                f"{run['drift']:.1e}",
             )
             for run in self
-        )  # fmt: skip
+        )
         columns = ("seed", "outcome", "loss", "‖θ‖", "stratum", "Hessian zeros", "drift")
         return Sheet(str(self), (Table(str(self), columns, rows),))
 
@@ -206,11 +210,14 @@ def runs_sheet(runs: Sequence[RunEnd]) -> Sheet:
         drifts = [run[4] for run in mine if run[4] is not None]
         rows.append(
             (
-                name, len(mine), ", ".join(f"{number} {word}" for word, number in ends),
+                name,
+                len(mine),
+                ", ".join(f"{number} {word}" for word, number in ends),
                 ", ".join(f"{place} {number}" for place, number in strata) or "–",
-                f"{losses[len(losses) // 2]:.0e}" if losses else "–", _up(max(drifts)) if drifts else "–",
+                f"{losses[len(losses) // 2]:.0e}" if losses else "–",
+                _up(max(drifts)) if drifts else "–",
             )
-        )  # fmt: skip
+        )
     columns = (
         Wide("experiment"),
         "runs",
@@ -296,9 +303,13 @@ def train_architecture(
         learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
     chosen = read_seeds(list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, str) else seeds)
     experiment = Experiment(
-        architecture, learned, Data(samples, tokens, noise), method, seeds=chosen,
+        architecture,
+        learned,
+        Data(samples, tokens, noise),
+        method,
+        seeds=chosen,
         **options,
-    )  # fmt: skip
+    )
     return train(experiment, lambda line: log.info(f"seed {line['seed']}: {line['outcome']}"))
 
 
@@ -482,9 +493,12 @@ def _strata(architecture: Architecture, path: Path, trusted: bool) -> Line:
         least = int(np.argmin(upper))
         nearest[str(stratum)] = [_short(upper[least]), float(f"{path.times[least]:.4g}")]
     return {
-        "stratum": at, "singular": singular_by_ranks(layer, at),
-        "boundary": layer.d >= 2 and degenerate, "distances": distances, "nearest": nearest,
-    }  # fmt: skip
+        "stratum": at,
+        "singular": singular_by_ranks(layer, at),
+        "boundary": layer.d >= 2 and degenerate,
+        "distances": distances,
+        "nearest": nearest,
+    }
 
 
 def _hessian(loss: TrainingLoss, theta: Array, decay: float, converged: bool) -> Line:
@@ -496,8 +510,11 @@ def _hessian(loss: TrainingLoss, theta: Array, decay: float, converged: bool) ->
     flat = np.abs(values) <= _FLAT * np.abs(values).max()
     rest = np.abs(values[~flat])
     spectrum = [_short(rest.min()), _short(rest.max())] if len(rest) else []
-    return {"hessian_zeros": int(flat.sum()), "hessian_negative": int((values[~flat] < 0).sum()),
-            "hessian": spectrum}  # fmt: skip
+    return {
+        "hessian_zeros": int(flat.sum()),
+        "hessian_negative": int((values[~flat] < 0).sum()),
+        "hessian": spectrum,
+    }
 
 
 def _history(architecture: Architecture, path: Path, kept: dict[str, Array]) -> History:

@@ -479,11 +479,14 @@ def closedness(network: DeepNetwork) -> Closedness:
     for holds, theorem, reason in (
         (d == 1, "Theorem 5", "M is a linear space"),
         (h == 1, "Theorem 3.4", "φ = 0 only where A = 0 or V = 0, so M is the cone over a compact set"),
-        (o == 1 and 2 * a + min(h, d) >= 2 * d, "Theorem 4",
-         "M: all y_b vanish on one subspace of codimension h"),
+        (
+            o == 1 and 2 * a + min(h, d) >= 2 * d,
+            "Theorem 4",
+            "M: all y_b vanish on one subspace of codimension h",
+        ),
         ((d, o, a, h) == (4, 1, 2, 3), "Theorem 6", "M: all y_b vanish on one line"),
         (_fills(d, o, a, h), "Theorem 5", "every matrix of quadratic forms is a sum of h heads"),
-    ):  # fmt: skip
+    ):
         if holds:
             return Closedness(network, "closed", theorem, reason)
     if h <= d and o >= 2:

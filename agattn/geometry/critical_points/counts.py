@@ -132,11 +132,17 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         """The critical points of the loss on each stratum of singular points but 0."""
         return [
             CriticalPart(
-                s.r_v, s.r_a, s.r, found.count, found.dimension, found.degree,
-                self.theorem_on(s), self.evidence_on(s),
+                s.r_v,
+                s.r_a,
+                s.r,
+                found.count,
+                found.dimension,
+                found.degree,
+                self.theorem_on(s),
+                self.evidence_on(s),
             )
             for s, found in self.strata.items()
-        ]  # fmt: skip
+        ]
 
     @key(name="real")
     def real_points(self) -> list[RealCriticalPoint]:
@@ -296,9 +302,11 @@ def counts_by_theorem(
     return CriticalPoints(
         GeneralLoss(layer, metric, samples),
         {stratum: CriticalSet(0, number) for stratum, (number, _) in known.items()},
-        (), "native", THEOREM,
+        (),
+        "native",
+        THEOREM,
         proofs={stratum: theorem for stratum, (_, theorem) in known.items()},
-    )  # fmt: skip
+    )
 
 
 def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | None:

@@ -185,9 +185,12 @@ def enough_samples(layer: SingleLayer, loss: Loss) -> bool:
 
 
 def loss(
-    layer: SingleLayer, metric: str = "generic", target: Sequence[Any] | None = None, seed: int = 0,
+    layer: SingleLayer,
+    metric: str = "generic",
+    target: Sequence[Any] | None = None,
+    seed: int = 0,
     samples: int | None = None,
-) -> Loss:  # fmt: skip
+) -> Loss:
     """The loss of random data, or the squared distance to a target in a metric of the coordinates.
 
     Args:
@@ -441,9 +444,12 @@ def _diagonal(layer: SingleLayer, metric: str) -> list[list[Fraction]]:
 
 
 def _distance(
-    layer: SingleLayer, block: Sequence[Sequence[Fraction]], u: Sequence[Fraction], metric: str,
+    layer: SingleLayer,
+    block: Sequence[Sequence[Fraction]],
+    u: Sequence[Fraction],
+    metric: str,
     samples: int | None = None,
-) -> Loss:  # fmt: skip
+) -> Loss:
     gram = _blocks(layer, block)
     linear = tuple(sum((g * x for g, x in zip(row, u, strict=True)), Fraction(0)) for row in gram)
     constant = sum((b * x for b, x in zip(linear, u, strict=True)), Fraction(0))

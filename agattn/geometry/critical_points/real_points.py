@@ -200,9 +200,14 @@ class RealPart(Result, eq=False):
 
 
 def part_from_candidates(
-    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int | None,
-    found_by: str, others: Iterable[Sequence[Any]] = (), bound: int | None = None,
-) -> RealPart:  # fmt: skip
+    chart: AffineChart,
+    loss: Loss,
+    candidates: Iterable[Sequence[Any]],
+    complex_number: int | None,
+    found_by: str,
+    others: Iterable[Sequence[Any]] = (),
+    bound: int | None = None,
+) -> RealPart:
     """The real critical points near candidates: all real solutions in a chart, as an engine found them.
 
     Args:
@@ -250,9 +255,13 @@ def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequen
 
 
 def part_of(
-    chart: AffineChart, points: Sequence[RealCriticalPoint], undecided: int, number: int | None,
-    complete: Evidence, found_by: str,
-) -> RealPart:  # fmt: skip
+    chart: AffineChart,
+    points: Sequence[RealCriticalPoint],
+    undecided: int,
+    number: int | None,
+    complete: Evidence,
+    found_by: str,
+) -> RealPart:
     """Points as a value, in order, with what their indices must add up to."""
     ordered = tuple(sorted(points, key=lambda point: float(point.loss.mid())))
     complete_ = None if undecided else complete
@@ -363,10 +372,18 @@ def _point(
     if not all(value.contains(0) for value in gradient):
         return None
     return RealCriticalPoint(
-        stratum, chart.regular, tuple(y), value_in_balls(loss, y), index, len(at), multiplicity, in_m,
+        stratum,
+        chart.regular,
+        tuple(y),
+        value_in_balls(loss, y),
+        index,
+        len(at),
+        multiplicity,
+        in_m,
         weights,
-        max(float(abs(value).upper()) for value in gradient), exact_ranks=exact_ranks,
-    )  # fmt: skip
+        max(float(abs(value).upper()) for value in gradient),
+        exact_ranks=exact_ranks,
+    )
 
 
 def value_in_balls(loss: Loss, y: Sequence[Any]) -> Any:

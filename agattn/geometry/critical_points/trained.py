@@ -271,10 +271,17 @@ def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> 
             if escapes:
                 rate, direction = float(sizes[0]), (left[:, 0], right[0])
         return NearbyCriticalPoint(
-            point, weights, rank, rank == min(given.a, loss.layer.d),
-            float(max(ratio.upper(), flint.arb(0)).sqrt().upper()), float(excess.mid()),
-            point.index, escapes, rate, direction,
-        )  # fmt: skip
+            point,
+            weights,
+            rank,
+            rank == min(given.a, loss.layer.d),
+            float(max(ratio.upper(), flint.arb(0)).sqrt().upper()),
+            float(excess.mid()),
+            point.index,
+            escapes,
+            rate,
+            direction,
+        )
 
 
 def _coordinates(loss: Loss, given: Weights) -> list[Any]:

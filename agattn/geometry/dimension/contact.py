@@ -172,9 +172,16 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         start += multiplicity
     kernel = network.parameters - start
     return ContactSpectrum(
-        architecture, network.parameters, tuple(orders), kernel, start == bound, last, p, digits,
+        architecture,
+        network.parameters,
+        tuple(orders),
+        kernel,
+        start == bound,
+        last,
+        p,
+        digits,
         Evidence.MODULAR,
-    )  # fmt: skip
+    )
 
 
 def _has_terms(network: DeepNetwork, last: int) -> bool:

@@ -363,14 +363,26 @@ def _by_bounds(architecture: Architecture) -> Dimension | None:
     network = architecture.as_network()
     counted = network_bound(network) if network else None
     lower = Dimension(
-        architecture=architecture, dimension=None, evidence=None, lower_bound=0, upper_bound=0,
-        upper_bound_reason="", predicted=counted and counted.value, jacobian_shape=None, ranks=(),
-        precision_bits=0, error=0.0, seconds=0.0,
-    )  # fmt: skip
+        architecture=architecture,
+        dimension=None,
+        evidence=None,
+        lower_bound=0,
+        upper_bound=0,
+        upper_bound_reason="",
+        predicted=counted and counted.value,
+        jacobian_shape=None,
+        ranks=(),
+        precision_bits=0,
+        error=0.0,
+        seconds=0.0,
+    )
     if known is not None:
-        lower = lower.replace(lower_bound=known.lower, lower_bound_reason="theorem", theorem=stacks.ID,
+        lower = lower.replace(
+            lower_bound=known.lower,
+            lower_bound_reason="theorem",
+            theorem=stacks.ID,
             checked=known.checked,
-        )  # fmt: skip
+        )
     upper = _counted_at_any_size(architecture, counted, known)
     if lower.lower_bound < upper.value:
         inside = _inside(architecture)
@@ -436,9 +448,13 @@ def _inside(architecture: DeepNetwork | Network) -> dict[str, Any]:
         return {}
     value, of, theorem_id, checked, shape = max(found, key=itemgetter(0))
     return {
-        "lower_bound": value, "lower_bound_reason": "smaller", "theorem": theorem_id, "checked": checked,
-        "jacobian_shape": shape, "smaller": str(of),
-    }  # fmt: skip
+        "lower_bound": value,
+        "lower_bound_reason": "smaller",
+        "theorem": theorem_id,
+        "checked": checked,
+        "jacobian_shape": shape,
+        "smaller": str(of),
+    }
 
 
 def _known(architecture: Architecture, theorem: Theorem) -> Dimension:

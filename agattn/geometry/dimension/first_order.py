@@ -98,8 +98,9 @@ def _changes_by(
     symbols = arithmetic.symbols
     parameters = {}
     for name, shape in function.shapes.items():
-        entries = [_Pair({(i,): 1}, changes.get(i, {}), arithmetic)
-                   for i in itertools.islice(symbols, prod(shape))]  # fmt: skip
+        entries = [
+            _Pair({(i,): 1}, changes.get(i, {}), arithmetic) for i in itertools.islice(symbols, prod(shape))
+        ]
         parameters[name] = _array(entries, shape)
     shape = (1, *function.input_shape)
     inputs = [_Pair({(i,): 1}, {}, arithmetic) for i in itertools.islice(symbols, prod(shape))]

@@ -222,12 +222,14 @@ class LinearSymmetries(Result, name="symmetries"):
             known = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
             lines = (f"  {g}{more}" for g, more in zip(self.new, known, strict=True))
             parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
-        parts.append(Note(
-            f"At most {self.at_most}: the rank of {self.systems} linear systems for the {self.unknowns} "
-            f"entries of B modulo {self.prime}.\n"
-            f"Dimension of the neuromanifold: at most {n - self.orbit_dimension}, the {n} parameters minus "
-            f"{self.orbit_dimension}."
-        ))  # fmt: skip
+        parts.append(
+            Note(
+                f"At most {self.at_most}: the rank of {self.systems} linear systems for the {self.unknowns} "
+                f"entries of B modulo {self.prime}.\n"
+                f"Dimension of the neuromanifold: at most {n - self.orbit_dimension}, the {n} parameters "
+                f"minus {self.orbit_dimension}."
+            )
+        )
         return Sheet(title, tuple(parts))
 
 

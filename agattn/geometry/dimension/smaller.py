@@ -39,9 +39,10 @@ _MOST_TOKENS, _MOST_POSITIONS = 8, 1000
 def smaller(architecture: Architecture, parameters: int) -> Architecture | None:
     """A model of at most so many parameters inside another; ``None`` if none is known."""
     found = [
-        one for one in _candidates(architecture)
+        one
+        for one in _candidates(architecture)
         if one.parameters <= parameters and one.t <= (_MOST_TOKENS if _attends(one) else _MOST_POSITIONS)
-    ]  # fmt: skip
+    ]
     return max(found, key=lambda one: one.parameters, default=None)
 
 

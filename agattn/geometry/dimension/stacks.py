@@ -158,9 +158,11 @@ class PlainLayer:
         if d_out == 1:
             return sums_of_powers(d, self.neurons, self.degree)
         counted = self.neurons * (d + d_out - 1)
-        return counted if min(d, self.degree) > _MOST_DEGREE else min(
-            counted, d_out * comb(d + self.degree - 1, self.degree)
-        )  # fmt: skip
+        return (
+            counted
+            if min(d, self.degree) > _MOST_DEGREE
+            else min(counted, d_out * comb(d + self.degree - 1, self.degree))
+        )
 
 
 @cache

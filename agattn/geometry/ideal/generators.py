@@ -119,9 +119,13 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     columns, indices = ~falls.any(axis=1), (pairs[:, :, 0] <= pairs[:, :, 1]).all(axis=1)
     coefficients = (tensor @ pair_invariants(space.shape[2])).reshape(len(lam), len(mu), len(nu))
     words = np.einsum(
-        "lmn,l,mb,nc->bc", coefficients, lam.tensors[:, 0], mu.tensors[:, columns], nu.tensors[:, indices],
+        "lmn,l,mb,nc->bc",
+        coefficients,
+        lam.tensors[:, 0],
+        mu.tensors[:, columns],
+        nu.tensors[:, indices],
         optimize="optimal",
-    )  # fmt: skip
+    )
     second, third = np.nonzero(words)
     size = max(8, len(space.shape[2]) + 1)
     inner = pairs[indices][third]

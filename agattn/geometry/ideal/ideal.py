@@ -441,11 +441,16 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
         """The degrees, and the modules of minimal generators where these are few."""
         rows: list[tuple[Cell, ...]] = []
         for piece in self.degrees:
-            modules = Lines(tuple(
-                Math((f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "")
-                     + rf"{tensor_product(m.shapes)} \quad (\dim {m.dimension})")
-                for m in piece.modules or () if m.minimal_generators
-            ))  # fmt: skip
+            modules = Lines(
+                tuple(
+                    Math(
+                        (f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "")
+                        + rf"{tensor_product(m.shapes)} \quad (\dim {m.dimension})"
+                    )
+                    for m in piece.modules or ()
+                    if m.minimal_generators
+                )
+            )
             counts = (piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators)
             rows.append((piece.degree, *counts, modules))
         headings = ("degree", "equations", "Hilbert function", "minimal generators",
@@ -620,11 +625,15 @@ def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> Degr
         for shape, many in factors.items()
     }
     return piece_of_modules(
-        layer, n,
-        {shape: Multiplicities(many, many - multiples.get(shape, 0), 0)
-         for shape, many in ring_of_layer(layer, n).items()},
-        Evidence.PROVED, "hypersurface",
-    )  # fmt: skip
+        layer,
+        n,
+        {
+            shape: Multiplicities(many, many - multiples.get(shape, 0), 0)
+            for shape, many in ring_of_layer(layer, n).items()
+        },
+        Evidence.PROVED,
+        "hypersurface",
+    )
 
 
 def _sum_of(first: Partition, second: Partition) -> Partition:

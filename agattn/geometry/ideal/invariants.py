@@ -433,9 +433,13 @@ def _fills(family: NamedFamily, module: EquationModule, layer: SingleLayer) -> b
 
 
 def _row(
-    ideal: Ideal, name: str, degree: int, count: int, filled: Sequence[EquationModule],
+    ideal: Ideal,
+    name: str,
+    degree: int,
+    count: int,
+    filled: Sequence[EquationModule],
     vanishes: bool | UnsetType,
-) -> SpannedByFamily:  # fmt: skip
+) -> SpannedByFamily:
     modules = (module for module in ideal.generators if module.degree == degree)
     spans = (
         SpannedModule(m.degree, m.shapes, m.dimension, m.dimension if m in filled else 0) for m in modules
@@ -514,9 +518,7 @@ def _multiplication(d: int, among: Sequence[int]) -> Rows:
     """The rows i of L(V): V·u_i in the products of the variables among, in variables v_i of their own."""
     ring = PolynomialRing([Variable("v", (i + 1,)) for i in range(d)])
     v, zero = ring.gens, ring.zero()
-    return [
-        [v[k if i == j else i] if j in (i, k) else zero for i, k in _pairs(among)] for j in among
-    ]  # fmt: skip
+    return [[v[k if i == j else i] if j in (i, k) else zero for i, k in _pairs(among)] for j in among]
 
 
 def _context_syzygies(d: int) -> Iterator[Polynomial]:

@@ -78,10 +78,12 @@ class IsotypicComponent:
         """
         lam, mu, nu = self.shape
         total = sum(
-            weight * symmetric_character(lam, cycles) * symmetric_character(mu, cycles)
+            weight
+            * symmetric_character(lam, cycles)
+            * symmetric_character(mu, cycles)
             * sum(symmetric_character(nu, letters) for letters in of_letters)
             for cycles, weight, of_letters in _classes(self.degree)
-        )  # fmt: skip
+        )
         return int(total)
 
     @cached_property

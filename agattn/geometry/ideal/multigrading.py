@@ -181,10 +181,12 @@ class MapArrays:
         point = theta.copy()
         point[list(fixed)] = list(fixed.values())
         arrays = as_parameters(self.architecture, point.astype(float))
-        rows = np.concatenate([
-            symmetry_tangents(self.architecture, arrays, p),
-            hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
-        ])[:, list(fixed)]  # fmt: skip
+        rows = np.concatenate(
+            [
+                symmetry_tangents(self.architecture, arrays, p),
+                hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
+            ]
+        )[:, list(fixed)]
         return nonzero_minor(rows, p).rank if rows.size else 0
 
     @cached_property

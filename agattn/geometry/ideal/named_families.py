@@ -110,15 +110,22 @@ class NamedFamily:
             return True
         lengths, rng = list(map(len, self.shapes)), random.Random(0)
         for _ in range(3):
-            frames = [[[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)]
-                      for m, n in zip(lengths, sizes, strict=True)]  # fmt: skip
+            frames = [
+                [[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)]
+                for m, n in zip(lengths, sizes, strict=True)
+            ]
             if self.formula(_changed(forms, *frames)):
                 return False
         places = [(f, i, k) for f in range(3) for i in range(lengths[f]) for k in range(i + 1, sizes[f])]
         ring = PolynomialRing([Variable("g", place) for place in places])
         entries = dict(zip(places, ring.gens, strict=True))
-        triangular = [[[ring.one() * (i == k) + entries.get((f, i, k), 0) for k in range(sizes[f])]
-                       for i in range(lengths[f])] for f in range(3)]  # fmt: skip
+        triangular = [
+            [
+                [ring.one() * (i == k) + entries.get((f, i, k), 0) for k in range(sizes[f])]
+                for i in range(lengths[f])
+            ]
+            for f in range(3)
+        ]
         return not self.formula(_changed(forms, *triangular))
 
     def transposed(self, name: str, says: str) -> NamedFamily:

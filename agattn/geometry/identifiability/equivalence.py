@@ -261,10 +261,12 @@ def layers_of(given: Any) -> Network:
         if numbers != list(range(1, len(numbers) + 1)):
             raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
         letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
-        return layers_of([
-            _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
-            for n, of in letters.items()
-        ])  # fmt: skip
+        return layers_of(
+            [
+                _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
+                for n, of in letters.items()
+            ]
+        )
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise InputError(
             f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
@@ -539,11 +541,12 @@ def _symmetry(
             return None
         candidates = [
             [
-                found for g, v in right
+                found
+                for g, v in right
                 if (found := (_relation(w, v, tolerance, h, g) if last else _scaled(w, v, tolerance, h, g)))
             ]
             for h, w in left
-        ]  # fmt: skip
+        ]
         for matching in itertools.islice(_matchings(candidates), 1 if last else MOST_MATCHINGS):
             if last or (C := _basis(matching, moved, others, tolerance)) is not None:
                 break

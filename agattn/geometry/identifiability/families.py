@@ -297,8 +297,10 @@ class ExactWeights:
         found: list[list[Fraction | int]] = []
         for _ in range(2 if vectors else 1):
             factors = generator.integers(-3, 4, len(vectors)).tolist()
-            at = [x + sum(c * v[i] for c, v in zip(factors, vectors, strict=True) if c)
-                  for i, x in enumerate(self.vector)]  # fmt: skip
+            at = [
+                x + sum(c * v[i] for c, v in zip(factors, vectors, strict=True) if c)
+                for i, x in enumerate(self.vector)
+            ]
             X = generator.integers(-3, 4, (rows, *architecture.input_shape)).astype(object)
             cotangents = generator.integers(-3, 4, (rows, 1, *architecture.output_shape)).astype(object)
             arrays = self.arrays(np.array(at, dtype=object))

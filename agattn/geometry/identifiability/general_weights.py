@@ -385,9 +385,18 @@ def row(
             status, reason = Determination.GLOBALLY, f"{reason}; {whole}"
     of = answer.factors.of if answer.factors else None
     given = (
-        f.expression.text, f.size, answer.free, status, up_to, of, tuple(str(one) for _, one in changed),
-        answer.evidence, answer.free_evidence, answer.determined, reason,
-    )  # fmt: skip
+        f.expression.text,
+        f.size,
+        answer.free,
+        status,
+        up_to,
+        of,
+        tuple(str(one) for _, one in changed),
+        answer.evidence,
+        answer.free_evidence,
+        answer.determined,
+        reason,
+    )
     return Determined(*given) if is_array else DeterminedFunction(*given, f.text)
 
 

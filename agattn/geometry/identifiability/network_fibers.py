@@ -618,9 +618,16 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
         case = "one token"
     by_name, orbit = at.orbit_by_name(), at.orbit_dimension()
     return NetworkFiber(
-        case, (one,), network.parameters, orbit, rank, Evidence.PROVED, symmetries=by_name, given=asked,
+        case,
+        (one,),
+        network.parameters,
+        orbit,
+        rank,
+        Evidence.PROVED,
+        symmetries=by_name,
+        given=asked,
         elsewhere=layers.elsewhere(),
-    )  # fmt: skip
+    )
 
 
 def _compared(one: ExactWeights, other: ExactWeights) -> Comparison:
@@ -868,8 +875,11 @@ def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
     """Equations for the entries of B, row by row: NᵀBL is skew, or 0."""
     table = np.multiply.outer(N, L).transpose(1, 3, 0, 2)  # of the pairing: entry (x, y) by (r, s)
     d = N.shape[1]
-    rows = [(table[x, y] + table[y, x] if skew else table[x, y]).ravel()
-            for x in range(d) for y in range(x if skew else 0, d)]  # fmt: skip
+    rows = [
+        (table[x, y] + table[y, x] if skew else table[x, y]).ravel()
+        for x in range(d)
+        for y in range(x if skew else 0, d)
+    ]
     return flint_matrix(np.array(rows))
 
 

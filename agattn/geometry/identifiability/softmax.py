@@ -123,10 +123,15 @@ def identify_softmax(
         return bool(np.abs(as_floats(np.asarray(values))).max() <= tolerance)
 
     A, V = recover(
-        evaluate, d, t,
-        S=lambda x: np.exp(float(x) / temperature), S_inverse=lambda y: temperature * np.log(float(y)),
-        one=1.0, inverse=lambda M: np.linalg.inv(as_floats(M)), is_zero=is_zero,
-    )  # fmt: skip
+        evaluate,
+        d,
+        t,
+        S=lambda x: np.exp(float(x) / temperature),
+        S_inverse=lambda y: temperature * np.log(float(y)),
+        one=1.0,
+        inverse=lambda M: np.linalg.inv(as_floats(M)),
+        is_zero=is_zero,
+    )
     return (None if A is None else as_floats(A)), as_floats(V)
 
 

@@ -420,9 +420,14 @@ def _ones_of_values(orbit: Stratum, rank_k: int, rank_vk: int) -> list[tuple[int
 
 
 def _coordinates(
-    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, ones: list[tuple[int, int]], kind: Kind,
+    layer: SingleLayer,
+    orbit: Stratum,
+    rank_k: int,
+    rank_q: int,
+    ones: list[tuple[int, int]],
+    kind: Kind,
     boundary: bool,
-) -> _Coordinates:  # fmt: skip
+) -> _Coordinates:
     """The coordinates of the slice through K, Q and V."""
     d, a, r = layer.d, layer.a, orbit.r_a
     p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r

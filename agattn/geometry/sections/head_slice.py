@@ -85,9 +85,11 @@ def head_slice() -> HeadSlice:
     matrices = {"M_1": [[one, m], [n, e]], "M_2": [[one, p], [q, r]], "L": [[one, l]]}
     x, y = PolynomialRing("xy").gens
     return HeadSlice(
-        DeepNetwork((2, 2, 1), (2, 2), t=2), span, relation([x**i * y**j for i, j in DRAWN], "xyz"),
+        DeepNetwork((2, 2, 1), (2, 2), t=2),
+        span,
+        relation([x**i * y**j for i, j in DRAWN], "xyz"),
         {name: [[str(f) for f in row] for row in matrix] for name, matrix in matrices.items()},
-    )  # fmt: skip
+    )
 
 
 def weights_in_slice() -> tuple[tuple[tuple[int, int], ...], list[Polynomial]]:

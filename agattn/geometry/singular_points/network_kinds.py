@@ -150,8 +150,12 @@ class _Catalogue:
         layers = zip(self.sizes, self.most, network.heads_by_layer, strict=True)
         self.A = [[self.general(e, r) for _ in range(heads)] for e, r, heads in layers]
         shapes = zip(network.dims[1:], network.dims, network.heads_by_layer, strict=False)
-        self.V = [[_padded(np.eye(min(d, e), dtype=int).astype(object), e, d)] if self.plain
-                  else [self.full(e, d) for _ in range(heads)] for e, d, heads in shapes]  # fmt: skip
+        self.V = [
+            [_padded(np.eye(min(d, e), dtype=int).astype(object), e, d)]
+            if self.plain
+            else [self.full(e, d) for _ in range(heads)]
+            for e, d, heads in shapes
+        ]
         if self.plain:
             self.V[-1] = [self.last(self.of_L)]
 
@@ -265,8 +269,9 @@ class _Catalogue:
             if self.most[i] < 2 or self.most[j] < 2:
                 continue
             yield self.kind(f"{of[0]} = k qᵀ, {of[1]} skew", {i: first, j: self.skew(e[i], self.most[j])})
-            yield self.kind(f"{of[0]} = k qᵀ, {of[1]} symmetric",
-                            {i: first, j: self.symmetric(e[i], self.most[j])})  # fmt: skip
+            yield self.kind(
+                f"{of[0]} = k qᵀ, {of[1]} symmetric", {i: first, j: self.symmetric(e[i], self.most[j])}
+            )
             yield self.kind(f"rk {of[0]} = rk {of[1]} = 1", {i: first, j: (other, self.full(1, e[i]))})
             yield self.kind(f"{of[0]} and {of[1]} skew", {n: self.skew(e[i], self.most[n]) for n in (i, j)})
             if self.most[i] == self.most[j]:

@@ -46,10 +46,12 @@ ArgumentName = Literal[
 def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list[str]]]]:
     """Weights as matrices by name, one below the other where there are several; numbers as text."""
     return [
-        {name: [list(map(str, row)) for row in array.reshape(-1, (1, *array.shape)[-1])]
-         for name, array in weights.items()}
+        {
+            name: [list(map(str, row)) for row in array.reshape(-1, (1, *array.shape)[-1])]
+            for name, array in weights.items()
+        }
         for weights in preimages
-    ]  # fmt: skip
+    ]
 
 
 class PointFacts(Result):
@@ -263,9 +265,7 @@ class Singularities(Result, name="singularities"):
         if bounded:
             legend += " Equations of low degree bound dim T from above, and prove points smooth."
         tangent = "dim T" if bounded else "dim T ≥"
-        headings = (
-            Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence"
-        )  # fmt: skip
+        headings = (Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence")
         generic = self.network.parameters - self.dimension.observed
         rows = tuple(point.cells(generic) for point in self.kinds)
         table = Table(self.summary(), headings, rows)

@@ -157,10 +157,21 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
     closure.tangents.forget()
     here, rank, preimages = inquiry.here, inquiry.ranks[0], tuple(at.exact() for at in inquiry.preimages)
     return PointFacts(
-        inquiry.kind, inquiry.is_zero, rank, inquiry.fiber, closure.dimension, inquiry.tangent_lower, *said,
-        here.evidence, preimages, inquiry.tangent_upper, inquiry.tangent_evidence, inquiry.zero_evidence,
-        _critical_evidence(rank, closure, here.evidence), inquiry.fiber_evidence,
-    )  # fmt: skip
+        inquiry.kind,
+        inquiry.is_zero,
+        rank,
+        inquiry.fiber,
+        closure.dimension,
+        inquiry.tangent_lower,
+        *said,
+        here.evidence,
+        preimages,
+        inquiry.tangent_upper,
+        inquiry.tangent_evidence,
+        inquiry.zero_evidence,
+        _critical_evidence(rank, closure, here.evidence),
+        inquiry.fiber_evidence,
+    )
 
 
 def _strongest(answers: Sequence[Said], inquiry: Inquiry) -> Said:

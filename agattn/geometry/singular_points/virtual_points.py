@@ -366,11 +366,19 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
 
     one, strict = np.eye(d, dtype=int).astype(object), np.triu(np.ones((d, d), dtype=int), 1)
     types: list[Callable[[], Array]] = [
-        lambda: vector() @ vector().T, square, lambda: vector() @ vector().T + vector() @ vector().T,
-        lambda: square() + square(-1), symmetric, lambda: one, lambda: strict * draw(d, d),
-        lambda: square() + plus_skew(), lambda: draw(d, d), lambda: one + plus_skew(),
-        lambda: one * generator.integers(-1, 2, d), lambda: square(2) + plus_skew() + square(),
-    ]  # fmt: skip
+        lambda: vector() @ vector().T,
+        square,
+        lambda: vector() @ vector().T + vector() @ vector().T,
+        lambda: square() + square(-1),
+        symmetric,
+        lambda: one,
+        lambda: strict * draw(d, d),
+        lambda: square() + plus_skew(),
+        lambda: draw(d, d),
+        lambda: one + plus_skew(),
+        lambda: one * generator.integers(-1, 2, d),
+        lambda: square(2) + plus_skew() + square(),
+    ]
     chosen = generator.integers(len(types), size=network.depth).tolist()
     L = draw(d_out, d) if generator.integers(2) else draw(d_out, 1) @ vector().T
     return VirtualPoint("made of few vectors", tuple(types[n]() for n in chosen), L)

@@ -218,9 +218,13 @@ def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int)
     found = modules_of_image(layer, image, max_degree)
     pieces = [piece_of_modules(layer, n, one, evidence, "weight spaces") for n, one, evidence in found]
     return StratumIdeal(
-        layer, image_dimension(layer, stratum), stratum_degree(layer, stratum), tuple(pieces),
-        stratum=stratum, closure=closure,
-    )  # fmt: skip
+        layer,
+        image_dimension(layer, stratum),
+        stratum_degree(layer, stratum),
+        tuple(pieces),
+        stratum=stratum,
+        closure=closure,
+    )
 
 
 # --- degrees ---
