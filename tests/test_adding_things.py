@@ -154,7 +154,7 @@ def find_zeros(coefficients: str) -> Zeros:
 @pytest.mark.slow
 def test_a_result_and_its_command(copy):
     room = "agattn/geometry/variety/zeros.py"
-    code = typed("contributing.md", "from dataclasses", "from agattn.sheet", "@dataclass")
+    code = typed("contributing.md", "from agattn.sheet", "class Zeros")
     copy.write(room, '"""Zeros of polynomials."""\n\n' + "".join(code) + FIND)
     place = "agattn.geometry.variety.zeros"
     verb = f'"find-zeros": VerbEntry("{place}:find_zeros", "Find the integer zeros.", ("{place}:Zeros",)),'

@@ -31,8 +31,8 @@ from tests.faults.certificates import at, places
 LIGHT = (
     "_version", "errors", "files", "checker", "patience",
     "cli", "cli.architecture", "cli.commands", "cli.ending", "cli.generator", "cli.interrupts", "cli.kinds",
-    "cli.main", "cli.output", "cli.theorems", "evidence", "names", "sheet", "sheet.data", "sheet.result",
-    "sheet.terminal",
+    "cli.main", "cli.output", "cli.theorems", "evidence", "limits", "names", "sheet", "sheet.data",
+    "sheet.result", "sheet.terminal",
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]

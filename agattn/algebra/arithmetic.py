@@ -101,6 +101,8 @@ class Arithmetic:
 
     #: Whether a recorded function is run operation by operation, as it was written.
     one_by_one: ClassVar[bool] = False
+    #: Whether values have shapes alone, so that constants have no entries to look at.
+    of_shapes: ClassVar[bool] = False
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Products of stacks of matrices, (..., m, k) times (..., k, n), broadcast."""

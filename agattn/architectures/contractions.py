@@ -387,6 +387,7 @@ class ShadowArithmetic(Arithmetic):
     record: Contractions
 
     one_by_one: ClassVar[bool] = True
+    of_shapes: ClassVar[bool] = True
 
     def times(self, a: Any, b: Any) -> Shadow:
         """The entrywise product: matrices that act along an axis of both are diagonal."""

@@ -391,10 +391,12 @@ class Attention(Layer):
             q_latent=rho if latents[1] else None,
         )
 
-    def _seen(self, t: int) -> Array:
-        """The mask as a matrix of ints."""
+    def _seen(self, arithmetic: Arithmetic, t: int) -> Array:
+        """The mask as a matrix of ints; where shapes alone matter, ones that take no memory."""
         import numpy as np
 
+        if arithmetic.of_shapes:
+            return np.broadcast_to(np.ones((), dtype=object), (t, t))
         rows = (
             self.mask if isinstance(self.mask, tuple) else [[int(i <= j) for j in range(t)] for i in range(t)]
         )
@@ -416,10 +418,11 @@ class Attention(Layer):
             W = _turned(arithmetic, keys, queries, self.pairs, X.shape[-1])
         else:
             W = mul(keys.swapaxes(-1, -2), queries)
-        mask = None if self.mask == "none" else self._seen(X.shape[-1])
+        mask = None if self.mask == "none" else self._seen(arithmetic, X.shape[-1])
         if self.normalization != "none":
             W = W if self.temperature == 1 else W / self.temperature
-            W = weights_of(arithmetic, W, self.normalization, None if mask is None else mask.astype(bool))
+            seen_by = None if mask is None or arithmetic.of_shapes else mask.astype(bool)
+            W = weights_of(arithmetic, W, self.normalization, seen_by)
         elif mask is not None:
             W = arithmetic.times(W, arithmetic.constant(mask))
         Y = mul(shared(parameters[values]), mul(seen, W))

@@ -12,7 +12,7 @@ from agattn.cli.generator import Option, listing
 from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, Destination, EngineName, InputFile, Whole, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, write_file
-from agattn.engines.catalogue import ENGINES
+from agattn.engines.catalogue import ENGINES, of_all
 from agattn.errors import EngineNotFoundError, InputError
 
 _ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e in ENGINES.values())
@@ -46,8 +46,6 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
     if is_script(name):
         return name
     if Path(name).suffix or Path(name).exists():
-        from agattn.engines.catalogue import of_all
-
         raise InputError(f"{name} is no task and no script; a script ends in {of_all('ending', 'or')}")
     return _known_task(context, parameter, name)
 
@@ -233,9 +231,9 @@ def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> N
 
 
 def doctor(*, as_json: bool = False) -> int:
-    """Find Macaulay2, Singular and msolve, and try each.
+    """Find {engines}, and try each.
 
-    agattn looks for the engines by AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and in the wheels.
+    agattn looks for the engines by {variables}, on PATH and in the wheels.
     """
     from agattn.engines.doctor import examine
     from agattn.sheet.terminal import print_folded
@@ -246,3 +244,6 @@ def doctor(*, as_json: bool = False) -> int:
     else:
         print_folded(str(report))
     return 0 if report.ok else 3
+
+
+doctor.__doc__ = str(doctor.__doc__).format(engines=of_all("title"), variables=of_all("variable"))

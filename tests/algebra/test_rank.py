@@ -461,7 +461,7 @@ def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
         ([[sympy.pi]], "pi is not rational"), ([[sympy.I]], "not a real number"),
         ([[sympy.Symbol("x")]], "not a real number"),
         (SparseMatrix((2, 2), {(2, 0): 1}), "outside"),
-        ([["0.5 +/- -1"]], "its own radius; write the number alone, .* as --radius=5e-4, in Python radius="),
+        ([["0.5 +/- -1"]], "its own radius; write the number alone, .* as radius="),
         (np.array([[object()]]), "not a real number"), ([[flint.arb("nan")]], "finite"),
         ([["0.5 ± 1"]], "its own radius"), ([["0.5 e-3"]], "not a number"), ([["."]], "not a number"),
     ],

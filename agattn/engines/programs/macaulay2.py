@@ -24,6 +24,8 @@ MACAULAY2 = Engine(
     written=methodcaller("macaulay2"),
     read=read_block,
     templates=TEMPLATES / "macaulay2",
-    tasks=(*IN_A_LANGUAGE,),
+    tasks=(
+        *IN_A_LANGUAGE,
+    ),
     answers="everything",
-)
+)  # fmt: skip

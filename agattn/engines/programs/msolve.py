@@ -35,17 +35,10 @@ MSOLVE = Engine(
     read=_read_lists,
     templates=TEMPLATES / "msolve",
     tasks=(
-        "critical-equations",
-        "critical-points",
-        "fiber",
-        "hilbert-function",
-        "implicit-ideal",
-        "membership",
-        "model-fiber",
-        "model-hilbert-function",
-        "model-implicit-ideal",
+        "critical-equations", "critical-points", "fiber", "hilbert-function", "implicit-ideal", "membership",
+        "model-fiber", "model-hilbert-function", "model-implicit-ideal",
     ),
     answers="questions about Groebner bases and systems with finitely many solutions",
     lacks=("prime", "max-degree", "components"),
     proves=False,  # msolve computes modulo primes and lifts
-)
+)  # fmt: skip

@@ -21,6 +21,8 @@ SINGULAR = Engine(
     written=methodcaller("singular"),
     read=read_block,
     templates=TEMPLATES / "singular",
-    tasks=(*IN_A_LANGUAGE,),
+    tasks=(
+        *IN_A_LANGUAGE,
+    ),
     answers="everything",
-)
+)  # fmt: skip

@@ -403,6 +403,9 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ideal) and _FACTS(self) == _FACTS(other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # a struct has its own
+
     def modules(self, n: int, of: str = "ideal") -> dict[tuple[Partition, ...], int]:
         """The modules in degree n of one thing, and their multiplicities.
 
