@@ -59,7 +59,7 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|Run|AnyClaim)"),  # variables for types
+    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|R|T|Computed|Run|Vertex|AnyClaim)"),  # variables for types
     ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),
     ("py:data", "SUFFIXES"),

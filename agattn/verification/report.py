@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from agattn.architectures.forms import STUDIED, Studied
+from agattn.engines.run import Run
 from agattn.errors import nearest
 from agattn.evidence import SECONDS, Status, Verdict, Verdicts
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Named, Result
 from agattn.sheet.terminal import text
-
-if TYPE_CHECKING:
-    from agattn.engines.run import Run
 
 LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
 

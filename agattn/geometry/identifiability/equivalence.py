@@ -241,7 +241,7 @@ def layers_of(given: Any) -> Network:
     Args:
         given: :class:`Weights`; or arrays by name, V with A or with K and Q, each a matrix or a stack of
             matrices, one for each head; or for several layers a sequence of such, or names with numbers such
-            as K_1, Q_1, V_1, K_2, ..., as in :attr:`agattn.architectures.network.DeepNetwork.shapes`.
+            as K_1, Q_1, V_1, K_2, ..., as in :attr:`agattn.architectures.layered.Layered.shapes`.
 
     Raises:
         InputError: if matrices are missing or do not fit.
