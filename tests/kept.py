@@ -34,7 +34,8 @@ CHANGED: dict[str, str] = {
         f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
         for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
     },
-    "singularities --model examples/llama.toml": "with rotations among the groups more is proved",
+    "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
+    "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
 }
 
 LAYERS = """
