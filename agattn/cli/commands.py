@@ -11,10 +11,6 @@ from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Option, Shell, command
 from agattn.cli.kinds import Choice, EngineName, Whole
 
-_METRIC = Option(
-    Choice("generic", "gaussian", "bombieri-weyl", "coefficients"),
-    metavar="[generic|gaussian|bombieri-weyl|coefficients]",
-)
 _EVERY_ENGINE = Option(
     EngineName("auto", "native", "all"),
     help="The engine that computes; all: ask every engine, and compare the answers.",
@@ -108,7 +104,7 @@ SHELL: Mapping[str, Shell] = {
         "agattn.cli.geometry:critical_points",
         output=True,
         hidden=("target",),
-        options={"metric": _METRIC, "method": Option(Choice("weights", "equations"))},
+        options={"method": Option(Choice("weights", "equations"))},
         architectures=Architectures(networks=False),
     ),
     "classify": Shell(
@@ -138,7 +134,6 @@ SHELL: Mapping[str, Shell] = {
         "agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2",
         "agattn.cli.engines:emit",
         more="agattn.cli.engines:asked_of_tasks",
-        options={"metric": _METRIC},
         architectures=Architectures(by_place=False),
     ),
     "run": Shell(
@@ -146,7 +141,6 @@ SHELL: Mapping[str, Shell] = {
         "examples/maps.py:cubic --components; agattn run ideal.m2",
         "agattn.cli.engines:run",
         more="agattn.cli.engines:asked_of_tasks",
-        options={"metric": _METRIC},
         architectures=Architectures(by_place=False, instead=lambda given: _is_script(str(given["task"]))),
     ),
     "doctor": Shell("agattn doctor", "agattn.cli.engines:doctor"),

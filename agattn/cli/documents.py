@@ -12,13 +12,12 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli.architecture import whole_number
-from agattn.cli.generator import Option
+from agattn.cli.generator import METRICS, Input, Option
 from agattn.cli.kinds import (
     FIGURES,
     Choice,
     Destination,
     EngineName,
-    InputFile,
     Whole,
     check_drawing,
     leave_out,
@@ -27,8 +26,6 @@ from agattn.cli.output import print_json, say_on_stderr
 from agattn.errors import InputError
 from agattn.files import read_text
 
-Input = Option(InputFile(), metavar="FILE")
-METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 #: Bytes of the results of a study: some tens of thousands of jobs.
 _LARGEST_RESULTS = 512 * 2**20
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import Option, listing
+from agattn.cli.generator import Input, Option, listing
 from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, Destination, EngineName, InputFile, Whole, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, write_file
@@ -26,7 +26,6 @@ Script = Option(
     metavar="FILE",
     help=f"Write to FILE: {_ENDINGS}, or .json as with --json.  [default: stdout]",
 )
-Input = Option(InputFile(), metavar="FILE")
 
 
 def is_script(name: str) -> bool:
@@ -72,7 +71,7 @@ def asked_of_tasks(
     prime: bool = False,
     metric: str | None = None,
     samples: int | None = None,
-    data: Annotated[Path | None, Input] = None,
+    data: Path | None = None,
     components: bool = False,
     seed: int = 0,
     force: bool = False,
@@ -86,9 +85,6 @@ def asked_of_tasks(
             degrees]
         slice: for slice: JSON file with an origin and three directions.  [default: that of Figure 1]
         prime: for implicit-ideal: decide also whether the ideal is prime.
-        metric: distance to a random target; generic: the loss of random samples.  [default: generic]
-        samples: number of random samples.  [default: enough to be generic]
-        data: a file with arrays X, n × d × t, and Y, n × d' × t.
         components: for fiber of a model: find its components over the field.
     """
 

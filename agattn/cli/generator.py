@@ -19,7 +19,7 @@ import click
 
 from agattn.cli import output
 from agattn.cli.architecture import Architectures, stray
-from agattn.cli.kinds import Destination, EngineName, Real, Whole, alone_on_stdout
+from agattn.cli.kinds import Choice, Destination, EngineName, InputFile, Real, Whole, alone_on_stdout
 from agattn.errors import InputError
 from agattn.names import COMMANDS
 
@@ -42,6 +42,13 @@ class Option(NamedTuple):
     help: str = ""
     default: Any = inspect.Parameter.empty
     more: Mapping[str, Any] = {}
+
+
+#: A file that is read, and one that a document is written to.
+Input = Option(InputFile(), metavar="FILE")
+JsonFile = Option(Destination(".json"), metavar="FILE")
+#: The distances that a loss may be.
+METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
 
 def characteristic(context: click.Context, _: click.Parameter, name: str | None) -> int | None:
@@ -102,7 +109,14 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "list_claims": listing(_list_claims, "claims"),
     "max_degree": Option(Whole(1), metavar="N"),
-    "samples": Option(Whole(1), metavar="N"),
+    "metric": Option(
+        Choice(*METRICS),
+        help="Distance to a random target; generic: the loss of random samples.  [default: generic]",
+    ),
+    "samples": Option(
+        Whole(1), metavar="N", help="Number of random samples.  [default: enough to be generic]"
+    ),
+    "data": Option(InputFile(), metavar="FILE", help="A file with arrays X, n × d × t, and Y, n × d' × t."),
     "digits": Option(Whole(10), metavar="N"),
     "workers": Option(Whole(1, 512), metavar="N"),
     "precision": Option(Whole(8, 1_000_000), metavar="BITS"),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import click
 
 from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
-from agattn.cli.generator import Option
+from agattn.cli.generator import Input, JsonFile, Option
 from agattn.cli.kinds import (
     DRAWINGS,
     STDOUT,
@@ -25,9 +25,6 @@ from agattn.cli.kinds import (
 from agattn.cli.output import say_on_stderr, write_file
 from agattn.errors import InputError
 from agattn.limits import Limits, limited, log
-
-Input = Option(InputFile(), metavar="FILE")
-JsonFile = Option(Destination(".json"), metavar="FILE")
 
 
 def identifiability(
@@ -90,7 +87,7 @@ def critical_points(
     architecture: Any,
     metric: str | None = None,
     samples: int | None = None,
-    data: Annotated[Path | None, Input] = None,
+    data: Path | None = None,
     *,
     weights: Annotated[Path | None, Input] = None,
     destination: Path | None = None,
@@ -113,9 +110,6 @@ def critical_points(
     loss falls.
 
     Args:
-        metric: distance to a random target; generic: the loss of random samples.  [default: generic]
-        samples: number of random samples.  [default: enough to be generic]
-        data: a file with arrays X, n × d × t, and Y, n × d' × t.
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
     """
     from agattn.geometry.critical_points.trained import critical_points_near

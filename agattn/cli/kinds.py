@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,8 +260,3 @@ def leave_out(reason: str, *names: str) -> None:
     for parameter in context.command.params:
         if parameter.name in names and _is_given(context, parameter.name or ""):
             raise InputError(f"{parameter.opts[0]} {reason}; leave {parameter.opts[0]} out")
-
-
-def sequence(values: str) -> Sequence[str]:
-    """The parts of a text that commas separate."""
-    return [part.strip() for part in values.split(",")]

@@ -10,13 +10,11 @@ from typing import Annotated, Any
 import click
 
 from agattn.cli.architecture import whole_number
-from agattn.cli.generator import Option
+from agattn.cli.generator import JsonFile, Option
 from agattn.cli.kinds import STDOUT, Destination, leave_out
 from agattn.cli.output import as_text, say_on_stderr, write_file
 from agattn.errors import InputError
 from agattn.files import check_file
-
-JsonFile = Option(Destination(".json"), metavar="FILE")
 
 
 def verify(

@@ -29,7 +29,7 @@ Tolerance = Option(
 FromZero = Option(Whole(0), metavar="N")
 
 
-def read_tensor(path: Path, or_else: str = "") -> Any:
+def read_tensor(path: Path) -> Any:
     """The array ``y`` of a file, or the only array of the file.
 
     Raises:
@@ -37,7 +37,7 @@ def read_tensor(path: Path, or_else: str = "") -> Any:
     """
     from agattn.heads.weight_files import WeightFile
 
-    return one_tensor(WeightFile([path]), path, or_else)
+    return one_tensor(WeightFile([path]), path)
 
 
 def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
