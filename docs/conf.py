@@ -59,7 +59,8 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|R|T|Computed|Run|Vertex|AnyClaim)"),  # variables for types
+    # variables for types
+    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|B|C|F|K|R|T|Computed|Run|Vertex|AnyClaim)"),
     ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),
     ("py:data", "SUFFIXES"),
