@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 import flint
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy.typing as npt
 
 #: A prime for choosing independent vectors; no result depends on it.
 PRIME = 2**61 - 1

@@ -29,10 +29,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array, Places
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array, Places
 
 Kind = Literal["argument", "constant", "view", "transpose", "stack", "+", "-", "neg", "*", "@", "sum"]
 
@@ -283,8 +284,6 @@ class _Compiler:
 
     def _add(self, nodes: Sequence[Operation], shape: tuple[int, ...]) -> None:
         """A value that is a node, or has nodes of one shape along its first axis."""
-        import numpy as np
-
         source, size = len(self._shapes), prod(nodes[0].shape)
         self._shapes.append(shape)
         self.numbers += prod(shape)
@@ -367,8 +366,6 @@ class _Compiler:
 
         Both have the shape of the node; the value is one number where it is the same for all.
         """
-        import numpy as np
-
         if node.number in self._places:
             return self._places[node.number]
         if node.number in self._values:
@@ -398,8 +395,6 @@ class _Compiler:
 
     def whole(self, node: Operation, dimensions: int = 0) -> _Operand:
         """One node as an operand, with at least so many axes."""
-        import numpy as np
-
         missing = max(0, dimensions - len(node.shape))
         if node.number in self._values:
             return _Whole(self._values[node.number], missing)
@@ -409,8 +404,6 @@ class _Compiler:
 
     def _stacked(self, rows: Sequence[Sequence[Operation]], dimensions: int = 0) -> _Operand:
         """Nodes of one shape along a first axis; several in a row along a second one."""
-        import numpy as np
-
         shape = rows[0][0].shape
         places = [self.places(node) for row in rows for node in row]
         front: tuple[int, ...] = (len(rows),) if len(rows[0]) == 1 else (len(rows), len(rows[0]))
@@ -425,10 +418,6 @@ class _Compiler:
 
     def _operand(self, sources: Any, flat: Any) -> _Operand:
         """Entries by their values and flat places."""
-        import numpy as np
-
-        from agattn.algebra.arithmetic import Places
-
         one = int(sources.flat[0])
         if (sources == one).all():
             shape = self._shapes[one]
@@ -484,14 +473,10 @@ def _summands(needed: Sequence[Operation]) -> dict[int, Any]:
 
 def _viewed(node: Operation, array: Any) -> Any:
     """What a view or a transpose makes of an array of the shape of its operand."""
-    import numpy as np
-
     return array.swapaxes(-1, -2) if node.kind == "transpose" else np.asarray(array)[node.static]
 
 
 def _objects(numbers: Sequence[Any], shape: tuple[int, ...]) -> Array:
-    import numpy as np
-
     array = np.empty(len(numbers), dtype=object)
     array[:] = numbers
     return array.reshape(shape)

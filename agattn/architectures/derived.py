@@ -20,19 +20,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from math import inf
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.arithmetic import Arithmetic, Array, RingArithmetic
 from agattn.architectures.contractions import Contractions, contractions, gauge_groups, groups_of
 from agattn.architectures.degrees import CONSTANT, INPUT, PARAMETER, Degrees
+from agattn.architectures.layers import Layer, Shape
 from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-    from agattn.architectures.layers import Layer, Shape
 
 #: The matrices before and behind a layer: no names that a layer has for its own arrays.
 _BEFORE, _BEHIND = "(S)", "(U)"

@@ -33,12 +33,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.errors import InputError, nearest
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 #: The indices of the axes before rows and columns, from the left.
 LETTERS = "ijklmnopqrstuvwxyz"
@@ -381,8 +381,6 @@ class Multiple(Expression):
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """Each entry times the number."""
-        import numpy as np
-
         of = self.of.evaluate(arithmetic, arrays)
         number = arithmetic.constant(np.full((1,) * len(of.shape), self.number, dtype=object))
         return arithmetic.times(of, number)

@@ -14,14 +14,12 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
+from agattn.architectures.derived import Derived, derived
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-    from agattn.architectures.derived import Derived
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,6 @@ class Place(Step):
     @property
     def derived(self) -> Derived:
         """The degrees and groups of the layer here."""
-        from agattn.architectures.derived import derived  # and numpy
-
         return derived(self.layer, self.shape)
 
     @property

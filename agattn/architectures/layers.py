@@ -19,15 +19,15 @@ from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Union, get_args
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 Shape = tuple[int, int]
 Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
@@ -393,8 +393,6 @@ class Attention(Layer):
 
     def _seen(self, arithmetic: Arithmetic, t: int) -> Array:
         """The mask as a matrix of ints; where shapes alone matter, ones that take no memory."""
-        import numpy as np
-
         if arithmetic.of_shapes:
             return np.broadcast_to(np.ones((), dtype=object), (t, t))
         rows = (
@@ -462,8 +460,6 @@ def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
 
 def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tokens: int) -> Array:
     """The products kᵢᵀ R^{j−i} q_j of all keys and queries, each turned by its position."""
-    import numpy as np
-
     powers = np.zeros((2, pairs, tokens), dtype=object)  # cosines and sines of the multiples of the angles
     powers[0, :, 0] = 1
     for k, (c, s) in enumerate(rotations(pairs)):
@@ -561,8 +557,6 @@ class Recurrence(Layer):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The states of all heads, token after token."""
-        import numpy as np
-
         mul, times, clean, tokens = arithmetic.matmul, arithmetic.times, arithmetic.clean, X.shape[-1]
         stacked = X[:, None]
         read = {name: mul(parameters[name], stacked) for name in ("K", "Q", "V")}

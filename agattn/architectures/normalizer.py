@@ -18,14 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Described, Key, Written
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,6 @@ the verb become options, too, and are passed on.
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -170,7 +169,6 @@ class Shell(NamedTuple):
 
 def command(name: str, shell: Shell) -> click.Command:
     """The command of this name."""
-    one_blas_thread()
     function = imported(shell.function or COMMANDS[name].function)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
@@ -207,16 +205,6 @@ def command(name: str, shell: Shell) -> click.Command:
         short_help=COMMANDS[name].about,
         epilog=f"Example{'s' * ('; ' in shell.examples)}: {shell.examples}",
     )
-
-
-def one_blas_thread() -> None:
-    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
-
-    The products of matrices in a dimension are many and small: threads wait for each other longer than they
-    compute, several times longer on a machine that is busy.
-    """
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
 
 
 def imported(place: str) -> Callable[..., Any]:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import click
 
+from agattn.architectures import SingleLayer, as_layer
+from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
 from agattn.cli.generator import Input, JsonFile, Option
 from agattn.cli.kinds import (
@@ -22,9 +24,24 @@ from agattn.cli.kinds import (
     leave_out,
     refuse_both,
 )
-from agattn.cli.output import say_on_stderr, write_file
+from agattn.cli.output import console, print_json, say_on_stderr, write_file
+from agattn.cli.weights import read_tensor
+from agattn.engines.catalogue import able, engine_named
+from agattn.engines.elimination import by_theorem, check_generators, examined
+from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
+from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.ideal.export import ENDINGS, export
+from agattn.geometry.ideal.invariants import compare, last_degree
+from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+from agattn.heads.checkpoints import read_weights
+from agattn.heads.coefficients import of_files
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
+from agattn.reports.drawing import save
+from agattn.sheet.terminal import print_folded, show
+from agattn.verification.certificate import make_learning_certificate
+from agattn.verification.strata_table import strata_table
 
 
 def identifiability(
@@ -50,7 +67,6 @@ def identifiability(
         at: given weights, an array for each parameter, in place of general ones.
     """
     from agattn.geometry.identifiability.identifiability import identifiability
-    from agattn.heads.weight_files import WeightFile
 
     return identifiability(architecture, at=None if at is None else WeightFile([at]), **given)
 
@@ -70,14 +86,11 @@ def strata(
     Args:
         hasse: draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.
     """
-    from agattn.verification.strata_table import strata_table
-
     table = strata_table(architecture, force=force)
     if hasse is not None:
-        from agattn.reports.drawing import save
-        from agattn.reports.hasse import hasse_diagram
-
         progress("drawing them")
+        from agattn.reports.hasse import hasse_diagram  # and networkx
+
         save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
         say_on_stderr(f"wrote {hasse}")
     return table
@@ -112,7 +125,6 @@ def critical_points(
     Args:
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
     """
-    from agattn.geometry.critical_points.trained import critical_points_near
     from agattn.verification.critical_points import critical_points
 
     loss: dict[str, Any] = {
@@ -124,15 +136,10 @@ def critical_points(
         return critical_points(architecture, **loss, **given)
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
     leave_out("is for counting; with --weights nothing is counted", *counting)
-    from agattn.heads.checkpoints import read_weights
-    from agattn.heads.weight_files import WeightFile
-
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **loss, seed=given["seed"])
     if as_json or destination is not None:
         return near
-    from agattn.sheet.terminal import print_folded
-
     print_folded(str(near))
     return 0
 
@@ -143,8 +150,6 @@ def read_data(path: Path | None, metric: str | None, samples: int | None) -> tup
         return None
     if metric or samples:
         raise InputError("--data has its own loss; leave out --metric and --samples")
-    from agattn.heads.weight_files import WeightFile
-
     file = WeightFile([path])
     for name in "XY":
         if name not in file:
@@ -182,7 +187,6 @@ def rlct(
     """
     if files and all(file.name.isdecimal() and not file.exists() for file in files):
         raise stray(tuple(map(str, files)), click.get_current_context())
-    from agattn.architectures import SingleLayer
     from agattn.heads.coefficients import rlct
 
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -192,8 +196,6 @@ def rlct(
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
-            from agattn.verification.certificate import make_learning_certificate
-
             made = make_learning_certificate(architecture, softmax)
             write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
         return rlct(architecture, softmax=softmax)
@@ -201,9 +203,6 @@ def rlct(
     of_networks = ("skip", "value_rank", "normalization", "temperature")
     leave_out("describes a network; give --dims and --ranks as well", *of_networks)
     leave_out("is for a layer; give -d and -o", "certificate")
-    from agattn.calls import positive_integer
-    from agattn.heads.coefficients import of_files
-
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))
@@ -221,9 +220,7 @@ def rlct(
 
 def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
     """Both bounds on λ at the weights of a network or a model in files."""
-    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
     from agattn.heads.coefficients import rlct
-    from agattn.heads.weight_files import WeightFile
 
     network = architecture.as_network() or architecture
     if not files:
@@ -277,7 +274,6 @@ def ideal(
         stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
             strata.
     """
-    from agattn.architectures import as_layer
     from agattn.verification.ideal import ideal
 
     layer, chosen = as_layer(architecture), engine or method
@@ -308,15 +304,11 @@ def ideal(
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
     whole = _completeness(equations, chosen, given) if complete else None
     if layer is not None and stratum is None:
-        from agattn.engines.elimination import examined
-
         equations = examined(equations, compared, whole)
     if output is not None:
         write_file(output, text)
     if output != STDOUT:
         _show(equations, as_json)
-    from agattn.sheet.terminal import print_folded
-
     for answer in (compared, whole) if not as_json else ():
         if answer is not None:
             print_folded(f"\n{answer}", sys.stderr if output == STDOUT else sys.stdout)
@@ -338,8 +330,6 @@ def _exported(equations: Any, output: Path | None, form: str | None, given: dict
     _ = equations.generators  # computed here, while progress is shown
     if output is None:
         return ""
-    from agattn.geometry.ideal.export import ENDINGS, export
-
     log.info("writing out all equations")
     by_ending = "macaulay2" if output == STDOUT else ENDINGS.get(output.suffix.lower(), "")
     return export(equations, form or by_ending, given["characteristic"])
@@ -349,9 +339,6 @@ def _compared(
     equations: Any, layer: Any, max_degree: int, coefficients: Path | None, given: dict[str, Any]
 ) -> Any:
     """What the named families of equations span, and which of them vanish at coefficients in a file."""
-    from agattn.cli.weights import read_tensor
-    from agattn.geometry.ideal.invariants import compare, last_degree
-
     log.info("building the named invariants")
     y = None if coefficients is None else read_tensor(coefficients)
     return compare(equations, last_degree(layer, max_degree), y)
@@ -359,10 +346,6 @@ def _compared(
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.engines.catalogue import able, engine_named
-    from agattn.engines.elimination import by_theorem, check_generators
-    from agattn.engines.locate import candidates, locate
-
     memory = given["memory"]
     held = {"native": memory, "memory": Limits.memory if memory is None else memory}
     with limited(timeout=given["timeout"], force=given["force"], **held):
@@ -377,9 +360,6 @@ def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> An
 
 
 def _show(equations: Any, as_json: bool) -> None:
-    from agattn.cli.output import console, print_json
-    from agattn.sheet.terminal import show
-
     if as_json:
         print_json(equations.as_json())
     else:

@@ -12,7 +12,10 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli.ending import STDIN
+from agattn.engines.catalogue import engine_name
+from agattn.engines.process import work_folder
 from agattn.errors import InputError
+from agattn.evidence import ENGINES
 from agattn.files import can_be_replaced, check_file
 
 #: The name of a file that stands for stdout.
@@ -87,8 +90,6 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]
     name = "text"
 
     def __init__(self, *others: str) -> None:
-        from agattn.evidence import ENGINES
-
         self.words = (*ENGINES, *others)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
@@ -99,8 +100,6 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]
         """Return the name."""
         if value in self.words:
             return value
-        from agattn.engines.catalogue import engine_name
-
         return engine_name(value, self.words)
 
 
@@ -122,8 +121,6 @@ class InputFile(click.Path):
             raise InputError("standard input has more than 256 MiB, the limit for it; give a file")
         if not data:
             raise InputError("nothing came on standard input, which - stands for")
-        from agattn.engines.process import work_folder
-
         path = ctx.with_resource(work_folder()) / f"{STDIN}{_ending(data)}"
         path.write_bytes(data)
         return path

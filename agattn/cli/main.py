@@ -35,6 +35,7 @@ class LazyGroup(click.Group):
         """Import and return a command; ``None`` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
+        one_blas_thread()
         from agattn.cli.commands import made
 
         return made(cmd_name)
@@ -61,6 +62,16 @@ class LazyGroup(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
+
+
+def one_blas_thread() -> None:
+    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
+
+    The products of matrices in a dimension are many and small: threads wait for each other longer than they
+    compute, several times longer on a machine that is busy.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _instead(name: str) -> str:

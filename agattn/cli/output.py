@@ -18,12 +18,11 @@ from agattn.errors import printable
 from agattn.files import write
 from agattn.limits import silent
 from agattn.patience import told
+from agattn.sheet.result import Described
+from agattn.sheet.terminal import Paper, show
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from agattn.sheet.result import Described
-    from agattn.sheet.terminal import Paper
 
 #: Variables of the environment by which rich takes a pipe for a terminal.
 _COLOURS_ASKED = ("FORCE_COLOR", "TTY_COMPATIBLE")
@@ -42,8 +41,6 @@ def as_text(document: Mapping[str, object]) -> str:
 
 def console(**options: Any) -> Console | Paper:
     """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper."""
-    from agattn.sheet.terminal import Paper
-
     if not (sys.stdout.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
         return Paper(sys.stdout, _width())
     return rich_console(**options)
@@ -96,8 +93,6 @@ def show_result(found: Described, as_json: bool, destination: Path | None = None
     if as_json:
         print_json(found.as_json())
     elif destination != STDOUT:
-        from agattn.sheet.terminal import show
-
         show(found.sheet(), console(**options))
 
 

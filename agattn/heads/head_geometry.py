@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from msgspec import structs
@@ -35,7 +35,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.files import about
-from agattn.geometry.identifiability.equivalence import layers_of
+from agattn.geometry.identifiability.equivalence import Network, layers_of
 from agattn.geometry.identifiability.fibers import (
     SAFE,
     relative_to_largest,
@@ -52,14 +52,12 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
+from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.families import common
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
-
-if TYPE_CHECKING:
-    from agattn.geometry.identifiability.equivalence import Network
-    from agattn.heads.checkpoints import Checkpoint
 
 
 class HeadGeometry(Result):
@@ -313,9 +311,6 @@ def classify(
     """
     paths = [weights] if isinstance(weights, (str, Path)) else weights
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
-        from agattn.heads.checkpoints import Checkpoint, refuse_counts
-        from agattn.heads.weight_files import WeightFile
-
         parts = (match,) if isinstance(match, str) else tuple(match)
         passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
         checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)

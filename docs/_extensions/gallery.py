@@ -88,8 +88,7 @@ def make(folder: Path) -> None:
     Raises:
         RuntimeError: if a command ends with a status that is not 0.
     """
-    from agattn.cli.generator import one_blas_thread
-    from agattn.cli.main import cli
+    from agattn.cli.main import cli, one_blas_thread
 
     computed: dict[str, Any] = {}
 
