@@ -186,3 +186,12 @@ def code_lines(function):
     first = function.body[0]
     said = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
     return function.end_lineno - function.lineno + 1 - said
+
+
+def test_a_public_function_of_more_than_two_lines_says_what_it_does():
+    for module, path in files().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        classes = [one for one in tree.body if isinstance(one, ast.ClassDef) and one.name[0] != "_"]
+        for node in (*tree.body, *(inner for one in classes for inner in one.body)):
+            if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and not ast.get_docstring(node):
+                assert node.body[-1].end_lineno - node.body[0].lineno < 2, f"{module}.{node.name}"

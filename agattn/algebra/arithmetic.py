@@ -186,7 +186,6 @@ class ModularArithmetic(Arithmetic):
     p: int
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """The products modulo p."""
         return residues.matmul(a, b, self.p)
 
     def times(self, a: Array, b: Array) -> Array:
@@ -194,7 +193,6 @@ class ModularArithmetic(Arithmetic):
         return residues.hadamard(a, b, self.p)
 
     def clean(self, a: Array) -> Array:
-        """Reduce modulo p."""
         return residues.reduce(a, self.p)
 
     def constant(self, numbers: Array) -> Array:
@@ -222,7 +220,6 @@ class FloatArithmetic(Arithmetic):
         return weights / weights.sum(axis=-2, keepdims=True)
 
     def constant(self, numbers: Array) -> Array:
-        """The nearest floats."""
         return numbers.astype(np.float64)
 
 
@@ -321,11 +318,9 @@ class DegreeArithmetic(Arithmetic):
         return of_degree(sum(largest), shape)
 
     def times(self, a: Array, b: Array) -> Array:
-        """The sums of degrees."""
         return (a.view(np.ndarray) + b.view(np.ndarray)).view(_Degrees)
 
     def constant(self, numbers: Array) -> Array:
-        """Degree 0."""
         return of_degree(0, np.shape(numbers))
 
 

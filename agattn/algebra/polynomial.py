@@ -99,11 +99,9 @@ class PolynomialRing:
         return tuple(Polynomial(self, g) for g in self._context.gens())
 
     def zero(self) -> Polynomial:
-        """The polynomial 0."""
         return self.from_terms({})
 
     def one(self) -> Polynomial:
-        """The polynomial 1."""
         return self.from_terms({(0,) * len(self): 1})
 
     def from_terms(self, terms: Mapping[Exponents, Coefficient]) -> Polynomial:

@@ -30,12 +30,10 @@ class ResidueField:
 
     @cached_property
     def zero(self) -> Any:
-        """0."""
         return self.modulus * 0
 
     @cached_property
     def one(self) -> Any:
-        """1."""
         return self.zero + 1
 
     def reduce(self, value: Any) -> Any:

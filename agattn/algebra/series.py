@@ -75,7 +75,6 @@ class Series(ArrayLike):
         return self.each(lambda a: a[key])
 
     def swapaxes(self, one: int, other: int) -> Series:
-        """Exchange two axes."""
         return self.each(lambda a: a.swapaxes(one, other))
 
     def sum(self, axis: int, keepdims: bool = False) -> Series:
@@ -101,7 +100,6 @@ class SeriesArithmetic(Arithmetic):
         return Series((a, *[None] * self.order), tuple(a.shape), self)
 
     def variable(self, X: Array) -> Series:
-        """s·X."""
         return Series((None, X, *[None] * (self.order - 1)), tuple(X.shape), self)
 
     def value(self, a: Any) -> Array:
@@ -130,7 +128,6 @@ class SeriesArithmetic(Arithmetic):
         return self.scalars.constant(np.array([x], dtype=object))
 
     def scaled(self, a: Series, x: Fraction) -> Series:
-        """A rational multiple."""
         factor = self._number(x)
         return a.kept(lambda one: self.scalars.times(one, factor))
 
@@ -154,7 +151,6 @@ class SeriesArithmetic(Arithmetic):
         return self._product(self.scalars.matmul, a, b, (*front, a.shape[-2], b.shape[-1]))
 
     def times(self, a: Any, b: Any) -> Any:
-        """Entrywise products."""
         return self._product(self.scalars.times, a, b, np.broadcast_shapes(a.shape, b.shape))
 
     def clean(self, a: Any) -> Any:
@@ -162,11 +158,9 @@ class SeriesArithmetic(Arithmetic):
         return a.kept(self.scalars.clean) if isinstance(a, Series) else self.scalars.clean(a)
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.scalars.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.scalars.constant(numbers)
 
     def softmax(self, a: Any, seen: Array | None = None) -> Any:

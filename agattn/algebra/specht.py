@@ -46,7 +46,6 @@ class SpechtModule:
         self._transpositions: dict[tuple[int, int], FloatArray] = {}
 
     def __len__(self) -> int:
-        """The dimension."""
         return len(self._standard_words)
 
     @cached_property

@@ -162,11 +162,9 @@ class Tracing(Arithmetic):
         return self.record(W, (a, pull))
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.arithmetic.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.arithmetic.constant(numbers)
 
     def pull_back(self, out: Traced, cotangents: Array) -> None:
@@ -265,11 +263,9 @@ class Pushing(Arithmetic):
         return Pushed(value, tangents, self)
 
     def matmul(self, a: Any, b: Any) -> Any:
-        """Stacks of matrices."""
         return self._product(self.arithmetic.matmul, a, b)
 
     def times(self, a: Any, b: Any) -> Any:
-        """Entrywise product."""
         return self._product(self.arithmetic.times, a, b)
 
     def clean(self, a: Any) -> Any:
@@ -307,9 +303,7 @@ class Pushing(Arithmetic):
         return Pushed(W, weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True)), self)
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.arithmetic.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.arithmetic.constant(numbers)

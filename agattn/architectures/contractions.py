@@ -232,7 +232,6 @@ class Shadow:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.axes)
 
     def moved(self, labels: Mapping[int, Spot]) -> Shadow:
@@ -434,11 +433,9 @@ class ShadowArithmetic(Arithmetic):
         return self.softmax(a, seen)
 
     def constant(self, numbers: Any) -> Shadow:
-        """Numbers without factors."""
         return shadow(self.record, numbers)
 
     def identity(self, n: int) -> Shadow:
-        """The identity matrix."""
         return shadow(self.record, np.eye(n))
 
     def concatenate(self, arrays: Any) -> Shadow:
@@ -574,7 +571,6 @@ class Exponents:
         return [k for k in range(len(self.shapes[array])) if (array, k) in self.split]
 
     def sizes(self, array: str) -> tuple[int, ...]:
-        """Their sizes."""
         return tuple(self.shapes[array][k] for k in self.axes(array))
 
     @cached_property

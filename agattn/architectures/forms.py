@@ -42,7 +42,6 @@ class AnyArchitecture(ByKey):
 
     @classmethod
     def kinds(cls) -> dict[str, Any]:
-        """All kinds."""
         return kinds()
 
 

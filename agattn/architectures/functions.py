@@ -77,7 +77,6 @@ class Expression:
 
     @property
     def form(self) -> Form:
-        """Its sizes."""
         raise NotImplementedError
 
     @property
@@ -130,7 +129,6 @@ class ArrayPart(Expression):
 
     @property
     def degree(self) -> int:
-        """1."""
         return 1
 
     @cached_property
@@ -171,17 +169,14 @@ class Transposed(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """Rows and columns exchanged."""
         return Form(self.of.form.labels, self.of.form.axes[::-1])
 
     @property
     def text(self) -> str:
-        """With ^T."""
         return f"{self.of.text if isinstance(self.of, ArrayPart) else f'({self.of.text})'}^T"
 
     @property
     def degree(self) -> int:
-        """That of the matrix."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -198,7 +193,6 @@ class Both(Expression):
 
     @property
     def degree(self) -> int:
-        """The sum of both."""
         return self.left.degree + self.right.degree
 
     def sides(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Iterator[Array]:
@@ -225,17 +219,14 @@ class Product(Both):
 
     @cached_property
     def form(self) -> Form:
-        """The indices of both."""
         one, other = self.left.form, self.right.form
         return Form(_labels(self.left, self.right), (one.axes[0], other.axes[1]))
 
     @property
     def text(self) -> str:
-        """One after the other."""
         return f"{self.left.grouped} {self.right.grouped}"
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """The products of stacks."""
         return arithmetic.matmul(*self.sides(arithmetic, arrays))
 
 
@@ -250,12 +241,10 @@ class Tensor(Both):
 
     @property
     def text(self) -> str:
-        """With ⊗."""
         return f"{_bracketed(self.left)} ⊗ {_bracketed(self.right)}"
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -285,22 +274,18 @@ class Total(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """Without the index."""
         return Form(tuple(one for one in self.of.form.labels if one[0] != self.letter), self.of.form.axes)
 
     @property
     def text(self) -> str:
-        """With sum_i in front."""
         return f"sum_{self.letter} {_bracketed(self.of)}"
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     @property
     def degree(self) -> int:
-        """That of the summands."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -327,7 +312,6 @@ class Addition(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """That of each."""
         return self.right.form
 
     @property
@@ -340,12 +324,10 @@ class Addition(Expression):
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     @property
     def degree(self) -> int:
-        """The larger one."""
         return max(self.right.degree, self.left.degree if self.left else 0)
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -366,17 +348,14 @@ class Multiple(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """The same."""
         return self.of.form
 
     @property
     def text(self) -> str:
-        """The number in front."""
         return f"{self.number} {self.of.grouped}"
 
     @property
     def degree(self) -> int:
-        """The same."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -434,7 +413,6 @@ class WeightFunction:
 
     @property
     def form(self) -> Form:
-        """Its sizes."""
         return self.expression.form
 
     @property

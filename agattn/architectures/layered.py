@@ -221,7 +221,6 @@ class Wire:
 
     @property
     def width(self) -> int:
-        """The number of rows."""
         return self.before.layer.output_shape(self.before.shape)[0]
 
     def symmetries(self) -> tuple[Symmetry, ...]:

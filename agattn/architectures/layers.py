@@ -689,7 +689,6 @@ class Power(Layer):
     mixes = "nothing"
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """By squares and products."""
         return power(arithmetic, X, self.degree)
 
 
@@ -858,7 +857,6 @@ class Skip(Layer):
         return document(self)
 
     def summary(self) -> str:
-        """The layers inside."""
         return f"skip({' → '.join(map(str, self.layer))})"
 
 

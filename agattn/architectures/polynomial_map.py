@@ -391,12 +391,10 @@ class Polynomials(Operation):
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of entries."""
         return prod(self.shape)
 
     def __len__(self) -> int:
@@ -526,7 +524,6 @@ class Polynomials(Operation):
         return found
 
     def transpose(self) -> Polynomials:
-        """The same as :attr:`T`."""
         return self.T
 
     def sum(self, axis: int | None = None) -> Polynomials:

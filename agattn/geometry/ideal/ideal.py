@@ -122,7 +122,6 @@ class Isotypic(Result):
         return self.ring - self.coordinate_ring
 
     def summary(self) -> str:
-        """The module."""
         return module_name(self.shapes)
 
 
