@@ -151,11 +151,11 @@ class Arithmetic:
                 )
             )
         (k0, k1), (q0, q1) = sides
-        found = self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
+        products = self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
         if turned == keys.shape[-2]:
-            return found
+            return products
         still = self.matmul(keys[..., turned:, :].swapaxes(-1, -2), queries[..., turned:, :])
-        return self.clean(found + still)
+        return self.clean(products + still)
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
@@ -205,8 +205,8 @@ class ModularArithmetic(Arithmetic):
                 )
             return x.numerator * pow(x.denominator, -1, self.p) % self.p
 
-        found: Array = np.frompyfunc(residue, 1, 1)(numbers)
-        return found.astype(np.float64)
+        residues: Array = np.frompyfunc(residue, 1, 1)(numbers)
+        return residues.astype(np.float64)
 
 
 class FloatArithmetic(Arithmetic):
@@ -290,8 +290,8 @@ class _Degrees(np.ndarray[Any, np.dtype[np.int64]]):
         plain = [one.view(np.ndarray) if isinstance(one, _Degrees) else one for one in inputs]
         if ufunc is np.negative:
             return self
-        found = getattr(np.maximum if ufunc in (np.add, np.subtract) else ufunc, method)(*plain, **named)
-        return np.asarray(found).view(_Degrees)
+        degrees = getattr(np.maximum if ufunc in (np.add, np.subtract) else ufunc, method)(*plain, **named)
+        return np.asarray(degrees).view(_Degrees)
 
 
 def of_degree(n: int, shape: tuple[int, ...]) -> Array:

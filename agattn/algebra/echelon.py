@@ -83,7 +83,7 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
     [0, 1]
     """
     echelon_form: dict[Any, dict[Any, int]] = {}
-    found = []
+    basis = []
     for number, vector in enumerate(vectors):
         left = {place: x % PRIME for place, x in vector.items() if x % PRIME}
         while left and (first := min(left)) in echelon_form:
@@ -96,8 +96,8 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
         if left:
             inverse = pow(left[first], -1, PRIME)
             echelon_form[first] = {place: x * inverse % PRIME for place, x in left.items()}
-            found.append(number)
-    return found
+            basis.append(number)
+    return basis
 
 
 def independent_rows(rows: Matrix) -> list[int]:

@@ -104,11 +104,11 @@ class SeriesArithmetic(Arithmetic):
 
     def value(self, a: Any) -> Array:
         """The value at s = 1: the sum of all coefficients."""
-        found = [one for one in self.series(a).coefficients if one is not None]
-        if not found:
+        terms = [one for one in self.series(a).coefficients if one is not None]
+        if not terms:
             return self._filled(a.shape, Fraction(0))
-        total = found[0]
-        for one in found[1:]:
+        total = terms[0]
+        for one in terms[1:]:
             total = self.scalars.clean(total + one)
         return total
 
@@ -136,14 +136,14 @@ class SeriesArithmetic(Arithmetic):
         if not isinstance(a, Series) and not isinstance(b, Series):
             return multiply(a, b)
         a, b = self.series(a), self.series(b)
-        found: list[Array | None] = [None] * (self.order + 1)
+        products: list[Array | None] = [None] * (self.order + 1)
         for i, x in enumerate(a.coefficients):
             for k, y in enumerate(b.coefficients[: self.order + 1 - i]):
                 if x is None or y is None:
                     continue
-                term, before = multiply(x, y), found[i + k]
-                found[i + k] = term if before is None else self.scalars.clean(before + term)
-        return Series(tuple(found), shape, self)
+                term, before = multiply(x, y), products[i + k]
+                products[i + k] = term if before is None else self.scalars.clean(before + term)
+        return Series(tuple(products), shape, self)
 
     def matmul(self, a: Any, b: Any) -> Any:
         """Products of stacks of matrices."""
@@ -196,18 +196,18 @@ class SeriesArithmetic(Arithmetic):
         shares = seen * np.array([Fraction(1, int(m)) for m in seen.sum(axis=0)], dtype=object)
         below = above.sum(axis=-2, keepdims=True)
         inverse = self.scalars.constant(shares.max(axis=0, keepdims=True) / coefficient(0))
-        found: list[Array | None] = [np.broadcast_to(self.scalars.constant(shares), a.shape, subok=True)]
+        weights: list[Array | None] = [np.broadcast_to(self.scalars.constant(shares), a.shape, subok=True)]
         for n in range(1, self.order + 1):
-            found.append(self._quotient(n, above, below, found, inverse))
-        return Series(tuple(found), a.shape, self)
+            weights.append(self._quotient(n, above, below, weights, inverse))
+        return Series(tuple(weights), a.shape, self)
 
     def _quotient(
-        self, n: int, above: Series, below: Series, found: Sequence[Array | None], inverse: Array
+        self, n: int, above: Series, below: Series, weights: Sequence[Array | None], inverse: Array
     ) -> Array | None:
         """The coefficient of sⁿ of a quotient, whose earlier coefficients are found."""
         total = above.coefficients[n]
         for k in range(1, n + 1):
-            one, other = below.coefficients[k], found[n - k]
+            one, other = below.coefficients[k], weights[n - k]
             if one is None or other is None:
                 continue
             term = self.scalars.times(other, one)

@@ -138,8 +138,8 @@ class Tracing(Arithmetic):
 
     def entries(self, a: Any, places: Places) -> Any:
         """Entries of every array; their gradients are added up at their places."""
-        found = self.arithmetic.entries(_value(a), places)
-        return self.record(found, (a, lambda G: self.arithmetic.clean(places.put_back(G))))
+        entries_of = self.arithmetic.entries(_value(a), places)
+        return self.record(entries_of, (a, lambda G: self.arithmetic.clean(places.put_back(G))))
 
     def concatenate(self, arrays: Sequence[Any]) -> Any:
         """Along the second axis; the gradient is cut into pieces."""
@@ -226,11 +226,11 @@ class Pushed(ArrayLike):
     def sum(self, axis: int, keepdims: bool = False) -> Any:
         """The sum over an axis other than the first."""
         behind = axis if axis < 0 else axis + 1
-        found = (
+        total = (
             self.value.sum(axis=axis, keepdims=keepdims),
             self.tangents.sum(axis=behind, keepdims=keepdims),
         )
-        return self._with(*found)
+        return self._with(*total)
 
 
 def _primal(a: Any) -> Array:
@@ -276,10 +276,10 @@ class Pushing(Arithmetic):
 
     def entries(self, a: Any, places: Places) -> Any:
         """Entries of every array, and of its tangents."""
-        found = self.arithmetic.entries(_primal(a), places)
+        entries_of = self.arithmetic.entries(_primal(a), places)
         if not isinstance(a, Pushed):
-            return found
-        return Pushed(found, a.tangents[(slice(None), slice(None), *places.index)], self)
+            return entries_of
+        return Pushed(entries_of, a.tangents[(slice(None), slice(None), *places.index)], self)
 
     def concatenate(self, arrays: Sequence[Any]) -> Any:
         """Along the second axis; constants have tangents 0."""

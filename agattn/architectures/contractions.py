@@ -516,7 +516,7 @@ def components(edges: Iterable[tuple[Vertex, Vertex, bool]]) -> Iterator[tuple[d
 
 def cuts(architecture: Evaluated, record: Contractions) -> tuple[list[Cut], set[Node]]:
     """The axes that GL(n) or O(n) acts on, and those on which only diagonal matrices do."""
-    shapes, split, found = architecture.shapes, set(record.split), list[Cut]()
+    shapes, split, groups = architecture.shapes, set(record.split), list[Cut]()
     joined = list(components((one, other, dual) for one, other, dual, _ in record.joined))
     for sides, _ in joined:
         if sides.keys() & split:
@@ -525,8 +525,8 @@ def cuts(architecture: Evaluated, record: Contractions) -> tuple[list[Cut], set[
         if not sides.keys() & (split | record.fixed):
             name, axis = next(iter(sides))
             along = tuple(_families(set(sides), record, split))
-            found.append(Cut(_oriented(sides, shapes), shapes[name][axis], is_orthogonal, along))
-    return found, split
+            groups.append(Cut(_oriented(sides, shapes), shapes[name][axis], is_orthogonal, along))
+    return groups, split
 
 
 def _oriented(sides: Mapping[Node, bool], shapes: Mapping[str, tuple[int, ...]]) -> dict[Node, bool]:
@@ -684,19 +684,19 @@ def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
         for row in exponents.rows(*equation):
             system.add(row)
     groups = list[Symmetry]()
-    known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
+    centers = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     without = ExponentEquations(system.solved)  # and with no factors where these centers can take them away
     for cut in found:
         for group in _matrix_groups(cut, shapes):
             turned = [record.turned[node] for node in cut.sides if node in record.turned]
             groups += _complex_numbers(group, turned[0]) if turned else [group]
             if not group.is_orthogonal:
-                known.add(_center(group, exponents))
+                centers.add(_center(group, exponents))
                 without.add({_first_factor(group.leading, exponents): 1})
     unknowns = exponents.first[""]
-    missing = unknowns - len(system.solved) - len(known.solved)
+    missing = unknowns - len(system.solved) - len(centers.solved)
     for solution in chain.from_iterable(one.solutions(unknowns) for one in (without, system)):
-        if missing and known.add(solution):
+        if missing and centers.add(solution):
             missing -= 1
             groups.append(_scaling(solution, exponents))
     return groups

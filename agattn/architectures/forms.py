@@ -57,13 +57,13 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
     """
     if "layer" in document:
         return from_table(document)
-    known = kinds()
+    classes = kinds()
     try:
         if "jet" in document:
-            found: Architecture = known["jet"](architecture_of(document["network"]), document["jet"])
+            made: Architecture = classes["jet"](architecture_of(document["network"]), document["jet"])
         else:
-            found = known["dims" if "dims" in document else "d"](**document)
-        return found
+            made = classes["dims" if "dims" in document else "d"](**document)
+        return made
     except TypeError:
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         raise InputError(f"{text[:200]} is no layer, network or model") from None

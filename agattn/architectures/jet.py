@@ -96,10 +96,10 @@ class Jet(Described):
             raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network
         if not isinstance(network, (DeepNetwork, Network)):
-            known = network.as_network() if hasattr(network, "as_network") else None
-            if known is None:
+            attention = network.as_network() if hasattr(network, "as_network") else None
+            if attention is None:
                 raise InputError(f"{shown(network)} has no jet; give a network or a layer")
-            object.__setattr__(self, "network", known)
+            object.__setattr__(self, "network", attention)
         self._degrees  # noqa: B018  that scores vanish where they must
 
     @property

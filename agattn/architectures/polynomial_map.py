@@ -162,16 +162,16 @@ class PolynomialMap(Described):
         """Refuse a function that takes other names than it is given."""
         given = [*self.shapes, *(["X"] if self.inputs else [])]
         try:
-            known = inspect.signature(self.function).parameters
+            parameters = inspect.signature(self.function).parameters
         except (TypeError, ValueError):
             return
-        if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
             return
         for name in given:
-            if name not in known:
-                listed = f"; it takes {', '.join(known) or 'nothing'}"
-                raise InputError(f"{self.function_name} takes no {name}{nearest(name, known, listed)}")
-        for name, one in known.items():
+            if name not in parameters:
+                listed = f"; it takes {', '.join(parameters) or 'nothing'}"
+                raise InputError(f"{self.function_name} takes no {name}{nearest(name, parameters, listed)}")
+        for name, one in parameters.items():
             if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in given:
                 what = "give inputs, the shape of X" if name == "X" else f"add {name} to the parameters"
                 raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
@@ -230,8 +230,8 @@ class PolynomialMap(Described):
         except RecursionError:
             raise InputError(f"{self.function_name} calls itself without an end") from None
         except Exception as error:
-            said = " ".join(str(error).split())
-            raise InputError(f"{self.function_name} raised {type(error).__name__}: {said}") from error
+            message = " ".join(str(error).split())
+            raise InputError(f"{self.function_name} raised {type(error).__name__}: {message}") from error
         if len(out.shape) > 2:
             size = "×".join(map(str, out.shape))
             raise InputError(
@@ -300,16 +300,16 @@ class PolynomialMap(Described):
 LARGEST_RUN = 2**30
 
 
-def numbers_held(known: PolynomialMap) -> int:
+def numbers_held(given: PolynomialMap) -> int:
     """A bound on the numbers of eight bytes that the Jacobian's rows hold at a time.
 
     At most eight times the numbers of the program, for as many derivatives as are taken at a time: values,
     the operands of products, gradients of both, and what arithmetic modulo a prime needs on its way.
     """
-    return 8 * min(384, known.parameters) * known.program.numbers
+    return 8 * min(384, given.parameters) * given.program.numbers
 
 
-def check_run(known: PolynomialMap) -> None:
+def check_run(given: PolynomialMap) -> None:
     """Refuse a map whose Jacobian would fill the memory.
 
     Raises:
@@ -321,9 +321,9 @@ def check_run(known: PolynomialMap) -> None:
     agattn.errors.TooLargeError: <lambda> takes 4006000 intermediate numbers, and its Jacobian up to 92 GiB;
     take smaller arrays, or force=True
     """
-    if (held := numbers_held(known)) > LARGEST_RUN:
+    if (held := numbers_held(given)) > LARGEST_RUN:
         raise TooLargeError(
-            f"{known.function_name} takes {known.program.numbers} intermediate numbers, and its Jacobian up"
+            f"{given.function_name} takes {given.program.numbers} intermediate numbers, and its Jacobian up"
             f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or {argument('force', True)}"
         )
 

@@ -122,12 +122,12 @@ def as_parameters(architecture: Architecture, theta: Array) -> dict[str, Array]:
     >>> {name: array.tolist() for name, array in numbers.items()}
     {'K': [[0, 1]], 'Q': [[2, 3]], 'V': [[4, 5]]}
     """
-    found, start = {}, 0
+    parameters, start = {}, 0
     for name, shape in architecture.shapes.items():
         stop = start + prod(shape)
-        found[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
+        parameters[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
         start = stop
-    return found
+    return parameters
 
 
 def as_rows(architecture: Architecture, parameters: Mapping[str, Array]) -> Array:

@@ -95,8 +95,8 @@ def _read(task: str, architecture: Any, asked: dict[str, Any]) -> dict[str, Any]
     """What is asked, with data as arrays; points and slices stay files."""
     if "loss" in task_about(task, architecture).takes:
         asked["data"] = read_data(asked["data"], asked["metric"], asked["samples"])
-    known = {name: value for name, value in asked.items() if value is not None}
-    return {"characteristic": 0, **known}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return {"characteristic": 0, **given}
 
 
 def engine_for(script: Path | None, name: str | None) -> Any:

@@ -172,9 +172,9 @@ def command(name: str, shell: Shell) -> click.Command:
     function = imported(shell.function or COMMANDS[name].function)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
-        known = {parameter.name for parameter in parameters}
+        own = {parameter.name for parameter in parameters}
         others = _parameters(imported(shell.more or COMMANDS[name].function), shell)
-        parameters += [one for one in others if one.name not in known and isinstance(one, click.Option)]
+        parameters += [one for one in others if one.name not in own and isinstance(one, click.Option)]
     takes = shell.architectures or _architectures(function)
     described = [] if takes is None else takes.parameters()
     if shell.output:
@@ -207,9 +207,9 @@ def command(name: str, shell: Shell) -> click.Command:
     )
 
 
-def imported(place: str) -> Callable[..., Any]:
+def imported(path: str) -> Callable[..., Any]:
     """The function at ``module:function``."""
-    module, _, function = place.partition(":")
+    module, _, function = path.partition(":")
     made: Callable[..., Any] = getattr(import_module(module), function)
     return made
 

@@ -351,8 +351,8 @@ def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> An
     with limited(timeout=given["timeout"], force=given["force"], **held):
         if name is None:
             log.info("looking for a theorem, and for equations of higher degree")
-            if known := by_theorem(equations):
-                return known
+            if theorem := by_theorem(equations):
+                return theorem
         log.info("asking the engine")
         engines = able("complete-ideal")
         engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)

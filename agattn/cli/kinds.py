@@ -176,8 +176,8 @@ class Destination(click.Path):
         ending = path.suffix.lower()
         if self.folder and ending in _FILES and not path.is_dir():
             raise InputError(f"{path} would be a folder; give one, such as {path.stem}")
-        known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
-        if not known and (ending or self.by_ending):
+        fits = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
+        if not fits and (ending or self.by_ending):
             *others, last = self.endings
             listed = f"{', '.join(others)} or {last}" if others else last
             raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")

@@ -108,9 +108,9 @@ def run(arguments: list[str]) -> int:
         raise
     except (Exception, SystemExit) as error:
         models = sys.modules.get("agattn.architectures.model_file")
-        said = models.said_by_program(error) if models else ""
-        if said and not was_interrupted(error):
-            raise InputError(said) from error
+        message = models.said_by_program(error) if models else ""
+        if message and not was_interrupted(error):
+            raise InputError(message) from error
         raise
     return status if isinstance(status, int) else 0
 
@@ -158,8 +158,8 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "LinAlgError":  # of numpy, which is not imported for this
             fail(f"the numerical computation did not converge: {error}; nothing was decided", 3)
         traceback.print_exc()
-        said = "please report it with the lines above, and with the command line"
-        fail(f"this is an error of agattn; {said}", 70)
+        request = "please report it with the lines above, and with the command line"
+        fail(f"this is an error of agattn; {request}", 70)
 
 
 def _explained(error: click.ClickException) -> str:

@@ -83,17 +83,17 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         say_on_stderr(f"wrote {path}")
 
 
-def show_result(found: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
+def show_result(result: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
     """Write a result into a file and on stdout as JSON, as asked; or show its sheet on a console.
 
     The document is made only where it is written: some take longer than the sheet.
     """
     if destination is not None:
-        write_file(destination, as_text(found.as_json()))
+        write_file(destination, as_text(result.as_json()))
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     elif destination != STDOUT:
-        show(found.sheet(), console(**options))
+        show(result.sheet(), console(**options))
 
 
 @contextlib.contextmanager

@@ -328,24 +328,24 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
     """
     if checkpoint.layout == "plain":
         return classify_weights(layers_of(checkpoint.file), tolerance)
-    found: list[tuple[tuple[int, int], HeadGeometry]] = []
+    placed: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
     queries: list[Array] = []  # of the group that is read
     for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
         with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
-            found.append(((head.layer, head.head), geometry))
+            placed.append(((head.layer, head.head), geometry))
         group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
         if group is not None:
             queries.append(head.Q.ravel())
             if len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
                 sigma = np.linalg.svd(together, compute_uv=False)
-                known = relative_to_largest(sigma, tolerance_of(together, head.dtype))
-                rank = decide_from_singular_values(sigma, known if tolerance is None else tolerance).rank
+                decision = relative_to_largest(sigma, tolerance_of(together, head.dtype))
+                rank = decide_from_singular_values(sigma, decision if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
-    places, heads = tuple(place for place, _ in found), tuple(geometry for _, geometry in found)
+    places, heads = tuple(place for place, _ in placed), tuple(geometry for _, geometry in placed)
     return HeadTable(heads, places, checkpoint.layout, _largest(heads), tuple(mixed))
 
 
@@ -356,7 +356,7 @@ def _largest(heads: Sequence[HeadGeometry]) -> float:
 
 def classify_weights(network: Network, tolerance: float | None = None) -> HeadTable:
     """The heads of layers given by their weights; where these are exact, so are the ranks."""
-    places, found = [], []
+    places, geometries = [], []
     for layer, heads in enumerate(network):
         for head, w in enumerate(heads):
             if w.K is not None and w.Q is not None:
@@ -380,8 +380,8 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
                     critical=degenerate,
                 )
             places.append((layer, head))
-            found.append(geometry)
-    return HeadTable(tuple(found), tuple(places), tolerance=_largest(found))
+            geometries.append(geometry)
+    return HeadTable(tuple(geometries), tuple(places), tolerance=_largest(geometries))
 
 
 def head_geometry(

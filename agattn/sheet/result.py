@@ -260,8 +260,8 @@ _HIDDEN = _SETTINGS | {"consistent"}
 def _arguments(kind: Any) -> dict[str, Any]:
     """The arguments of a class, each with its default."""
     if not issubclass(kind, Struct):
-        known = inspect.signature(kind).parameters
-        return {name: NODEFAULT if x.default is x.empty else x.default for name, x in known.items()}
+        parameters = inspect.signature(kind).parameters
+        return {name: NODEFAULT if x.default is x.empty else x.default for name, x in parameters.items()}
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     return dict(zip(names, (*[NODEFAULT] * (len(names) - len(defaults)), *defaults), strict=True))
 
@@ -471,8 +471,8 @@ class ByKey:
     @classmethod
     def check_json(cls, value: Any) -> Self:
         """Check one of them; ValueError if it is none."""
-        known = cls.kinds()
-        kind = next((known[key] for key in known if key in value), next(iter(known.values())))
+        kinds = cls.kinds()
+        kind = next((kinds[key] for key in kinds if key in value), next(iter(kinds.values())))
         try:
             msgspec.convert(value, record(kind), dec_hook=_check_part)
         except msgspec.ValidationError as error:
