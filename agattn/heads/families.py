@@ -202,8 +202,9 @@ def find(model: object, family: str | None = None) -> Family:
     found = next((one for one in table.values() if model in one.models), None)
     if found is None:
         near = nearest(str(model), [name for one in table.values() for name in one.models])
+        begun = f"{near} If" if near else "; if"
         raise InputError(
-            f"model_type is {shown(model)}, which is no family that is known here{near}; if its keys mean"
+            f"model_type is {shown(model)}, which is no family that is known here{begun} its keys mean"
             f" what those of one mean, such as llama, add {argument('family')}=llama"
         )
     return found
