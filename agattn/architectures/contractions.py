@@ -43,7 +43,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain, count, product
 from math import lcm, prod
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -70,8 +70,7 @@ class Evaluated(Protocol):
         """The values on a stack of inputs."""
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """Where an index of a parameter array is in a value: at ``start + step·i`` for the index i of a label.
 
     A label ``None`` is an index that is no longer there: it was given as ``start``, or contracted.
@@ -82,8 +81,7 @@ class Spot:
     step: int = 1
 
 
-@dataclass(frozen=True)
-class ArrayFactor:
+class ArrayFactor(NamedTuple):
     """A parameter array that a value is a multiple of, with the place of each of its axes."""
 
     array: str
@@ -102,8 +100,7 @@ def _moved(place: Spot, labels: Mapping[int, Spot]) -> Spot:
     return Spot(to.label, place.start + place.step * to.start, place.step * to.step)
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """An axis of a value: the axes of parameter arrays whose entries multiply along it.
 
     Attributes:
@@ -236,12 +233,13 @@ class Shadow:
 
     def moved(self, labels: Mapping[int, Spot]) -> Shadow:
         """The same value with other labels of its axes."""
+        if not labels:
+            return self
         factors = Counter[ArrayFactor]()
         for factor, times in self.factors.items():
             factors[factor.moved(labels)] += times
         axes = tuple(
-            replace(
-                axis,
+            axis._replace(
                 label=_label(labels.get(axis.label), axis.label),
                 factors=tuple((factor.moved(labels), k) for factor, k in axis.factors),
             )
@@ -287,7 +285,7 @@ class Shadow:
                 chosen, label = range(axis.size)[k], next(self.record.labels)
                 labels[axis.label] = Spot(label, chosen.start, chosen.step)
                 fixed = axis.is_fixed and len(chosen) > 1  # one number is a factor of all entries
-                axes.append(replace(axis, size=len(chosen), is_fixed=fixed))
+                axes.append(axis._replace(size=len(chosen), is_fixed=fixed))
             else:
                 labels[axis.label] = Spot(None, range(axis.size)[k])
         return replace(self, axes=tuple(axes)).moved(labels)
@@ -325,7 +323,7 @@ class Shadow:
         elif Counter(one.factors) != Counter(other.factors):
             self.record.close(one)
             self.record.close(other)
-        return replace(one, factors=one.factors or other.factors, is_fixed=fixed)
+        return one._replace(factors=one.factors or other.factors, is_fixed=fixed)
 
 
 def _label(place: Spot | None, label: int) -> int:
@@ -360,7 +358,7 @@ def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
             if axis.size not in (1, size):
                 raise ValueError(f"arrays of the shapes {one.shape} and {other.shape} do not fit together")
         side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
-        axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
+        axes = (axis._replace(size=size) for axis, size in zip(side.axes, sizes, strict=True))
         sides.append(replace(side, axes=tuple(axes)))
     return sides[0], sides[1]
 
@@ -369,7 +367,7 @@ def _together(one: Axis, other: Axis) -> Axis:
     """The axis of an entrywise product. Three equal factors stand for more: what two or one allow is gone."""
     counts = Counter(one.factors) + Counter(other.factors)
     factors = tuple(factor for factor, times in counts.items() for _ in range(min(times, 3)))
-    return replace(one, factors=factors, is_fixed=one.is_fixed or other.is_fixed)
+    return one._replace(factors=factors, is_fixed=one.is_fixed or other.is_fixed)
 
 
 def _sum(one: Factors, other: Factors) -> Factors:
