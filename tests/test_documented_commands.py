@@ -73,7 +73,6 @@ RUN_ELSEWHERE = [*AUDIT, ZOO, EQUATIONS, *SOFTMAX, *TRAIN]
 # These take longest; a shorter one of each command runs without --all.
 LONG = {
     "audit --max-d 3 --max-out 3",
-    "calibrate --out calibration --quick",
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
     "figure spectrum",
