@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 from pathlib import Path
@@ -112,7 +111,7 @@ def train(
     Args:
         seeds: seeds of all experiments, in place of those in the file.
         dry_run: only say how many runs there are, and how many jobs of them are cached.
-        report: write report.html and report.md about the runs there.
+        report: write report.html and report.md about the runs, and a figure, there.
     """
     from agattn.cli.jobs import work_of
     from agattn.experiments.studies.jobs import versions_for
@@ -129,13 +128,12 @@ def train(
         click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
-        from agattn.reports.training_report import TITLE
+        from agattn.reports.training_report import TITLE, training_report
 
         check_report(report, TITLE)
     lines: list[dict[str, Any]] = []
     names = iter([job.name for job in jobs])
     failures: list[str] = []
-    ended: list[Any] = []
 
     def write(line: Any) -> list[str]:
         name = next(names)
@@ -143,19 +141,15 @@ def train(
             failures.append(f"{name}: {line['error']['message']}")
             return []
         runs = [{**run, "experiment": name} for run in line["result"]["runs"]]
-        lines.extend(runs if report is not None else [])
-        ended.extend((name, run["outcome"], run["stratum"], run["loss"], run["drift"]) for run in runs)
+        lines.extend(runs)
         return [json.dumps(run, ensure_ascii=False) for run in runs]
 
-    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(ended))
+    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(lines))
     for failure in dict.fromkeys(failures):
         say_on_stderr(failure)
     if report is not None and lines:
-        from agattn.reports.training_report import training_report
-
         made_by = f"agattn train {shlex.quote(config.name)} --report DIR"
-        pictures = importlib.util.find_spec("matplotlib") is not None
-        files = training_report(lines, text, made_by, pictures).save(report)
+        files = training_report(lines, text, made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
 

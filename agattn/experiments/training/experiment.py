@@ -99,23 +99,15 @@ class Experiment:
 
     def as_json(self) -> dict[str, Any]:
         """All that a run depends on, besides the architecture and its seed."""
-        data = asdict(self.data)
-        found: dict[str, Any] = {"teacher": self.teacher.as_json(), "data": data, "method": self.method}
-        found |= {"scale": float(self.scale), "decay": float(self.decay)}
-        if self.method == "flow":
-            found["time"] = float(self.time)
-            found |= {"compiled": True} if self.compiled else {}
-        elif self.method != "untrained":
-            found |= {"steps": self.steps, "rate": float(self.rate), "temperature": float(self.temperature)}
-        return found
+        of_method = {"flow": ("time",), "untrained": ()}.get(self.method, ("steps", "rate", "temperature"))
+        given = {name: getattr(self, name) for name in ("method", "scale", "decay", *of_method)}
+        compiled = {"compiled": True} if self.compiled else {}
+        return {"teacher": self.teacher.as_json(), "data": asdict(self.data)} | given | compiled
 
     def __str__(self) -> str:
-        teacher = self.teacher
-        at = teacher.stratum or teacher.ranks
-        learned = f"({','.join(map(str, at))})" if teacher.kind == "stratum" and at else teacher.kind
-        if teacher.kind == "ranks" and at:
-            learned = f"of ranks {','.join(map(str, at))}"
-        how = METHODS[self.method]
+        teacher, how = self.teacher, METHODS[self.method]
+        ranks = ",".join(map(str, teacher.stratum or teacher.ranks or ()))
+        learned = {"stratum": f"({ranks})", "ranks": f"of ranks {ranks}"}.get(teacher.kind, teacher.kind)
         if self.method == "flow":
             how += f" to t = {self.time:g}"
         elif self.method != "untrained":
