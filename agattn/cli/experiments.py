@@ -123,16 +123,16 @@ def train(
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:
-        known = work.cached(jobs, versions)
+        cached = work.cached(jobs, versions)
         runs = sum(len(experiment.seeds) for experiment in experiments)
-        click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
+        click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {cached} of them cached")
         return 0
     if report is not None:
         from agattn.reports.training_report import TITLE, training_report
 
         check_report(report, TITLE)
     lines: list[dict[str, Any]] = []
-    names = iter([job.name for job in jobs])
+    names = iter([job.experiment.name for job in jobs])
     failures: list[str] = []
 
     def write(line: Any) -> list[str]:

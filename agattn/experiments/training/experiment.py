@@ -19,7 +19,7 @@ agattn.errors.InputError: experiment has an unknown key 'metod'; did you mean 'm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
 from operator import index
@@ -136,28 +136,28 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     """
     table = parsed("TOML", text, "the file", "; agattn train --example shows one")
     check_keys("the file", table, ("experiment", "seeds"), ("experiment",))
-    given = table["experiment"]
-    tables = [given] if isinstance(given, dict) else given
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+    tables = table["experiment"]
+    tables = [tables] if isinstance(tables, dict) else tables
+    if not isinstance(tables, list) or not tables or not all(isinstance(entry, dict) for entry in tables):
         raise InputError("experiment must be a table [experiment], or several [[experiment]]")
-    found: list[Experiment] = []
-    for number, one in enumerate(tables, 1):
+    experiments: list[Experiment] = []
+    for number, entry in enumerate(tables, 1):
         where = "experiment" if len(tables) == 1 else f"experiment {number}"
         with about(where):
-            experiment = _experiment(where, one, table.get("seeds", 10))
+            experiment = _experiment(where, entry, table.get("seeds", 10))
         if seeds is not None:
             experiment = replace(experiment, seeds=read_seeds(seeds))
-        if experiment.name in (other.name for other in found):
+        if experiment.name in (other.name for other in experiments):
             raise InputError(
                 f"{where}: there is an experiment {experiment.name!r} before; give it another name"
             )
-        found.append(experiment)
-    return found
+        experiments.append(experiment)
+    return experiments
 
 
 def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
-    own = [one.name for one in fields(Experiment) if one.name != "architecture"]
-    check_keys(where, table, (*_ARCHITECTURES, *own))
+    settings = [field.name for field in fields(Experiment) if field.name != "architecture"]
+    check_keys(where, table, (*_ARCHITECTURES, *settings))
     kinds = [kind for kind in _ARCHITECTURES if kind in table]
     if len(kinds) != 1:
         raise InputError(f"{where} must have one of {', '.join(_ARCHITECTURES)}")
@@ -175,7 +175,7 @@ def _value(kind: Any, where: str, table: Any) -> Any:
     """A dataclass from a table."""
     if not isinstance(table, dict):
         raise InputError(f"{where} is {shown(table)}; it must be a table")
-    check_keys(where, table, [one.name for one in fields(kind)])
+    check_keys(where, table, [field.name for field in fields(kind)])
     with about(where):
         return kind(**table)
 
@@ -186,14 +186,16 @@ def _architecture(where: str, kind: str, table: Any) -> Architecture:
     if kind == "model":
         model = from_table(table)
         return model.as_network() or model
-    made: type[Any] = SingleLayer if kind == "layer" else DeepNetwork
+    made: Any = SingleLayer if kind == "layer" else DeepNetwork
     needed = ("d", "d_out") if kind == "layer" else ("dims", "ranks")
-    check_keys(where, table, [*(one.name for one in fields(made)), "tokens"], needed)
+    check_keys(where, table, [*(field.name for field in fields(made)), "tokens"], needed)
     try:
-        found: Architecture = made(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+        architecture: Architecture = made(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+        )
     except TypeError as error:
         raise InputError(f"{where}: {error}") from None
-    return found
+    return architecture
 
 
 def read_seeds(given: Any) -> tuple[int, ...]:
@@ -205,7 +207,7 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     bad = InputError(
         f"seeds is {shown(given)}; it must be a number of seeds, a range such as '0..99', or a list"
     )
-    found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
+    numbers: Sequence[Any] = list(given) if isinstance(given, Iterable) else ()
     if isinstance(given, str):
         match = re.fullmatch(r"\s*(?:([0-9]{1,30})\s*\.\.\s*)?([0-9]{1,30})\s*", given)
         if match is None:
@@ -213,11 +215,11 @@ def read_seeds(given: Any) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2])) if match[1] else (0, int(match[2]) - 1)
         if match[1] and last < first:
             raise InputError(f"seeds is {shown(given)}; the range ends before it begins")
-        found = range(first, min(last, first + MOST_SEEDS) + 1)
+        numbers = range(first, min(last, first + MOST_SEEDS) + 1)
     elif is_whole(given):
-        found = range(min(given, MOST_SEEDS + 1))
-    if len(found) > MOST_SEEDS:
+        numbers = range(min(given, MOST_SEEDS + 1))
+    if len(numbers) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
-    if not found or not all(map(is_whole, found)):
+    if not numbers or not all(map(is_whole, numbers)):
         raise bad
-    return tuple(dict.fromkeys(map(index, found)))
+    return tuple(dict.fromkeys(map(index, numbers)))

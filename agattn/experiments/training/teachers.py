@@ -82,16 +82,12 @@ class TrainingLoss:
         return (H + H.swapaxes(1, 2)) / 2
 
 
-def is_one_lightning_layer(architecture: Architecture) -> bool:
-    """Whether it is a layer with coordinates: one lightning layer, any heads, V of any rank, no skip."""
+def lightning_layer(architecture: Architecture) -> DeepNetwork | None:
+    """The network of a layer with coordinates: one lightning layer, any heads, V of any rank, no skip."""
     network = architecture.as_network()
-    return (
-        network is not None
-        and network.depth == 1
-        and network.is_lightning
-        and network.value_rank is None
-        and not network.skip
-    )
+    if network is None or network.depth > 1 or network.skip or network.value_rank is not None:
+        return None
+    return network if network.is_lightning else None
 
 
 def exact_layer(architecture: Architecture) -> DeepNetwork:
@@ -100,8 +96,8 @@ def exact_layer(architecture: Architecture) -> DeepNetwork:
     Raises:
         InputError: if the architecture is another.
     """
-    network = architecture.as_network()
-    if network is None or not is_one_lightning_layer(architecture):
+    network = lightning_layer(architecture)
+    if network is None:
         raise InputError(
             f"{architecture.name} has no exact loss, which is known for one lightning layer "
             "without skip connections; give a number of samples"
@@ -135,6 +131,8 @@ class PopulationLoss(TrainingLoss):
         network = exact_layer(architecture)
         self.architecture, self.layer = architecture, layer_of(network)
         [self.heads] = network.heads_by_layer
+        size = self.heads * self.layer.a * self.layer.d
+        self.cuts = size, 2 * size
         target = np.asarray(target, dtype=float)
         if target.shape != (self.layer.ambient_dimension,):
             raise InputError(
@@ -151,8 +149,8 @@ class PopulationLoss(TrainingLoss):
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         """Values, and gradients in K, Q, V."""
         S, d, o, h = len(theta), self.layer.d, self.layer.d_out, self.heads
-        K, Q, V = as_parameters(self.architecture, theta).values()
-        K, Q, V = K.reshape(S, h, -1, d), Q.reshape(S, h, -1, d), V.reshape(S, h, o, d)
+        i, j = self.cuts
+        K, Q, V = (part.reshape(S, h, -1, d) for part in (theta[:, :i], theta[:, i:j], theta[:, j:]))
         A = K.swapaxes(2, 3) @ Q
         flat = A.reshape(S, h, 1, d * d)
         products = V.reshape(S, h, o * d, 1) * flat
@@ -201,8 +199,8 @@ class SampleLoss(TrainingLoss):
             return 2 * R / len(self.X)
 
         parameters = as_parameters(self.architecture, theta)
-        found = gradients(self.architecture, parameters, self.X, FloatArithmetic(), residual)
-        return values[0], as_rows(self.architecture, found)
+        slopes = gradients(self.architecture, parameters, self.X, FloatArithmetic(), residual)
+        return values[0], as_rows(self.architecture, slopes)
 
     def hessian(self, theta: Array) -> Array:
         """The Hessians, S × D × D, at S weights."""
@@ -216,8 +214,8 @@ class _JaxArithmetic(FloatArithmetic):
 
     def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column."""
-        found: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
-        return found
+        columns: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
+        return columns
 
 
 def jax_loss(architecture: Architecture) -> Callable[[Array, Array, Array], Any]:
@@ -354,8 +352,8 @@ class Teacher:
             exact_layer(architecture)
         if self.kind == "zariski":
             self._single(architecture)
-        elif self.kind == "limit" and is_one_lightning_layer(architecture):
-            self._limit_of_heads(exact_layer(architecture))
+        elif self.kind == "limit" and (network := lightning_layer(architecture)) is not None:
+            self._limit_of_heads(network)
         elif self.kind == "limit":
             _pair_with_limits(architecture)
         elif self.kind != "outside":
@@ -372,19 +370,19 @@ class Teacher:
         elif self.kind == "zariski":
             y = _point_outside(self._single(architecture), draw)
         else:
-            weights = as_parameters(architecture, self._weights(architecture, draw))
-            K, Q, V = (x.reshape(network.heads_by_layer[0], -1, layer.d) for x in weights.values())
+            weights = self._weights(architecture, draw).values()
+            K, Q, V = (M.reshape(network.heads_by_layer[0], -1, layer.d) for M in weights)
             pairs = zip(K.swapaxes(1, 2) @ Q, V, strict=True)
             y = sum((coefficients(layer, A, v) for A, v in pairs), np.zeros(layer.ambient_dimension))
         rows = y.reshape(layer.d_out, -1)
-        found: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
-        return found
+        scaled: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
+        return scaled
 
     def _outputs(self, architecture: Architecture, X: Array, draw: np.random.Generator) -> Array:
         """The outputs at samples."""
         if self.kind == "outside":
             return draw.standard_normal((len(X), *architecture.output_shape))
-        if self.kind == "zariski" or (self.kind == "limit" and is_one_lightning_layer(architecture)):
+        if self.kind == "zariski" or (self.kind == "limit" and lightning_layer(architecture) is not None):
             y = self._point(architecture, draw)
             d_out, d = architecture.output_shape[0], architecture.input_shape[0]
             i, k = np.triu_indices(d)
@@ -396,12 +394,11 @@ class Teacher:
             limits = LimitMap(network, first)
             out: Array = limits.evaluate(FloatArithmetic(), gaussian_weights(network, draw), X)
             return out
-        weights = as_parameters(architecture, self._weights(architecture, draw))
-        outputs: Array = architecture.evaluate(FloatArithmetic(), weights, X)
+        outputs: Array = architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
         return outputs
 
-    def _weights(self, architecture: Architecture, draw: np.random.Generator) -> Array:
-        """Weights of the teacher, of length D."""
+    def _weights(self, architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
+        """The parameters of the teacher."""
         if self.kind == "stratum":
             layer = self._single(architecture)
             stratum = Stratum(*(self.stratum or (0, 0, 0)))
@@ -410,10 +407,10 @@ class Teacher:
                 raise InputError("the teacher is the function 0, which has no scale; choose another stratum")
             V = np.array(representative(layer, stratum)[1], dtype=float)
             g, h, c = (_well_conditioned(n, draw) for n in (layer.d, layer.d, layer.d_out))
-            left, right = np.zeros((2, layer.a, layer.d))
-            for i in range(stratum.r_a):
-                left[i, i] = right[i, i] = 1
-            return np.concatenate([(left @ g.T).ravel(), (right @ h).ravel(), (c @ V @ g.T).ravel()])
+            unit = np.eye(layer.a, layer.d)
+            unit[stratum.r_a :] = 0
+            matrices = zip(architecture.shapes.items(), (unit @ g.T, unit @ h, c @ V @ g.T), strict=True)
+            return {name: M.reshape(shape) for (name, shape), M in matrices}
         parameters = gaussian_weights(architecture, draw)
         if self.kind == "ranks":
             network, ranks = architecture.as_network(), self.ranks or ()
@@ -421,8 +418,7 @@ class Teacher:
                 raise InputError(f"{architecture.name} does not fit the ranks {list(ranks)} of the teacher")
             for i, rank in enumerate(ranks, 1):
                 parameters["Q" if "Q" in parameters else f"Q_{i}"][..., rank:, :] = 0
-        theta: Array = as_rows(architecture, parameters)
-        return theta
+        return parameters
 
     def _single(self, architecture: Architecture) -> SingleLayer:
         layer = single_layer(architecture)

@@ -179,8 +179,8 @@ class Training(Described, Sequence[Line]):
     def summary(self) -> str:
         """How many runs ended in which way."""
         ends = Counter(run["outcome"] for run in self.runs).most_common()
-        told = ", ".join(f"{number} {outcome}" for outcome, number in ends)
-        return f"{self.experiment}: {len(self)} runs, {told} ({self.evidence})"
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in ends)
+        return f"{self.experiment}: {len(self)} runs, {counts} ({self.evidence})"
 
 
 def runs_sheet(runs: Sequence[Line]) -> Sheet:
@@ -287,8 +287,8 @@ def train_architecture(
     >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
     [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
     """
-    known = ("scale", "decay", "time", "steps", "rate", "temperature")
-    options = {one_of(name, known, "option"): value for name, value in options.items()}
+    names = ("scale", "decay", "time", "steps", "rate", "temperature")
+    options = {one_of(name, names, "option"): value for name, value in options.items()}
     if isinstance(teacher, str):
         learned = Teacher(teacher, ranks=None if ranks is None else tuple(ranks))
     else:
@@ -297,16 +297,8 @@ def train_architecture(
                 f"the teacher is {shown(teacher)}; it must be a name, or a triple such as (1, 1, 2)"
             )
         learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
-    chosen = read_seeds(list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, str) else seeds)
-    experiment = Experiment(
-        architecture,
-        learned,
-        Data(samples, tokens, noise),
-        method,
-        seeds=chosen,
-        **options,
-    )
-    return train(experiment)
+    data, chosen = Data(samples, tokens, noise), read_seeds(seeds)
+    return train(Experiment(architecture, learned, data, method, seeds=chosen, **options))
 
 
 def train(experiment: Experiment) -> Training:
@@ -339,8 +331,8 @@ def train(experiment: Experiment) -> Training:
 def start(architecture: Architecture, scale: float, seed: int) -> Array:
     """The weights at the start, of length D."""
     draw = np.random.default_rng([seed, 0])
-    found: Array = scale * draw.standard_normal(architecture.parameters)
-    return found
+    theta: Array = scale * draw.standard_normal(architecture.parameters)
+    return theta
 
 
 # Paths ------------------------------------------------------------------------------------------------------
@@ -387,7 +379,7 @@ def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> P
     absolute = loss.tolerance * 1e-3 * max(float(np.abs(start).max()), 1e-100)
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", ODEintWarning)
-        weights, told = odeint(
+        weights, report = odeint(
             field,
             start,
             times,
@@ -399,12 +391,12 @@ def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> P
             full_output=True,
         )
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
-    reached = np.concatenate([[True], told["tcur"] >= times[1:]])
+    reached = np.concatenate([[True], report["tcur"] >= times[1:]])
     number = max(1, int(np.argmin(np.append(good & reached, False))))  # the start is kept however large it is
     problem = None
     if number < len(times):
         problem = "stiff" if good[0] and good[number] else "overflow"
-    steps = int(told["nst"][max(number - 2, 0)])
+    steps = int(report["nst"][max(number - 2, 0)])
     return Path(times[:number], weights[:number], steps, problem)
 
 
@@ -437,35 +429,27 @@ def descent(
     """
     noise = [np.random.default_rng([seed, 4]) for seed in seeds]
     kept = sorted({0, *np.geomspace(1, steps, SNAPSHOTS).astype(int).tolist()})
-    theta, alive = starts.copy(), np.ones(len(starts), dtype=bool)
-    taken = np.zeros(len(starts), dtype=int)
-    snaps: list[list[Array]] = [[row.copy()] for row in starts]
+    theta, snapshots = starts, [starts]
+    alive, taken, number = np.ones(len(starts), dtype=bool), *np.zeros((2, len(starts)), dtype=int)
     for step in range(1, steps + 1):
-        now = np.flatnonzero(alive)
-        if not len(now):
-            break
+        taken += alive
         with np.errstate(over="ignore", invalid="ignore"):
-            moved = theta[now] - rate * (loss(theta[now])[1] + decay * theta[now])
-        if temperature:
-            moved += np.sqrt(2 * rate * temperature) * np.stack(
-                [noise[i].standard_normal(theta.shape[1]) for i in now]
-            )
-        with np.errstate(invalid="ignore"):
-            fine = np.abs(moved).max(1) <= LARGEST  # False for what is not a number
-        theta[now[fine]] = moved[fine]
-        alive[now[~fine]] = False
-        taken[now] = step
-        if step in kept[1:]:
-            for i in np.flatnonzero(alive):
-                snaps[i].append(theta[i].copy())
+            moved = theta - rate * (loss(theta)[1] + decay * theta)
+            if temperature:
+                kicks = np.stack([draw.standard_normal(theta.shape[1]) for draw in noise])
+                moved += np.sqrt(2 * rate * temperature) * kicks
+            alive &= np.abs(moved).max(1) <= LARGEST  # False for what is not a number
+        theta = np.where(alive[:, None], moved, theta)
+        if not alive.any():
+            break
+        if step in kept:
+            snapshots.append(theta)
+            number += alive
+    weights = np.array(snapshots)
+    times = rate * np.array(kept, dtype=float)
     return [
-        Path(
-            rate * np.array(kept[: len(rows)], dtype=float),
-            np.array(rows),
-            int(n),
-            None if fine else "overflow",
-        )
-        for rows, n, fine in zip(snaps, taken, alive, strict=True)
+        Path(times[: n + 1], weights[: n + 1, i], int(taken[i]), None if alive[i] else "overflow")
+        for i, n in enumerate(number)
     ]
 
 
@@ -512,7 +496,6 @@ def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -
         _short(np.min([_second_singular_value(A) for A, _ in heads], axis=0))
         for heads in heads_of(architecture, path.weights)
     ]
-    sizes = (_short(values) for values in (path.times, losses, gradients, norms))
     return TrainedRun(
         experiment=experiment.name,
         seed=seed,
@@ -525,7 +508,13 @@ def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -
         growth=None if experiment.method == "untrained" else round(growth(path)[0], 5),
         drift=float(f"{drifted:.3g}"),
         diverged=outcome == "diverged",
-        history=History(*sizes, second_singular_value=ratios or UNSET),
+        history=History(
+            time=_short(path.times),
+            loss=_short(losses),
+            gradient=_short(gradients),
+            norm=_short(norms),
+            second_singular_value=ratios or UNSET,
+        ),
         **line,
     ).as_json()
 
@@ -641,26 +630,19 @@ def _short(values: Iterable[float]) -> list[float]:
 # As jobs of a study -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingJob(Job):
     """Some seeds of an experiment, as one job of a study."""
 
-    experiment: Experiment | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the experiment; the key of a finished job does not contain it."""
-        return "" if self.experiment is None else self.experiment.name
+    experiment: Experiment
 
     @property
     def settings(self) -> dict[str, Any]:
         """The experiment without its name, and the seeds."""
-        assert self.experiment is not None
         return {"ask": self.ask, **self.experiment.as_json(), "seeds": list(self.experiment.seeds)}
 
     def answer(self) -> tuple[dict[str, Any], int, bool]:
         """The lines of the runs; the status is 3 if one of them was too stiff to be followed."""
-        assert self.experiment is not None
         runs = [{**run, "experiment": ""} for run in train(self.experiment)]
         return {"runs": runs}, 3 if any(run["outcome"] == "stiff" for run in runs) else 0, False
 
