@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import click
 
 from agattn.cli.generator import Option
-from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked
+from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked, work_of
 from agattn.cli.kinds import Destination, InputFile, Whole, leave_out
 from agattn.cli.output import say_on_stderr, write_file
-from agattn.errors import InputError
+from agattn.files import about
 
 Folder = Option(Destination(folder=True), metavar="DIR")
 Page = Option(Destination(".md"), "-O --output", "FILE", "Write the Markdown page there.  [default: stdout]")
@@ -52,7 +52,6 @@ def study(
         dry_run: only say how many jobs there are, and how many of them are cached.
         report: write report.html and report.md about the results there.
     """
-    from agattn.cli.jobs import work_of
     from agattn.experiments.studies.grid import read_grid
     from agattn.experiments.studies.jobs import versions_for
     from agattn.experiments.studies.lines import row, sheet, written
@@ -113,13 +112,16 @@ def train(
         dry_run: only say how many runs there are, and how many jobs of them are cached.
         report: write report.html and report.md about the runs, and a figure, there.
     """
-    from agattn.cli.jobs import work_of
     from agattn.experiments.studies.jobs import versions_for
-    from agattn.experiments.training.training import runs_sheet, training_jobs
+    from agattn.experiments.training.experiment import read_experiments
+    from agattn.experiments.training.training import check, runs_sheet, training_jobs
 
     work = work_of(as_json=as_json, **given)
     text = read_asked(config, "a file of experiments")
-    experiments = _checked_experiments(text, seeds)
+    experiments = read_experiments(text, seeds)
+    for experiment in experiments:
+        with about(experiment.name):
+            check(experiment)
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:
@@ -152,20 +154,6 @@ def train(
         files = training_report(lines, text, made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
-
-
-def _checked_experiments(text: str, seeds: str | None) -> Any:
-    """The experiments of a file, all of which make sense."""
-    from agattn.experiments.training.experiment import read_experiments
-    from agattn.experiments.training.training import check
-
-    experiments = read_experiments(text, seeds)
-    for experiment in experiments:
-        try:
-            check(experiment)
-        except InputError as error:
-            raise InputError(f"{experiment.name}: {error}") from None
-    return experiments
 
 
 def atlas(
