@@ -174,7 +174,7 @@ class Training(Described, Sequence[Line]):
 
     def sheet(self) -> Sheet:
         """How the runs ended, and where."""
-        return replace(runs_sheet(self.runs), title=str(self))
+        return runs_sheet(self.runs)
 
     def summary(self) -> str:
         """How many runs ended in which way."""
