@@ -169,7 +169,7 @@ _FLAGS = (
 _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seed", "characteristic"), (is_whole, "a whole number of at least 0")),
     **dict.fromkeys(
-        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
+        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "digits"),
         (_is_size, f"a whole number from 0 to {LARGEST_SIZE}"),
     ),
     **dict.fromkeys(("timeout", "memory", "noise"), (is_number, "a number from 0 to 1e300")),
