@@ -154,7 +154,7 @@ class PopulationLoss(TrainingLoss):
         A = K.swapaxes(2, 3) @ Q
         flat = A.reshape(S, h, 1, d * d)
         products = V.reshape(S, h, o * d, 1) * flat
-        R = (products.sum(1) if h > 1 else products).reshape(S, o, -1) - self.target
+        R = products.sum(1).reshape(S, o, -1) - self.target
         H = R @ self.metric
         values = (R * H).sum((1, 2))
         G = 2 * H.reshape(S, 1, o * d, d * d)
