@@ -27,7 +27,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
+from agattn.calls import is_number, is_whole, one_of, positive_integer, refuse_unless, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.files import about, parsed
@@ -81,17 +81,15 @@ class Experiment:
         for name in ("scale", "time", "rate", "decay", "temperature"):
             value: Any = getattr(self, name)
             positive = name in ("scale", "time", "rate")
-            if not is_number(value) or (positive and value == 0):
-                least = "above 0" if positive else "of at least 0"
-                raise InputError(f"{name} is {shown(value)}; it must be a number {least}")
+            least = "a number above 0" if positive else "a number of at least 0"
+            refuse_unless(is_number(value) and not (positive and value == 0), name, value, least)
             object.__setattr__(self, name, float(value))
         object.__setattr__(self, "steps", positive_integer("steps", self.steps))
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError(
                 'method = "langevin" needs a temperature above 0, and no other method has a temperature'
             )
-        if type(self.compiled) is not bool:
-            raise InputError(f"compiled is {shown(self.compiled)}; it must be true or false")
+        refuse_unless(type(self.compiled) is bool, "compiled", self.compiled, "true or false")
         if self.compiled and (self.method != "flow" or self.data.samples is None):
             raise InputError("compiled is for gradient flow with samples; leave it out")
         if not self.name:

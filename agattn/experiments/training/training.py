@@ -377,19 +377,10 @@ def flow(loss: TrainingLoss, start: Array, time: float, decay: float = 0.0) -> P
 
     times = np.concatenate([[0.0], np.geomspace(max(time * _FIRST, 1e-6), time, SNAPSHOTS)])
     absolute = loss.tolerance * 1e-3 * max(float(np.abs(start).max()), 1e-100)
+    limits = {"rtol": loss.tolerance, "atol": absolute, "mxstep": MOST_STEPS}
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", ODEintWarning)
-        weights, report = odeint(
-            field,
-            start,
-            times,
-            Dfun=slope,
-            tfirst=True,
-            rtol=loss.tolerance,
-            atol=absolute,
-            mxstep=MOST_STEPS,
-            full_output=True,
-        )
+        weights, report = odeint(field, start, times, Dfun=slope, tfirst=True, full_output=True, **limits)
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
     reached = np.concatenate([[True], report["tcur"] >= times[1:]])
     number = max(1, int(np.argmin(np.append(good & reached, False))))  # the start is kept however large it is
