@@ -352,10 +352,8 @@ class Teacher:
             exact_layer(architecture)
         if self.kind == "zariski":
             self._single(architecture)
-        elif self.kind == "limit" and (network := lightning_layer(architecture)) is not None:
-            self._limit_of_heads(network)
         elif self.kind == "limit":
-            _pair_with_limits(architecture)
+            _limit(architecture)
         elif self.kind != "outside":
             self._weights(architecture, np.random.default_rng(0))
 
@@ -366,7 +364,7 @@ class Teacher:
         if self.kind == "outside":
             y = draw.standard_normal(layer.ambient_dimension)
         elif self.kind == "limit":
-            y = self._limit_of_heads(network)
+            y = _limit(architecture)
         elif self.kind == "zariski":
             y = _point_outside(self._single(architecture), draw)
         else:
@@ -382,18 +380,17 @@ class Teacher:
         """The outputs at samples."""
         if self.kind == "outside":
             return draw.standard_normal((len(X), *architecture.output_shape))
-        if self.kind == "zariski" or (self.kind == "limit" and lightning_layer(architecture) is not None):
+        limit = _limit(architecture) if self.kind == "limit" else None
+        if isinstance(limit, LimitMap):
+            out: Array = limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
+            return out
+        if self.kind in ("zariski", "limit"):
             y = self._point(architecture, draw)
             d_out, d = architecture.output_shape[0], architecture.input_shape[0]
             i, k = np.triu_indices(d)
             squares = (X @ X.swapaxes(1, 2))[:, i, k]
             values: Array = np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
             return values
-        if self.kind == "limit":
-            network, first = _pair_with_limits(architecture)
-            limits = LimitMap(network, first)
-            out: Array = limits.evaluate(FloatArithmetic(), gaussian_weights(network, draw), X)
-            return out
         outputs: Array = architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
         return outputs
 
@@ -428,26 +425,24 @@ class Teacher:
             raise InputError(f"{layer.name} has no limits outside M, because d = 1")
         return layer
 
-    def _limit_of_heads(self, network: DeepNetwork) -> Array:
-        limit, layer = closedness(network).limit if is_one_layer(network) else None, layer_of(network)
-        if limit is None:
-            name = layer.name if network.heads_by_layer == (1,) else str(network)
-            raise InputError(f"{name} has no limits outside M that are known")
-        return np.array([float(limit.y.get(index, 0)) for index in coordinates(layer)])
-
     def as_json(self) -> dict[str, Any]:
         """What defines it."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
-def _pair_with_limits(architecture: Architecture) -> tuple[DeepNetwork, int]:
-    """A network, and the first of two layers whose functions have limits outside M."""
+def _limit(architecture: Architecture) -> Any:
+    """A limit that no weights reach: of one layer its coordinates, of others the map of weights to limits."""
     network = architecture.as_network()
-    first = None if network is None or not is_covered(network) else first_of_pair(network)
-    if network is None or first is None:
-        raise InputError(f"{architecture.name} has no limits outside M that are known")
-    return network, first
+    if network is not None and lightning_layer(architecture) is not None:
+        limit = closedness(network).limit if is_one_layer(network) else None
+        if limit is not None:
+            return np.array([float(limit.y.get(index, 0)) for index in coordinates(layer_of(network))])
+    elif network is not None and is_covered(network):
+        first = first_of_pair(network)
+        if first is not None:
+            return LimitMap(network, first)
+    raise InputError(f"{architecture.name} has no limits outside M that are known")
 
 
 def gaussian_weights(architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
