@@ -55,7 +55,7 @@ TOO_LONG = {"atlas"}
 # A test of the audit compares what this audit writes with its page; the README has a smaller one.
 # The test of the zoo does some of its jobs again.
 ZOO = ["study", "examples/zoo.toml", "--force", "--report", "zoo"]
-# tests/experiments/training trains as the example does.
+# tests/experiments/test_training.py trains as the example does.
 TRAIN = [
     ["train", "examples/train.toml", "--report", "report"],
     ["train", "examples/train.toml", "--report", "training"],
