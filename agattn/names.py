@@ -181,11 +181,6 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Train attention from many seeds, and say where in the geometry the runs end.",
             ("agattn.experiments.training.training:TrainedRun",),
         ),
-        "calibrate": VerbEntry(
-            "agattn.experiments.calibration.calibration:calibration",
-            "Try estimators of learning coefficients where the coefficients are known.",
-            ("agattn.experiments.calibration.calibration:Calibration",),
-        ),
         "study": VerbEntry(
             "agattn.experiments.studies.study:study_grid",
             "Ask one question about many architectures: cached, resumed, in parallel.",

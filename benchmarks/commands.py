@@ -37,7 +37,6 @@ COMMANDS = (
     "--help",
     "atlas --max-width 2 --max-depth 2 --max-heads 1",
     "audit --max-d 2 --max-out 2",
-    "calibrate",
     "check m322.json",
     "classify examples/weights.json",
     "critical-points -d 2 -o 1 --samples 1",

@@ -153,7 +153,7 @@ certificate --model examples/group.toml | check docs/certificates/m322.json
 check docs/certificates/n332.json
 check docs/certificates/delta.json | rank examples/hilbert.csv | figure 1 --engine native | figure 2
 figure 3
-figure deep | figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax | calibrate
+figure deep | figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax
 atlas --max-width 2
 spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax --digits 60 | doctor
 study examples/grid.toml -O -

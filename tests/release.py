@@ -112,8 +112,6 @@ SMOKE = (
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
     Try(f"agattn run named-equations {LAYER} --engine macaulay2", 0, "number: 1", "engines"),
     # Experiments.
-    Try("agattn calibrate", 0, "13/2"),
-    Try("agattn calibrate --out calibration --quick --points 1", 0, "wrote calibration"),
     Try("agattn atlas --max-width 2 --max-depth 2", 0, "2 layers, 1 head, t = 3"),
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),

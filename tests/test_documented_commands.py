@@ -55,7 +55,7 @@ TOO_LONG = {"atlas"}
 # A test of the audit compares what this audit writes with its page; the README has a smaller one.
 # The test of the zoo does some of its jobs again.
 ZOO = ["study", "examples/zoo.toml", "--force", "--report", "zoo"]
-# tests/experiments/training trains as the example does.
+# tests/experiments/test_training.py trains as the example does.
 TRAIN = [
     ["train", "examples/train.toml", "--report", "report"],
     ["train", "examples/train.toml", "--report", "training"],
@@ -73,7 +73,6 @@ RUN_ELSEWHERE = [*AUDIT, ZOO, EQUATIONS, *SOFTMAX, *TRAIN]
 # These take longest; a shorter one of each command runs without --all.
 LONG = {
     "audit --max-d 3 --max-out 3",
-    "calibrate --out calibration --quick",
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
     "figure spectrum",

@@ -92,7 +92,7 @@ def results():
 
 #: Verbs whose results are no text and table of their own: weights, data, lines, documents, other names.
 OTHER = {
-    "atlas", "calibrate", "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
+    "atlas", "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
     "weights",
 }  # fmt: skip
 
@@ -236,7 +236,7 @@ NAMED = [
 VALUES = [None, -1, 2.5, "a", [], [1], {}, {"a": 1}, np.eye(2), np.zeros(0), object(), SMALL, b"x", (1, 2)]
 VERBS = [name for name in ag.__all__ if name.islower() and name[0] != "_"]
 #: Verbs that need nothing to be given.
-ALONE = {"atlas", "audit", "calibrate", "doctor"}
+ALONE = {"atlas", "audit", "doctor"}
 
 
 def _signature(verb):
@@ -263,7 +263,6 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.atlas.standard_families",
         "agattn.experiments.studies.audit.answers",
-        "agattn.experiments.calibration.calibration.calibrate",
         "agattn.engines.doctor._examined",
         "agattn.reports.architecture_report.report",
         "agattn.reports.model_report.model_report",

@@ -150,11 +150,6 @@ SHELL: Mapping[str, Shell] = {
         more="agattn.cli.jobs:work_of",
         json=_LINES,
     ),
-    "calibrate": Shell(
-        "agattn calibrate; agattn calibrate --out calibration --quick",
-        "agattn.cli.experiments:calibrate",
-        wide=True,
-    ),
     "study": Shell(
         "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl",
         "agattn.cli.experiments:study",

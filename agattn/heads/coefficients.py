@@ -117,7 +117,7 @@ def rlct(
         UndecidedError: for one token where the rows of K and Q do not span, and are floats.
 
     See Also:
-        :func:`agattn.calibrate`, :func:`agattn.classify`, :func:`agattn.train`; ``agattn rlct`` in a shell.
+        :func:`agattn.classify`, :func:`agattn.train`; ``agattn rlct`` in a shell.
 
     >>> import agattn as ag
     >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))

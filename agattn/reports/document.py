@@ -53,12 +53,10 @@ class Text:
 
     Attributes:
         note: whether it is set apart, as something a reader must not miss.
-        lead: the first words, which are bold and say what the paragraph is about.
     """
 
     text: str
     note: bool = False
-    lead: str = ""
     kind: str = "text"
 
 
