@@ -202,11 +202,8 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         ),
         "figure": VerbEntry(
             "agattn.reports.figures:figure",
-            "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
+            "Recompute figures 1, 2 and 3 of the paper.",
             (
-                "agattn.reports.figure_critical:FigureCritical",
-                "agattn.reports.figure_deep:FigureDeep",
-                "agattn.reports.figure_spectrum:FigureSpectrum",
                 "agattn.reports.figure1:Figure1",
                 "agattn.reports.figure2:Figure2",
                 "agattn.reports.figure3:Figure3",

@@ -124,7 +124,7 @@ SMOKE = (
     Try("agattn rank examples/hilbert.csv", 0, "proved"),
     Try("agattn figure 2 -O figure2.svg", 0, "wrote figure2.svg", "figures"),
     Try("agattn figure 3 -O figure3.png", 0, "wrote figure3.png", "figures"),
-    Try("agattn figure spectrum -O spectrum.svg", 0, "wrote spectrum.svg", "figures"),
+    Try("agattn critical-points 2 1 -O loss.html", 0, "wrote loss.html", "figures"),
     Try(f"agattn report {LAYER} --engine native --out report", 0, "wrote report/report.html", "figures"),
 )
 WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "train": 2, "study": 2}

@@ -75,7 +75,7 @@ LONG = {
     "audit --max-d 3 --max-out 3",
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
-    "figure spectrum",
+    "spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
     "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
     "ideal -d 3 -o 2 -a 2 --max-degree 5 --invariants",
     "report -d 3 -o 2 -a 2 --out report",

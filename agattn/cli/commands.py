@@ -95,14 +95,14 @@ SHELL: Mapping[str, Shell] = {
     ),
     "spectrum": Shell(
         "agattn spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax; "
-        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax",
+        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O spectrum.png",
+        "agattn.cli.geometry:spectrum",
     ),
     "critical-points": Shell(
         "agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
-        "agattn critical-points -d 2 -o 1 --real; "
+        "agattn critical-points -d 2 -o 1 --real -O loss.html; "
         "agattn critical-points -d 2 -o 1 --weights w.json --data data.json",
         "agattn.cli.geometry:critical_points",
-        output=True,
         hidden=("target",),
         options={"method": Option(Choice("weights", "equations"))},
         architectures=Architectures(networks=False),
@@ -167,8 +167,7 @@ SHELL: Mapping[str, Shell] = {
         architectures=Architectures(instead=lambda given: given["study"] is not None),
     ),
     "figure": Shell(
-        "agattn figure 1 -O umbrella.html; agattn figure critical -O loss.html; "
-        "agattn figure deep -O limits.html; agattn figure spectrum -O bands.png",
+        "agattn figure 1 -O umbrella.html; agattn figure 2 --layers 3 -O tree.png",
         "agattn.cli.documents:figure",
     ),
     "schema": Shell("agattn schema verify", "agattn.cli.documents:schema", json=""),

@@ -12,10 +12,9 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli.architecture import whole_number
-from agattn.cli.generator import METRICS, Input, Option
+from agattn.cli.generator import Input, Option
 from agattn.cli.kinds import (
     FIGURES,
-    Choice,
     Destination,
     EngineName,
     Whole,
@@ -152,11 +151,8 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
 
 
-NUMBERS = ("1", "2", "3", "critical", "deep", "spectrum")
-
-
 def figure(
-    number: Annotated[str, Option(Choice(*NUMBERS), metavar="|".join(NUMBERS))],
+    number: Annotated[str, Option(metavar="1|2|3")],
     *,
     output: Annotated[
         Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
@@ -166,8 +162,6 @@ def figure(
     a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
-    metric: Annotated[str, Option(Choice(*METRICS))] = "gaussian",
-    target: Annotated[str, Option(metavar="X,Y,W")] = "-3/4,-1/4,-3/10",
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
     layers: Annotated[int, Option(Whole(1, 4), metavar="N")] = 2,
     timeout: float = 60.0,
@@ -176,24 +170,19 @@ def figure(
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
-    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, a slice of a network, or a spectrum.
+    """Recompute figure 1, 2 or 3 of the paper.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the
-    surface of figure 1; deep, a slice of a network with two layers through a head of
-    rank one, with the limits that no weights reach; spectrum, the singular values of the Jacobian of a
-    softmax network as its scores get small, in 120 digits and in float64.
+    tree; 3, dimensions of normalized networks.
 
     Args:
-        output: draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.
+        output: draw the figure to a .png, .svg or .pdf file; figure 1 also to a page to turn it, .html.
         d: figure 1: d.
         d_out: figure 1: d'.
         a: figure 1: a.  [default: d]
         slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
             its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
-        radius: figures 1 and critical: draw coordinates from -R to R.
-        metric: figure critical: the distance that is the loss.
-        target: figure critical: the point of the slice from which the loss is the distance.
+        radius: figure 1: draw coordinates from -R to R.
         engine: figure 1: the engine that eliminates.
         layers: figure 2: l.
     """
@@ -201,25 +190,26 @@ def figure(
     from agattn.reports.figures import figure
     from agattn.sheet.terminal import print_folded
 
-    _refuse_idle(number)
-    place = [entry.strip() for entry in target.split(",")]
-    given: dict[str, dict[str, Any]] = {
-        "2": {"layers": layers},
-        "3": {"seed": seed},
-        "critical": {"metric": metric, "target": place, "seed": seed, "radius": radius},
-        "spectrum": {"seed": seed},
-    }
+    given: dict[str, Any] = {}
     if number == "1":
         from agattn.architectures import SingleLayer
         from agattn.calls import positive_integer
 
         rows = positive_integer("-o", whole_number(d_out))
         layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
-        given["1"] = {
-            "layer": layer, "slice": slice, "engine": engine, "radius": radius,
-            "timeout": timeout, "memory": memory, "force": force,
-        }  # fmt: skip
-    made = figure(number, **given.get(number, {}))
+        given = {"layer": layer, "slice": slice, "engine": engine, "radius": radius}
+        given |= {"timeout": timeout, "memory": memory, "force": force}
+    elif number in ("2", "3"):
+        mine = ("d", "d_out", "a", "slice", "engine", "radius", "timeout", "memory", "force")
+        leave_out("is for figure 1", *mine)
+        given = {"layers": layers} if number == "2" else {"seed": seed}
+        if output is not None and output.suffix.lower() == ".html":
+            raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
+    if number in ("1", "3"):
+        leave_out("is for figure 2", "layers")
+    if number in ("1", "2"):
+        leave_out("is for figure 3", "seed")
+    made = figure(number, **given)
     if output is not None:
         made.save(output)
     show_result(made.replace(file=None if output is None else str(output)), as_json)
@@ -229,21 +219,6 @@ def figure(
         say_on_stderr(f"wrote {output}")
     elif not as_json:
         say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
-
-
-def _refuse_idle(number: str) -> None:
-    """Refuse options that mean nothing for a figure."""
-    if number != "1":
-        mine = ("d", "d_out", "a", "slice", "engine", "timeout", "memory", "force")
-        leave_out("is for figure 1", *mine)
-    if number not in ("1", "critical"):
-        leave_out("is for figure 1 and figure critical", "radius")
-    if number != "critical":
-        leave_out("is for figure critical", "metric", "target")
-    if number != "2":
-        leave_out("is for figure 2", "layers")
-    if number not in ("3", "critical", "spectrum"):
-        leave_out("is for figure 3, figure critical and figure spectrum", "seed")
 
 
 def schema(name: Annotated[str | None, Option(more={"required": False})]) -> None:

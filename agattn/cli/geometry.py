@@ -15,6 +15,7 @@ from agattn.cli.architecture import configured, stray, whole_number, whole_numbe
 from agattn.cli.generator import Input, JsonFile, Option
 from agattn.cli.kinds import (
     DRAWINGS,
+    FIGURES,
     STDOUT,
     Choice,
     Destination,
@@ -24,7 +25,7 @@ from agattn.cli.kinds import (
     leave_out,
     refuse_both,
 )
-from agattn.cli.output import console, print_json, say_on_stderr, write_file
+from agattn.cli.output import console, print_json, say_on_stderr, show_result, write_file
 from agattn.cli.weights import read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.engines.elimination import by_theorem, check_generators, examined
@@ -96,6 +97,9 @@ def strata(
     return table
 
 
+_PICTURE = Destination(".json", *FIGURES, by_ending=True)
+
+
 def critical_points(
     architecture: Any,
     metric: str | None = None,
@@ -103,7 +107,7 @@ def critical_points(
     data: Path | None = None,
     *,
     weights: Annotated[Path | None, Input] = None,
-    destination: Path | None = None,
+    output: Annotated[Path | None, Option(_PICTURE, "-O --output", "FILE")] = None,
     as_json: bool = False,
     **given: Any,
 ) -> Any:
@@ -124,6 +128,8 @@ def critical_points(
 
     Args:
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
+        output: write the JSON document; or for d = 2 and d' = 1 draw the loss and its critical points on the
+            surface of figure 1: .png, .svg, .pdf, or a page to turn, .html.
     """
     from agattn.verification.critical_points import critical_points
 
@@ -133,15 +139,66 @@ def critical_points(
         "samples": samples,
     }
     if weights is None:
-        return critical_points(architecture, **loss, **given)
+        if _is_picture(output):
+            from agattn.geometry.critical_points.loss import chosen_loss
+            from agattn.reports.loss import LossFigure
+
+            with limited(seed=given["seed"]):
+                _draw(LossFigure(chosen_loss(architecture, **loss, target=None)), output)
+        return _shown(critical_points(architecture, **loss, **given), as_json, output)
+    if _is_picture(output):
+        raise InputError(f"cannot write {output}; with --weights its name must end in .json")
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
     leave_out("is for counting; with --weights nothing is counted", *counting)
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **loss, seed=given["seed"])
-    if as_json or destination is not None:
-        return near
+    if as_json or output is not None:
+        return _shown(near, as_json, output)
     print_folded(str(near))
     return 0
+
+
+def spectrum(
+    architecture: Any,
+    *,
+    output: Annotated[
+        Path | None, Option(Destination(".json", *DRAWINGS, by_ending=True), "-O --output", "FILE")
+    ] = None,
+    as_json: bool = False,
+    **given: Any,
+) -> Any:
+    """Find the contact orders of a softmax network where all scores vanish, in exact arithmetic.
+
+    Args:
+        output: write the JSON document; or draw the singular values of the Jacobian as scores get small, in
+            120 digits, or those of --digits, and in float64: .png, .svg or .pdf.
+    """
+    from agattn.geometry.dimension.contact import contact_spectrum
+
+    spectrum = contact_spectrum(architecture, **given)
+    if _is_picture(output):
+        from agattn.reports.spectrum import bands
+
+        with limited(seed=given["seed"]):
+            _draw(bands(spectrum, given["digits"] or 120), output)
+    return _shown(spectrum, as_json, output)
+
+
+def _is_picture(output: Path | None) -> bool:
+    return output is not None and output.suffix.lower() in FIGURES
+
+
+def _shown(result: Any, as_json: bool, output: Path | None) -> int:
+    """Write and print a result as asked, where a picture of it is drawn already."""
+    show_result(result, as_json, None if _is_picture(output) else output)
+    return 0
+
+
+def _draw(figure: Any, output: Path | None) -> None:
+    """Draw a figure, and say on stderr what it shows."""
+    figure.save(output)
+    print_folded(figure.note, sys.stderr)
+    say_on_stderr(f"wrote {output}")
 
 
 def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:

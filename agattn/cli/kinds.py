@@ -170,7 +170,7 @@ class Destination(click.Path):
         """Return the path."""
         refuse_empty(value, param)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if path == STDOUT and not self.folder and not self.drawn:
+        if path == STDOUT and not self.folder and (not self.drawn or ".json" in self.endings):
             refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
             return path
         ending = path.suffix.lower()
@@ -182,7 +182,7 @@ class Destination(click.Path):
             listed = f"{', '.join(others)} or {last}" if others else last
             raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")
         check_destination(path, folder=self.folder)
-        if self.drawn:
+        if ending in FIGURES and self.drawn:
             check_drawing(path)
         return path
 
@@ -243,9 +243,9 @@ def check_drawing(path: Path | None = None) -> None:
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
     from importlib.util import find_spec
 
-    library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
-    if find_spec(library) is None:
-        raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
+    is_page = path is not None and path.suffix.lower() == ".html"
+    if not is_page and find_spec("matplotlib") is None:
+        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
 
 
 def leave_out(reason: str, *names: str) -> None:

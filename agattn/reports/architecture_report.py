@@ -20,7 +20,7 @@ include.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import flint
@@ -30,16 +30,16 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.network_dimension import DimensionByPaper, with_paper
 from agattn.engines.run import Run
-from agattn.errors import AgattnError, InputError
+from agattn.errors import AgattnError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.limits import limited, limits, log
 from agattn.reports.counterexample import counterexample
-from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
+from agattn.reports.document import Attachment, Block, Document, Picture, sections
 from agattn.reports.drawing import as_file
-from agattn.reports.figure2 import draw_figure_2, page_2, reading
+from agattn.reports.figure2 import draw_figure_2, reading
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.report import Report
@@ -286,17 +286,9 @@ def _figure_1(layer: SingleLayer, engine: str) -> tuple[Block, ...] | str:
     picture = Picture("figure1.png", as_file(figure.drawing(), ".png"), figure.words, caption)
     return (
         picture,
-        _interactive("figure1.html", figure.page, "turned"),
+        Attachment("figure1.html", figure.page(), "the same to be turned with the mouse", False),
         *(() if figure.run is None else _files(figure.run)),
     )
-
-
-def _interactive(name: str, page: Callable[[], str], verb: str) -> Block:
-    """A figure as a page of its own, or the reason why there is none."""
-    try:
-        return Attachment(name, page(), f"the same to be {verb} with the mouse", False)
-    except InputError as error:
-        return Text(f"No interactive figure: {error}.")
 
 
 def _files(run: Run) -> tuple[Attachment, Attachment]:
@@ -323,7 +315,7 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
         tree = as_file(draw_figure_2(network.depth), ".svg")
         caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.depth}."
         picture = Picture("tree.svg", tree, f"Ternary tree of the product {product}.", caption)
-        values["tree"] = (picture, _interactive("tree.html", lambda: page_2(network.depth), "read"))
+        values["tree"] = picture
     return values
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -37,8 +36,21 @@ from agattn.geometry.sections.slices import (
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.draw_figure1 import Scene, SurfaceFigure
-from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
+from agattn.reports.drawing import FigureResult
+from agattn.reports.surface import (
+    RED,
+    Array,
+    Line,
+    Marks,
+    Scene,
+    SurfaceFigure,
+    evaluator,
+    grid_triangles,
+    implicit_triangles,
+    joined,
+    points_on_curve,
+    ruled,
+)
 from agattn.sheet.result import Key, Named, Place, Result, Sha256, Written, key
 from agattn.systems.catalogue import build
 
@@ -57,7 +69,7 @@ class SingularLine(Result):
     direction: Key[Vector, "The direction of the line."]
 
 
-class Figure1(SurfaceFigure, tag=("figure", 1)):
+class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
     """Figure 1: a surface in a slice of M̄, and which of its points are in M.
 
     All that is stated is exact; where the singular locus is no line, its picture is numerical.
@@ -125,40 +137,45 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         if triangles is None:
             triangles = implicit_triangles(evaluator(self.section.equation), self.radius)
         dotted = self._outside(triangles.mean(axis=1))
+        lines, marks = [], []
         points = np.zeros((0, 3))
         if self.section.line() is None and self.section.singular[0].degree() > 0:
             points = points_on_curve(self.section.singular, self.radius)
         beyond = self._outside(points)
-        segments = []
-        for piece in self.pieces:
-            on_it = np.array([self.on_line(t) for t in np.linspace(*piece.ends, 401)])
-            inside = on_it[np.abs(on_it).max(axis=1) <= self.radius + 1e-9]
-            if len(inside) > 1:
-                segments.append((piece.in_m, inside[[0, -1]]))
-        pinches = [p for p in self.pinch_points if np.abs(p).max() <= self.radius]
-        return Scene(
-            self.section.slice.names,
-            self.section.equation.latex(),
-            self.radius,
-            (triangles[~dotted], triangles[dotted]),
-            rulings,
-            tuple(segments),
-            (points[~beyond], points[beyond]),
-            np.array(pinches).reshape(-1, 3),
-        )
+        for in_m, name in ((True, "singular, in M"), (False, "singular, only in the Zariski closure")):
+            visible = [self._visible(piece) for piece in self.pieces if piece.in_m == in_m]
+            segments = np.array([ends for ends in visible if len(ends)])
+            if len(segments):
+                lines.append(Line(segments, name, dotted=not in_m))
+            shown = points[~beyond] if in_m else points[beyond][::3]
+            if len(shown):
+                marks.append(Marks(shown, name, RED, size=2.5, filled=in_m))
+        pinches = [point for point in self.pinch_points if np.abs(point).max() <= self.radius]
+        if pinches:
+            marks.append(Marks(np.array(pinches), "pinch point"))
+        formula, surface = self.section.equation.latex(), (triangles[~dotted], triangles[dotted])
+        names = self.section.slice.names
+        return Scene(names, formula, self.radius, surface, rulings, tuple(lines), tuple(marks))
 
-    def _ruled(self) -> tuple[tuple[Array, ...], Array | None]:
+    def _visible(self, piece: Piece) -> Array:
+        """The ends of the part of a piece of the singular line that is in the cube."""
+        points = np.array([self.on_line(t) for t in np.linspace(*piece.ends, 401)])
+        inside: Array = points[np.abs(points).max(axis=1) <= self.radius + 1e-9]
+        return inside[[0, -1]] if len(inside) > 1 else inside[:0]
+
+    def _ruled(self) -> tuple[Array, Array | None]:
         """Lines and triangles by (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
         x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
         if self.section.equation.compose([x, s * x, -(s**2)]):
-            return (), None
+            return joined(()), None
         radius, slope = float(self.radius), self.radius**0.5
 
-        def point(x: Any, s: Any) -> Array:
-            return np.stack([x, s * x, -(s**2) + 0 * x], axis=-1)
+        def in_cube(x: Array, share: Array) -> Array:
+            return ruled(x, share * np.minimum(slope, radius / np.maximum(np.abs(x), 1e-9)))
 
-        lines = tuple(point(np.array([-radius, radius]), s) for s in np.linspace(-slope, slope, 17))
-        return lines, grid_triangles(point, np.linspace(-radius, radius, 61), np.linspace(-slope, slope, 61))
+        ends = np.array([-radius, radius])
+        lines = joined(ruled(ends / max(abs(s), 1), s) for s in np.linspace(-slope, slope, 17))
+        return lines, grid_triangles(in_cube, np.linspace(-radius, radius, 55), np.linspace(-1, 1, 55))
 
     def _outside(self, points: Array) -> Array:
         if not len(points):
@@ -208,6 +225,10 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
             text += f" The surface pinches at {points}."
         return f"{text} {self.in_closure}".strip()
 
+    def summary(self) -> str:
+        """What is drawn, in a line."""
+        return self.title
+
     @property
     def title(self) -> str:
         """What is drawn, in a line."""
@@ -216,17 +237,7 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
     @property
     def found_by(self) -> str:
         """Who found what is drawn, and how it is known."""
-        return f"Equation and singular points by {self.source}; evidence: {self.evidence}."
-
-    @property
-    def caption(self) -> str:
-        """What stands below the picture in a notebook."""
-        return f"{self.words} Computed by {self.source}; {self.evidence}."
-
-    @property
-    def note(self) -> str:
-        """What is said of the figure beside its lines."""
-        return f"{self.words} Computed by {self.engine}; {self.evidence}."
+        return f"Computed by {self.source}; {self.evidence}."
 
     @property
     def lines(self) -> list[str]:
