@@ -265,7 +265,6 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.experiments.studies.audit.answers",
         "agattn.engines.doctor._examined",
         "agattn.reports.architecture_report.report",
-        "agattn.reports.model_report.model_report",
         "agattn.reports.figure1.compute_figure_1",
         "agattn.reports.figure3.figure_3",
     ):

@@ -39,7 +39,6 @@ from agattn.heads.checkpoints import read_weights
 from agattn.heads.coefficients import of_files
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
-from agattn.reports.drawing import save
 from agattn.sheet.terminal import print_folded, show
 from agattn.verification.certificate import make_learning_certificate
 from agattn.verification.strata_table import strata_table
@@ -89,10 +88,10 @@ def strata(
     """
     table = strata_table(architecture, force=force)
     if hasse is not None:
-        progress("drawing them")
-        from agattn.reports.hasse import hasse_diagram  # and networkx
+        from agattn.reports.hasse import HasseDiagram  # and networkx
 
-        save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
+        progress("drawing them")
+        HasseDiagram(architecture).save(hasse)
         say_on_stderr(f"wrote {hasse}")
     return table
 

@@ -40,6 +40,11 @@ class Drawable(ABC):
         """What is said of the figure beside its lines."""
         return f"{self.words} {self.found_by}".strip()
 
+    @property
+    def caption(self) -> str:
+        """What stands below the picture in a report."""
+        return self.note
+
     @abstractmethod
     def drawing(self) -> Figure:
         """The figure on paper.
@@ -86,11 +91,10 @@ def save(figure: Figure | bytes | str, path: Path) -> None:
             cannot be written.
     """
     suffix = path.suffix.lower()
-    if isinstance(figure, str):
-        if suffix != ".html":
-            raise InputError(f"{path} does not end in .html")
-    elif suffix not in SUFFIXES:
-        raise InputError(f"{path} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    if suffix not in ((".html",) if isinstance(figure, str) else SUFFIXES):
+        raise InputError(
+            f"{path} does not end in {'.html' if isinstance(figure, str) else '.png, .svg or .pdf'}"
+        )
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
     write(path, figure if isinstance(figure, (bytes, str)) else as_file(figure, suffix))

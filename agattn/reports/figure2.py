@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import unrolled_factors
@@ -112,15 +112,16 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
         """The product as a formula."""
         return f"L {reading(self.layers)}"
 
-    @overload
-    def __getitem__(self, place: int) -> tuple[int, bool]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[int, bool]]: ...
-    def __getitem__(self, place: int | slice) -> tuple[int, bool] | list[tuple[int, bool]]:
+    def __getitem__(self, place: Any) -> Any:
         return unrolled_factors(self.layers)[place]
 
     def __len__(self) -> int:
         return len(unrolled_factors(self.layers))
+
+    @property
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it."""
+        return f"The network as a ternary tree with leaves X and Xᵀ, Figure 2 of HMK for l = {self.layers}."
 
     @property
     def lines(self) -> list[str]:

@@ -11,7 +11,7 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +75,7 @@ class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
 
-    @overload
-    def __getitem__(self, place: int) -> Figure3Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Figure3Row, ...]: ...
-    def __getitem__(self, place: int | slice) -> Figure3Row | tuple[Figure3Row, ...]:
+    def __getitem__(self, place: Any) -> Any:
         return self.rows[place]
 
     def __len__(self) -> int:

@@ -1,5 +1,6 @@
 """The critical points of a loss on the surface of Figure 1, with its level sets, drawn.
 
+>>> from fractions import Fraction
 >>> from agattn.geometry.critical_points.loss import loss
 >>> layer = SingleLayer(2, 1)
 >>> target = standard_slice(layer).point([Fraction(-3, 4), Fraction(-1, 4), Fraction(-3, 10)])

@@ -1,5 +1,6 @@
 """Singular values on logarithmic scales: of a matrix, cut by its rank; and of a Jacobian, in bands.
 
+>>> from agattn.architectures import DeepNetwork
 >>> from agattn.geometry.dimension.contact import contact_spectrum
 >>> small = DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax")
 >>> print(bands(contact_spectrum(small), digits=40, last=9).counted[-1])
