@@ -113,11 +113,6 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
         """The SHA-256 of the script that ran; null for a native computation."""
         return None if self.run is None else self.run.script_sha256
 
-    @property
-    def source(self) -> str:
-        """Who found equation and singular points, for a caption."""
-        return self.engine.replace("native", "the resultant of the two forms", 1)
-
     def on_line(self, parameter: float) -> tuple[float, float, float]:
         """A point of the singular line."""
         line = self.section.line()
@@ -138,9 +133,8 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
             triangles = implicit_triangles(evaluator(self.section.equation), self.radius)
         dotted = self._outside(triangles.mean(axis=1))
         lines, marks = [], []
-        points = np.zeros((0, 3))
-        if self.section.line() is None and self.section.singular[0].degree() > 0:
-            points = points_on_curve(self.section.singular, self.radius)
+        is_curve = self.section.line() is None and self.section.singular[0].degree() > 0
+        points = points_on_curve(self.section.singular, self.radius) if is_curve else np.zeros((0, 3))
         beyond = self._outside(points)
         for in_m, name in ((True, "singular, in M"), (False, "singular, only in the Zariski closure")):
             visible = [self._visible(piece) for piece in self.pieces if piece.in_m == in_m]
@@ -185,9 +179,7 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
         if block is not None:  # where M is M(2, 1, 2)
             place = {name: n for n, name in enumerate(coordinates(layer))}
             layer, kept = SingleLayer(2, 1), [place[name] for name in block]
-        origin, *directions = (
-            np.array([float(v[n]) for n in kept]) for v in (slice_.origin, *slice_.directions)
-        )
+        origin, *directions = np.array([slice_.origin, *slice_.directions], dtype=float)[:, kept]
         return outside(layer, origin + points @ np.array(directions))
 
     @cached_property
@@ -200,10 +192,8 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
         """
         if self.section.slice != standard_slice(self.layer):
             return ""
-        off, *on = (
-            tangent_bounds(self.layer, Stratum(*ranks)).singular
-            for ranks in ((1, 2, 2), (1, 1, 2), (1, 1, 1))
-        )
+        strata = (Stratum(1, 2, 2), Stratum(1, 1, 2), Stratum(1, 1, 1))
+        off, *on = (tangent_bounds(self.layer, stratum).singular for stratum in strata)
         if off is None or not all(on):
             return ""
         if off:
@@ -227,17 +217,13 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
 
     def summary(self) -> str:
         """What is drawn, in a line."""
-        return self.title
-
-    @property
-    def title(self) -> str:
-        """What is drawn, in a line."""
         return f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
 
     @property
     def found_by(self) -> str:
         """Who found what is drawn, and how it is known."""
-        return f"Computed by {self.source}; {self.evidence}."
+        engine = self.engine.replace("native", "the resultant of the two forms", 1)
+        return f"Computed by {engine}; {self.evidence}."
 
     @property
     def lines(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from agattn.architectures import SingleLayer
 from agattn.calls import one_of, positive_integer, refuse_unless
 from agattn.errors import InputError
-from agattn.limits import KEYWORDS, limited, limits
+from agattn.limits import limits, takes
+from agattn.reports.figure2 import Figure2
 
 #: Figures that other commands draw now.
 MOVED = {
@@ -50,52 +52,45 @@ def figure(number: int | str, **options: Any) -> Any:
     if str(number) in MOVED:
         raise InputError(f"figure {number} {MOVED[str(number)]}")
     name = one_of(str(number), _FIGURES, "figure")
-    compute, takes = _FIGURES[name]
-    for option, value in options.items():
-        if option not in takes:
-            raise InputError(f"figure {name} has no option {option!r}; it takes {', '.join(takes)}")
-        if option in ("radius", "layers"):
-            positive_integer(option, value)
-        elif option == "layer":
-            is_layer = isinstance(value, SingleLayer)
-            refuse_unless(is_layer, option, value, "a layer such as ag.SingleLayer(2, 1)")
-    held = {option: options.pop(option) for option in KEYWORDS if option in options}
-    with limited(**held):
-        return compute(**options)
+    known = inspect.signature(_FIGURES[name]).parameters
+    for option in options:
+        if option not in known:
+            raise InputError(f"figure {name} has no option {option!r}; it takes {', '.join(known)}")
+    return _FIGURES[name](**options)
 
 
-_FIGURE_1 = SingleLayer(2, 1)
+_SMALLEST = SingleLayer(2, 1)
 
 
-def _figure_1(layer: SingleLayer = _FIGURE_1, slice: Any = None, **settings: Any) -> Any:
+@takes("timeout", "memory", "force")
+def _figure_1(
+    layer: SingleLayer = _SMALLEST, slice: Any = None, engine: str = "auto", radius: int = 1
+) -> Any:
     from agattn.geometry.sections.slices import Slice
     from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
-    is_slice = slice is None or isinstance(slice, (str, Path, Slice))
-    refuse_unless(is_slice, "slice", slice, "a slice, or the path of a JSON file")
+    positive_integer("radius", radius)
+    is_layer, is_slice = isinstance(layer, SingleLayer), isinstance(slice, (str, Path, Slice))
+    refuse_unless(is_layer, "layer", layer, "a layer such as ag.SingleLayer(2, 1)")
+    refuse_unless(slice is None or is_slice, "slice", slice, "a slice, or the path of a JSON file")
     if not limits().force:
         check_size(layer)
     chosen = read_slice(Path(slice), layer) if isinstance(slice, (str, Path)) else slice
-    return compute_figure_1(layer, chosen, **settings)
+    return compute_figure_1(layer, chosen, engine=engine, radius=radius)
 
 
-def _figure_2(layers: int = 2) -> Any:
-    from agattn.reports.figure2 import Figure2
-
-    return Figure2(layers)
+def _figure_2(layers: int = 2) -> Figure2:
+    return Figure2(positive_integer("layers", layers))
 
 
+@takes("seed")
 def _figure_3() -> Any:
     from agattn.reports.figure3 import Figure3, figure_3
 
     return Figure3(tuple(figure_3()))
 
 
-#: What computes each figure, and its options.
-_FIGURES: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "1": (_figure_1, ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
-    "2": (_figure_2, ("layers",)),
-    "3": (_figure_3, ("seed",)),
-}
+#: What computes each figure, from its options.
+_FIGURES: Mapping[str, Callable[..., Any]] = {"1": _figure_1, "2": _figure_2, "3": _figure_3}

@@ -113,8 +113,7 @@ class LossFigure(SurfaceFigure):
             name = kind if in_m else f"{kind}, outside M"
             yield Marks(np.array(list(map(_at, chosen))), name, *_STYLES[kind], filled=in_m, texts=texts)
 
-    @property
-    def title(self) -> str:
+    def summary(self) -> str:
         """What is drawn, in a line."""
         return "Critical points of a loss on a slice of M(2,1,2)"
 

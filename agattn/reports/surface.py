@@ -89,15 +89,14 @@ class SurfaceFigure(Drawable):
     def scene(self) -> Scene:
         """What is drawn."""
 
-    @property
     @abstractmethod
-    def title(self) -> str:
+    def summary(self) -> str:
         """What is drawn, in a line."""
 
     def page(self) -> str:
         """The figure as one HTML page, which asks the network for nothing."""
         note = f"Drag to turn, scroll to zoom. {self.found_by}"
-        return page(self.title, self.words, note, traces(self.scene), layout(self.scene))
+        return page(self.summary(), self.words, note, traces(self.scene), layout(self.scene))
 
     def drawing(self) -> Figure:
         """The figure on paper."""
