@@ -34,6 +34,8 @@ CHANGED: dict[str, str] = {
         f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
         for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
     },
+    "figure deep": "the picture is one of the documentation, and its numbers are tests",
+    "figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax": "it is drawn by agattn spectrum",
     "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
     "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
 }

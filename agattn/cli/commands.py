@@ -164,6 +164,8 @@ SHELL: Mapping[str, Shell] = {
         "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
         "agattn report --model model.toml --out r",
         "agattn.cli.documents:report",
+        hidden=("pictures", "grid_text", "command"),
+        options={"engine": _EVERY_ENGINE},
         architectures=Architectures(instead=lambda given: given["study"] is not None),
     ),
     "figure": Shell(

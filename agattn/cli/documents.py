@@ -11,19 +11,16 @@ from typing import Annotated, Any
 import click
 from click.core import ParameterSource
 
+from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 from agattn.cli.architecture import whole_number
 from agattn.cli.generator import Input, Option
-from agattn.cli.kinds import (
-    FIGURES,
-    Destination,
-    EngineName,
-    Whole,
-    check_drawing,
-    leave_out,
-)
-from agattn.cli.output import print_json, say_on_stderr
+from agattn.cli.kinds import FIGURES, Destination, EngineName, Whole, check_drawing, leave_out
+from agattn.cli.output import print_json, say_on_stderr, show_result
 from agattn.errors import InputError
 from agattn.files import read_text
+from agattn.reports import figures
+from agattn.sheet.terminal import print_folded
 
 #: Bytes of the results of a study: some tens of thousands of jobs.
 _LARGEST_RESULTS = 512 * 2**20
@@ -33,16 +30,11 @@ def report(
     architecture: Any,
     *,
     out: Annotated[Path, Option(Destination(folder=True), "--out", "DIR", more={"required": True})],
-    engine: Annotated[str, Option(EngineName("auto", "native", "all"))] = "auto",
     max_degree: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
     study: Annotated[Path | None, Input] = None,
     grid: Annotated[Path | None, Input] = None,
-    timeout: float = 60.0,
-    memory: int = 8192,
-    seed: int = 0,
-    force: bool = False,
     as_json: bool = False,
-    progress: Any,
+    **given: Any,
 ) -> int:
     """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
@@ -52,7 +44,6 @@ def report(
 
     Args:
         out: write report.html, report.md, figures, scripts and transcripts there.
-        engine: the engine that computes; all: ask every engine, and compare the answers.
         max_degree: last degree of equations.
         study: instead of an architecture: the lines that agattn study wrote.
         grid: with --study: the grid that asked for them, to be put beside the report.
@@ -62,7 +53,6 @@ def report(
         return _of_study(study, grid, out, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
-    from agattn.architectures import SingleLayer
     from agattn.reports.architecture_report import title
     from agattn.reports.document import Found, refuse_another_report
     from agattn.reports.report import report
@@ -74,17 +64,7 @@ def report(
     elif architecture.ambient_dimension is None:
         leave_out("is for single layers", "max_degree")
     refuse_another_report(out, title(architecture))
-    document = report(
-        architecture,
-        engine=engine,
-        max_degree=max_degree,
-        timeout=timeout,
-        memory=memory,
-        force=force,
-        seed=seed,
-        command=_command_line(),
-        progress=progress,
-    )
+    document = report(architecture, max_degree=max_degree, command=_command_line(), **given)
     about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
     _save(document, out, as_json, architecture=architecture, **about)
     return document.exit_status
@@ -110,7 +90,6 @@ def _command_line() -> str:
 def _save(document: Any, folder: Path, as_json: bool, **about: Any) -> None:
     """Write a report, and print what it says, or JSON about these values."""
     from agattn.reports.document import SavedReport
-    from agattn.sheet.terminal import print_folded
 
     saved = SavedReport(tuple(map(str, document.save(folder))), **about)
     if as_json:
@@ -151,6 +130,14 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
 
 
+#: The options of each figure.
+_OPTIONS = {
+    "1": ("d", "d_out", "a", "slice", "radius", "engine", "timeout", "memory", "force"),
+    "2": ("layers",),
+    "3": ("seed",),
+}
+
+
 def figure(
     number: Annotated[str, Option(metavar="1|2|3")],
     *,
@@ -186,30 +173,17 @@ def figure(
         engine: figure 1: the engine that eliminates.
         layers: figure 2: l.
     """
-    from agattn.cli.output import show_result
-    from agattn.reports.figures import figure
-    from agattn.sheet.terminal import print_folded
-
-    given: dict[str, Any] = {}
+    for other in _OPTIONS.keys() - {number} if number in _OPTIONS else ():
+        leave_out(f"is for figure {other}", *_OPTIONS[other])
+    given: dict[str, Any] = {"2": {"layers": layers}, "3": {"seed": seed}}.get(number, {})
+    if given and output is not None and output.suffix.lower() == ".html":
+        raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
     if number == "1":
-        from agattn.architectures import SingleLayer
-        from agattn.calls import positive_integer
-
         rows = positive_integer("-o", whole_number(d_out))
         layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
         given = {"layer": layer, "slice": slice, "engine": engine, "radius": radius}
         given |= {"timeout": timeout, "memory": memory, "force": force}
-    elif number in ("2", "3"):
-        mine = ("d", "d_out", "a", "slice", "engine", "radius", "timeout", "memory", "force")
-        leave_out("is for figure 1", *mine)
-        given = {"layers": layers} if number == "2" else {"seed": seed}
-        if output is not None and output.suffix.lower() == ".html":
-            raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
-    if number in ("1", "3"):
-        leave_out("is for figure 2", "layers")
-    if number in ("1", "2"):
-        leave_out("is for figure 3", "seed")
-    made = figure(number, **given)
+    made = figures.figure(number, **given)
     if output is not None:
         made.save(output)
     show_result(made.replace(file=None if output is None else str(output)), as_json)

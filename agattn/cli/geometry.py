@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +32,9 @@ from agattn.engines.catalogue import able, engine_named
 from agattn.engines.elimination import by_theorem, check_generators, examined
 from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
+from agattn.geometry.critical_points.loss import chosen_loss
 from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
 from agattn.geometry.ideal.invariants import compare, last_degree
 from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
@@ -39,6 +42,9 @@ from agattn.heads.checkpoints import read_weights
 from agattn.heads.coefficients import of_files
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
+from agattn.reports.drawing import Drawable
+from agattn.reports.loss import LossFigure
+from agattn.reports.spectrum import bands
 from agattn.sheet.terminal import print_folded, show
 from agattn.verification.certificate import make_learning_certificate
 from agattn.verification.strata_table import strata_table
@@ -97,6 +103,7 @@ def strata(
 
 
 _PICTURE = Destination(".json", *FIGURES, by_ending=True)
+_DRAWN = Destination(".json", *DRAWINGS, by_ending=True)
 
 
 def critical_points(
@@ -138,12 +145,7 @@ def critical_points(
         "samples": samples,
     }
     if weights is None:
-        if _is_picture(output):
-            from agattn.geometry.critical_points.loss import chosen_loss
-            from agattn.reports.loss import LossFigure
-
-            with limited(seed=given["seed"]):
-                _draw(LossFigure(chosen_loss(architecture, **loss, target=None)), output)
+        _draw(output, given["seed"], lambda: LossFigure(chosen_loss(architecture, **loss, target=None)))
         return _shown(critical_points(architecture, **loss, **given), as_json, output)
     if _is_picture(output):
         raise InputError(f"cannot write {output}; with --weights its name must end in .json")
@@ -160,44 +162,43 @@ def critical_points(
 def spectrum(
     architecture: Any,
     *,
-    output: Annotated[
-        Path | None, Option(Destination(".json", *DRAWINGS, by_ending=True), "-O --output", "FILE")
-    ] = None,
+    output: Annotated[Path | None, Option(_DRAWN, "-O --output", "FILE")] = None,
     as_json: bool = False,
     **given: Any,
 ) -> Any:
-    """Find the contact orders of a softmax network where all scores vanish, in exact arithmetic.
+    """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
+
+    Keys and queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the contact
+    orders are the exponents in the Smith form, which is computed modulo a prime.
 
     Args:
-        output: write the JSON document; or draw the singular values of the Jacobian as scores get small, in
-            120 digits, or those of --digits, and in float64: .png, .svg or .pdf.
+        output: write the JSON document; or draw the singular values for s = 1/2, 1/4, ..., in the digits of
+            --digits, or 120, and in float64: .png, .svg or .pdf.
     """
-    from agattn.geometry.dimension.contact import contact_spectrum
-
-    spectrum = contact_spectrum(architecture, **given)
-    if _is_picture(output):
-        from agattn.reports.spectrum import bands
-
-        with limited(seed=given["seed"]):
-            _draw(bands(spectrum, given["digits"] or 120), output)
-    return _shown(spectrum, as_json, output)
+    known = contact_spectrum(architecture, **given)
+    _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
+    return _shown(known, as_json, output)
 
 
 def _is_picture(output: Path | None) -> bool:
     return output is not None and output.suffix.lower() in FIGURES
 
 
-def _shown(result: Any, as_json: bool, output: Path | None) -> int:
-    """Write and print a result as asked, where a picture of it is drawn already."""
-    show_result(result, as_json, None if _is_picture(output) else output)
-    return 0
-
-
-def _draw(figure: Any, output: Path | None) -> None:
-    """Draw a figure, and say on stderr what it shows."""
-    figure.save(output)
+def _draw(output: Path | None, seed: int, compute: Callable[[], Drawable]) -> None:
+    """Draw a figure where the output is a picture, and say on stderr what it shows."""
+    if output is None or not _is_picture(output):
+        return
+    with limited(seed=seed):
+        figure = compute()
+        figure.save(output)
     print_folded(figure.note, sys.stderr)
     say_on_stderr(f"wrote {output}")
+
+
+def _shown(result: Any, as_json: bool, output: Path | None) -> int:
+    """Write and print a result as asked; a picture of it is drawn already."""
+    show_result(result, as_json, None if _is_picture(output) else output)
+    return 0
 
 
 def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:
