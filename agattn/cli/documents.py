@@ -187,8 +187,8 @@ def figure(
     if output is not None:
         made.save(output)
     show_result(made.replace(file=None if output is None else str(output)), as_json)
-    if made.note and not as_json:
-        print_folded(made.note, sys.stderr)
+    if made.words and not as_json:
+        print_folded(made.words, sys.stderr)
     if output is not None:
         say_on_stderr(f"wrote {output}")
     elif not as_json:

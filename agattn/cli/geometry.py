@@ -191,7 +191,7 @@ def _draw(output: Path | None, seed: int, compute: Callable[[], Drawable]) -> No
     with limited(seed=seed):
         figure = compute()
         figure.save(output)
-    print_folded(figure.note, sys.stderr)
+    print_folded(figure.words, sys.stderr)
     say_on_stderr(f"wrote {output}")
 
 

@@ -60,7 +60,7 @@ from agattn.reports.document import Attachment, Block, Document, Picture, sectio
 from agattn.reports.drawing import Drawable, as_file
 from agattn.reports.figure2 import Figure2
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
-from agattn.sheet.result import Described, Result
+from agattn.sheet.result import Described
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.report import Report
 from agattn.verification.strata_table import strata_table
@@ -73,6 +73,7 @@ _MOST_EQUATIONS = 3_000  # that are written out
 #: Coordinates of models are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12
 _LONGEST = 8  # terms of a coordinate that is written out
+_BOUNDS = ("quantity", "value", "evidence")
 #: Equations of models are looked for in degrees with no more monomials.
 _MOST_MONOMIALS = 5_000
 
@@ -128,7 +129,7 @@ def report(
     else:
         log.info("the dimension")
         known = with_paper(dimension(architecture))
-        values |= {"dimension": known.sheet().tables, "product": "", "tree": ()}
+        values |= {"dimension": known, "product": "", "tree": ()}
         body = sections("network", network=architecture, **values | _unrolled(attention, pictures))
         text = f"{_dimension_in_words(known)}{_by_paper(known)} {text}"
         clock = f"The dimension took {known.seconds:.1f} s. "
@@ -382,17 +383,15 @@ def _of_model(model: Architecture, max_degree: int, command: str) -> Document:
         architecture=replace(described, caption="The model"),
         ambient="" if coordinates is None else str(len(coordinates.coordinates)),
         coordinates=() if coordinates is None else _coordinates(coordinates),
-        dimension=_tables(known),
-        symmetries=_tables(symmetries),
-        equations=_tables(ideal),
+        dimension=known,
+        symmetries=symmetries,
+        equations=ideal,
         degree=0 if ideal is None else len(ideal.degrees),
-        points=_tables(points),
+        points=points,
         closedness="" if points is None else points.closedness,
-        fiber=_tables(fiber),
+        fiber=fiber,
         weights=Table("The weights", ("array", "value"), weights),
-        coefficient=tuple(
-            replace(t, headings=("quantity", "value", "evidence")) for t in _tables(coefficient)
-        ),
+        coefficient=coefficient and replace(coefficient.sheet().tables[0], headings=_BOUNDS),
         missing=missing,
         evidence=EVIDENCE,
         versions=versions(command),
@@ -444,11 +443,6 @@ def _open_questions(points: Singularities) -> list[str]:
     if points.closed is None:
         lines.append("Whether M is closed: no theorem says so for models in general.")
     return lines
-
-
-def _tables(result: Result | None) -> tuple[Table, ...]:
-    """The tables of a result; none where it was left out."""
-    return () if result is None else result.sheet().tables
 
 
 def _coordinates(known: CoefficientMap) -> Table:

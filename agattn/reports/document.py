@@ -268,8 +268,9 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
 
     In the template a line ``## Title`` begins a section, and empty lines part its blocks: paragraphs, notes
     after ``> ``, formulas between two dollars, and the names of values that are blocks, such as
-    ``{{ table }}``. Other values are text, whatever is in them. Sections without blocks are left out, and of
-    a table without rows only the caption is kept, as a sentence.
+    ``{{ table }}``, or results, which show their tables. Other values are text, whatever is in them, and
+    nothing for ``None``. Sections without blocks are left out, and of a table without rows only the caption
+    is kept, as a sentence.
 
     Raises:
         jinja2.UndefinedError: if a value is missing.
@@ -279,12 +280,14 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
     def place(value: object) -> str:
         if isinstance(value, Table) and not value.rows:
             return f"\n\n{place(value.caption)}.\n\n"  # which says what there is none of
+        if isinstance(value, Result):
+            value = value.sheet().tables
         if isinstance(value, Block):
             placed.append(value)
             return f"\n\n\0{len(placed) - 1}\n\n"
         if isinstance(value, tuple):
             return "".join(map(place, value))
-        return " ".join(str(value).replace("\0", "").split())
+        return "" if value is None else " ".join(str(value).replace("\0", "").split())
 
     def block(paragraph: str) -> Block:
         if paragraph.startswith("\0"):

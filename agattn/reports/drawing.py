@@ -27,23 +27,13 @@ class Drawable(ABC):
 
     @property
     def words(self) -> str:
-        """The figure in words, for those who cannot see it; empty where its lines say all of it."""
+        """What it shows, for those who cannot see it, and how that is known; empty where its lines say so."""
         return ""
-
-    @property
-    def found_by(self) -> str:
-        """Who found what is drawn, and how it is known; empty where its lines say so."""
-        return ""
-
-    @property
-    def note(self) -> str:
-        """What is said of the figure beside its lines."""
-        return f"{self.words} {self.found_by}".strip()
 
     @property
     def caption(self) -> str:
         """What stands below the picture in a report."""
-        return self.note
+        return self.words
 
     @abstractmethod
     def drawing(self) -> Figure:

@@ -202,7 +202,7 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
 
     @property
     def words(self) -> str:
-        """The figure in words, for those who cannot see it."""
+        """What it shows, for those who cannot see it, and how that is known."""
         line, name = self.section.line(), self.layer.name
         text = f"The surface {pretty(str(self.section.equation))} = 0 in a three-dimensional slice of {name}."
         if line is not None:
@@ -213,17 +213,12 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
         if self.pinch_points:
             points = ", ".join(map(point_text, self.pinch_points))
             text += f" The surface pinches at {points}."
-        return f"{text} {self.in_closure}".strip()
+        engine = self.engine.replace("native", "the resultant of the two forms", 1)
+        return " ".join(filter(None, (text, self.in_closure, f"Computed by {engine}; {self.evidence}.")))
 
     def summary(self) -> str:
         """What is drawn, in a line."""
         return f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
-
-    @property
-    def found_by(self) -> str:
-        """Who found what is drawn, and how it is known."""
-        engine = self.engine.replace("native", "the resultant of the two forms", 1)
-        return f"Computed by {engine}; {self.evidence}."
 
     @property
     def lines(self) -> list[str]:

@@ -119,7 +119,7 @@ class LossFigure(SurfaceFigure):
 
     @property
     def words(self) -> str:
-        """The figure in words, for those who cannot see it."""
+        """What it shows, for those who cannot see it, and how that is known."""
         *smooth, line = self.points
         count = Counter(point.kind for point in smooth)
         plural = {"minimum": "minima", "saddle": "saddles"}
@@ -132,13 +132,9 @@ class LossFigure(SurfaceFigure):
             f"Restricted to the smooth part of the surface it has {kinds or 'no critical points'}{least}; "
             f"restricted to the singular line it is least at w = {float(line.position[2].mid()):.4g}, "
             f"{'in M' if line.in_m else 'outside M'}. These are critical points of the loss in the slice; "
-            "along all of M the loss may fall further."
+            "along all of M the loss may fall further. "
+            "Critical points: proved, in balls. Level sets: numerical."
         )
-
-    @property
-    def found_by(self) -> str:
-        """How the critical points and the level sets are known."""
-        return "Critical points: proved, in balls. Level sets: numerical."
 
 
 def _at(point: SurfacePoint) -> Array:

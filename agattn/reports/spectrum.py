@@ -50,14 +50,8 @@ def draw(matrix: Any, result: RankResult, path: Path) -> None:
     if result.rank is not None:
         axes.axvline(result.rank + 0.5, color="C3", linewidth=1, label="the rank: all values to the left")
     else:
-        axes.axvspan(
-            result.lower_bound + 0.5,
-            result.upper_bound + 0.5,
-            color="C3",
-            alpha=0.2,
-            linewidth=0,
-            label="the rank ends here",
-        )
+        low, high = result.lower_bound + 0.5, result.upper_bound + 0.5
+        axes.axvspan(low, high, color="C3", alpha=0.2, linewidth=0, label="the rank ends here")
     axes.set_title(str(result))
     axes.set_xlabel("number of the singular value")
     axes.set_ylabel(f"log₁₀ of the singular value ({how})")
@@ -123,7 +117,7 @@ class Bands(Drawable):
 
     @property
     def words(self) -> str:
-        """The figure in words, for those who cannot see it."""
+        """What it shows, for those who cannot see it, and how that is known."""
         last = self.scales[-1]
         orders = ", ".join(f"{order.multiplicity} of order {order.order}" for order in self.spectrum.orders)
         return (
@@ -132,12 +126,8 @@ class Bands(Drawable):
             f" whose slopes are the orders: {orders}. In float64 no value falls below the rounding errors of"
             f" the largest ones. At s = 2{raised(-last.halvings)} numpy's cutoff counts {last.above} values,"
             f" and {len(last.values)} are not 0."
+            f" Orders: {self.spectrum.evidence}, modulo a prime. Singular values: numerical."
         )
-
-    @property
-    def found_by(self) -> str:
-        """How the orders and the singular values are known."""
-        return f"Orders: {self.spectrum.evidence}, modulo a prime. Singular values: numerical."
 
     def drawing(self) -> Figure:
         """The bands on paper."""

@@ -95,8 +95,8 @@ class SurfaceFigure(Drawable):
 
     def page(self) -> str:
         """The figure as one HTML page, which asks the network for nothing."""
-        note = f"Drag to turn, scroll to zoom. {self.found_by}"
-        return page(self.summary(), self.words, note, traces(self.scene), layout(self.scene))
+        use = "Drag to turn, scroll to zoom."
+        return page(self.summary(), self.words, use, traces(self.scene), layout(self.scene))
 
     def drawing(self) -> Figure:
         """The figure on paper."""
@@ -111,7 +111,7 @@ class SurfaceFigure(Drawable):
         with contextlib.suppress(InputError):  # without matplotlib the words are left
             data = base64.b64encode(as_file(self.drawing(), ".png")).decode()
             picture = f'<img src="data:image/png;base64,{data}" alt="{escape(self.words)}" width="540">'
-        return f"<figure>{picture}<figcaption>{escape(self.note)}</figcaption></figure>"
+        return f"<figure>{picture}<figcaption>{escape(self.words)}</figcaption></figure>"
 
 
 def joined(lines: Iterable[Array]) -> Array:
