@@ -54,7 +54,7 @@ def report(
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
     from agattn.reports.architecture_report import title
-    from agattn.reports.document import Found, refuse_another_report
+    from agattn.reports.document import ModelSummary, refuse_another_report
     from agattn.reports.report import report
 
     is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
@@ -65,7 +65,7 @@ def report(
         leave_out("is for single layers", "max_degree")
     refuse_another_report(out, title(architecture))
     document = report(architecture, max_degree=max_degree, command=_command_line(), **given)
-    about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
+    about = {"model": ModelSummary(document.summary)} if is_model else {"claims": document.claims}
     _save(document, out, as_json, architecture=architecture, **about)
     return document.exit_status
 
@@ -104,7 +104,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     reason = "is not for --study, whose results are there already"
     leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
     from agattn.experiments.studies.lines import exit_status, read_lines
-    from agattn.reports.document import FoundOfStudy
+    from agattn.reports.document import StudySummary
     from agattn.reports.report import report
 
     written = read_text(results, _LARGEST_RESULTS)
@@ -117,7 +117,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     missing = _missing(text, lines) if text else 0
     if missing:
         say_on_stderr(f"agattn: {missing} of the grid's jobs are not in {results}")
-    _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
+    _save(document, folder, as_json, study=StudySummary(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 
 

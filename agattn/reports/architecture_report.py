@@ -128,12 +128,12 @@ def report(
         body = sections("layer", layer=architecture, **values)
     else:
         log.info("the dimension")
-        known = with_paper(dimension(architecture))
-        values |= {"dimension": known, "product": "", "tree": ()}
+        result = with_paper(dimension(architecture))
+        values |= {"dimension": result, "product": "", "tree": ()}
         body = sections("network", network=architecture, **values | _unrolled(attention, pictures))
-        text = f"{_dimension_in_words(known)}{_by_paper(known)} {text}"
-        clock = f"The dimension took {known.seconds:.1f} s. "
-        status = status or 3 * (known.evidence is not Evidence.PROVED)
+        text = f"{_dimension_in_words(result)}{_by_paper(result)} {text}"
+        clock = f"The dimension took {result.seconds:.1f} s. "
+        status = status or 3 * (result.evidence is not Evidence.PROVED)
     clock += f"The claims took {verified.seconds:.1f} s."
     claims = tuple(verified.verdicts)
     return Document(title(architecture), text, body, clock, exit_status=status, claims=claims)
@@ -337,16 +337,16 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
     return {"product": figure.lines[0], "tree": _picture("tree.svg", figure) if pictures else ()}
 
 
-def _dimension_in_words(known: Dimension, size: str = "") -> str:
-    if known.evidence is None:
-        return f"Dimension between {known.lower_bound} and {known.upper_bound}{size}, proved."
-    bounds = f"; proved between {known.lower_bound} and {known.upper_bound}"
-    is_proved = known.evidence is Evidence.PROVED
-    return f"Dimension {known.dimension}{size}, {known.evidence}{'' if is_proved else bounds}."
+def _dimension_in_words(result: Dimension, size: str = "") -> str:
+    if result.evidence is None:
+        return f"Dimension between {result.lower_bound} and {result.upper_bound}{size}, proved."
+    bounds = f"; proved between {result.lower_bound} and {result.upper_bound}"
+    is_proved = result.evidence is Evidence.PROVED
+    return f"Dimension {result.dimension}{size}, {result.evidence}{'' if is_proved else bounds}."
 
 
-def _by_paper(known: DimensionByPaper) -> str:
-    if (paper := known.paper) is None:
+def _by_paper(result: DimensionByPaper) -> str:
+    if (paper := result.paper) is None:
         return ""
     words = f" {paper.equation.capitalize()} of HMK gives"
     if paper.failing:
@@ -361,19 +361,19 @@ def _of_model(model: Architecture, max_degree: int, command: str) -> Document:
     missing: list[str] = []
     unless_large = partial(_unless_large, missing)
     log.info("the dimension")
-    known = dimension(model)
+    result = dimension(model)
     coordinates = unless_large("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
-    ideal = None if coordinates is None else _equations(coordinates, max_degree, known, missing)
+    ideal = None if coordinates is None else _equations(coordinates, max_degree, result, missing)
     symmetries = unless_large("the symmetries", lambda: linear_symmetries(model))
     points = unless_large("the kinds of points", lambda: singularities(model))
     general = kinds(model)[0].weights if points is None else points.kinds[0].preimages[0]
     fiber = unless_large("the fiber", lambda: network_fiber(model, general))
     coefficient = unless_large("the learning coefficient", lambda: bracket(model, general))
     if points is not None:
-        known = points.dimension
+        result = points.dimension
         missing += _open_questions(points)
-    if known.evidence is not Evidence.PROVED:
-        missing.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
+    if result.evidence is not Evidence.PROVED:
+        missing.insert(0, f"The dimension: between {result.lower_bound} and {result.upper_bound}.")
     size = "" if coordinates is None else f" in {len(coordinates.coordinates)} coordinates"
     named = Table("", (), (("model", str(model)),))
     described = model.sheet().tables[0] if isinstance(model, Described) else named
@@ -381,26 +381,23 @@ def _of_model(model: Architecture, max_degree: int, command: str) -> Document:
     body = sections(
         "model",
         architecture=replace(described, caption="The model"),
-        ambient="" if coordinates is None else str(len(coordinates.coordinates)),
-        coordinates=() if coordinates is None else _coordinates(coordinates),
-        dimension=known,
+        coordinates=coordinates,
+        written=() if coordinates is None else _coordinates(coordinates),
+        dimension=result,
         symmetries=symmetries,
         equations=ideal,
-        degree=0 if ideal is None else len(ideal.degrees),
         points=points,
-        closedness="" if points is None else points.closedness,
         fiber=fiber,
         weights=Table("The weights", ("array", "value"), weights),
-        coefficient=coefficient and replace(coefficient.sheet().tables[0], headings=_BOUNDS),
+        coefficient=None if coefficient is None else replace(coefficient.sheet().tables[0], headings=_BOUNDS),
         missing=missing,
         evidence=EVIDENCE,
         versions=versions(command),
     )
-    text = _dimension_in_words(known, size) + (f" Of {points.counted}." if points else "")
-    status = 0 if known.evidence is Evidence.PROVED else 3
-    return Document(
-        title(model), text, body, f"The dimension took {known.seconds:.1f} s.", exit_status=status
-    )
+    text = _dimension_in_words(result, size) + ("" if points is None else f" Of {points.counted}.")
+    status = 0 if result.evidence is Evidence.PROVED else 3
+    clock = f"The dimension took {result.seconds:.1f} s."
+    return Document(title(model), text, body, clock, exit_status=status)
 
 
 def _unless_large(missing: list[str], what: str, compute: Callable[[], T]) -> T | None:
@@ -414,7 +411,7 @@ def _unless_large(missing: list[str], what: str, compute: Callable[[], T]) -> T 
 
 
 def _equations(
-    coordinates: CoefficientMap, max_degree: int, known: Dimension, missing: list[str]
+    coordinates: CoefficientMap, max_degree: int, result: Dimension, missing: list[str]
 ) -> ModelIdeal | None:
     """The equations to the last degree whose monomials are few enough; ``None`` if no degree is."""
     N = len(coordinates.coordinates) + 1
@@ -427,7 +424,7 @@ def _equations(
         )
     if not degree:
         return None
-    proved = known.lower_bound if known.evidence is Evidence.PROVED else None
+    proved = result.lower_bound if result.evidence is Evidence.PROVED else None
     compute = partial(compute_model_ideal, coordinates, degree, dimension=proved)
     return _unless_large(missing, "the equations", compute)
 
@@ -445,12 +442,12 @@ def _open_questions(points: Singularities) -> list[str]:
     return lines
 
 
-def _coordinates(known: CoefficientMap) -> Table:
+def _coordinates(coordinates: CoefficientMap) -> Table:
     """The first coordinates as polynomials in the parameters."""
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (str(name), Math(f.latex(), is_sum=True) if len(f) <= _LONGEST else f"{len(f)} terms")
-        for name, f in zip(known.coordinates[:_MOST_SHOWN], known.polynomials, strict=False)
+        for name, f in zip(coordinates.coordinates[:_MOST_SHOWN], coordinates.polynomials, strict=False)
     )
-    more = len(known.coordinates) - len(rows)
+    more = len(coordinates.coordinates) - len(rows)
     caption = "The coordinates, in the parameters" + (f"; {more} more are left out" if more else "")
     return Table(caption, ("coordinate", "polynomial"), rows)

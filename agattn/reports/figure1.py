@@ -123,7 +123,7 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
     @key(Written(list[Place]))
     def pinch_points(self) -> list[tuple[float, float, float]]:
         """The points where the two preimages come together: ends that two pieces share."""
-        return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
+        return [self.on_line(piece.ends[1]) for piece in self.pieces[:-1]]
 
     @cached_property
     def scene(self) -> Scene:
@@ -177,8 +177,8 @@ class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
         slice_, layer, block = self.section.slice, self.layer, block_of(self.layer, self.section.slice)
         kept = list(range(layer.ambient_dimension))
         if block is not None:  # where M is M(2, 1, 2)
-            place = {name: n for n, name in enumerate(coordinates(layer))}
-            layer, kept = SingleLayer(2, 1), [place[name] for name in block]
+            index = {name: n for n, name in enumerate(coordinates(layer))}
+            layer, kept = SingleLayer(2, 1), [index[name] for name in block]
         origin, *directions = np.array([slice_.origin, *slice_.directions], dtype=float)[:, kept]
         return outside(layer, origin + points @ np.array(directions))
 
@@ -285,11 +285,11 @@ def compute_figure_1(
 def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str
 ) -> tuple[SurfaceSection, str, Run | None]:
-    size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
+    size, is_planar = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
     reasons: list[str] = []
-    if engine == "auto" and known and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
+    if engine == "auto" and is_planar and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
         names, reasons = (), [f"elimination in {size} coordinates would take long"]
     for name in names:
         try:
@@ -303,7 +303,7 @@ def _section(
             missing = isinstance(error, EngineNotFoundError)
             reasons.append(f"{engine_named(name).title} was not found" if missing else str(error))
             failures.append(error)
-    if failures and not known:
+    if failures and not is_planar:
         # What one engine says of the slice says more than that another is missing.
         nowhere = f"this slice of {layer} needs an engine, and none was found; install engines: {INSTALL}"
         tried = [e for e in failures if not isinstance(e, EngineNotFoundError)]

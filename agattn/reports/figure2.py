@@ -112,8 +112,8 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
         """The product as a formula."""
         return f"L {reading(self.layers)}"
 
-    def __getitem__(self, place: Any) -> Any:
-        return unrolled_factors(self.layers)[place]
+    def __getitem__(self, index: Any) -> Any:
+        return unrolled_factors(self.layers)[index]
 
     def __len__(self) -> int:
         return len(unrolled_factors(self.layers))
@@ -147,8 +147,8 @@ def draw_figure_2(l: int) -> Figure:
         box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
         axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
 
-    def place(node: Node) -> float:
-        children = [place(child) for child in node.children]
+    def draw(node: Node) -> float:
+        children = [draw(child) for child in node.children]
         x = sum(children) / 3 if children else float(next(bottom))
         for child in children:
             axes.plot([x, child], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
@@ -158,6 +158,6 @@ def draw_figure_2(l: int) -> Figure:
         text(x, node.level, str(node), _INK, 0.2, _INK)
         return x
 
-    place(Node(l))
+    draw(Node(l))
     axes.set_axis_off()
     return figure

@@ -66,8 +66,8 @@ class Figure3Row(Result):
 
     def summary(self) -> str:
         """The numbers in columns."""
-        known = f"{self.delta:2}  {self.dimension:9}  {self.evidence!s:9}"
-        return f"{known}  {self.expected:6}  {self.float32:17}"
+        computed = f"{self.delta:2}  {self.dimension:9}  {self.evidence!s:9}"
+        return f"{computed}  {self.expected:6}  {self.float32:17}"
 
 
 class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
@@ -75,8 +75,8 @@ class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.rows[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
 
     def __len__(self) -> int:
         return len(self.rows)

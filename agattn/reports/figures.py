@@ -52,10 +52,10 @@ def figure(number: int | str, **options: Any) -> Any:
     if str(number) in MOVED:
         raise InputError(f"figure {number} {MOVED[str(number)]}")
     name = one_of(str(number), _FIGURES, "figure")
-    known = inspect.signature(_FIGURES[name]).parameters
+    names = inspect.signature(_FIGURES[name]).parameters
     for option in options:
-        if option not in known:
-            raise InputError(f"figure {name} has no option {option!r}; it takes {', '.join(known)}")
+        if option not in names:
+            raise InputError(f"figure {name} has no option {option!r}; it takes {', '.join(names)}")
     return _FIGURES[name](**options)
 
 

@@ -55,32 +55,31 @@ class HasseDiagram(Drawable):
         size = {s: image_dimension(layer, s) for s in order}
         heights = {dimension: float(height) for height, dimension in enumerate(sorted({*size.values()}))}
         # Across: r_V − r_A, and a little more for r, so that no edge runs through a third stratum.
-        at: dict[Stratum | str, tuple[float, float]] = {
+        places: dict[Stratum | str, tuple[float, float]] = {
             s: (s.r_v - s.r_a + 0.31 * (s.r - max(s.r_v, s.r_a)), heights[size[s]]) for s in order
         }
-        left, right = min(x for x, _ in at.values()), max(x for x, _ in at.values())
+        left, right = min(x for x, _ in places.values()), max(x for x, _ in places.values())
         figure, axes = empty(1.25 * (right - left) + 3.0, 0.6 * len(heights) + 1.0)
         covers = sorted(order.edges)
         styles = ["-" for _ in covers]
         if outside is not None:
-            at[_OUTSIDE] = (left - 1.0, heights[size[outside]])
+            places[_OUTSIDE] = (left - 1.0, heights[size[outside]])
             covers, styles = [*covers, (_OUTSIDE, Stratum(1, 1, 1))], [*styles, ":"]
 
-        def box(place: tuple[float, float], text: str, colour: str, **outline: object) -> None:
+        def box(at: tuple[float, float], text: str, colour: str, **outline: object) -> None:
             style = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "black", **outline}
-            axes.text(*place, text, ha="center", va="center", bbox=style, zorder=2, fontsize=12)
+            axes.text(*at, text, ha="center", va="center", bbox=style, zorder=2, fontsize=12)
 
         axes.set_position((0.12, 0.03, 0.86, 0.87))
         nx.draw_networkx_edges(
-            order, at, covers, width=0.9, edge_color="#888888", style=styles, arrows=False, ax=axes
+            order, places, covers, width=0.9, edge_color="#888888", style=styles, arrows=False, ax=axes
         )
         for stratum in size:
-            place = at[stratum]
             text = "0" if stratum.is_zero else str(stratum)
             width = 2.2 if boundary(layer, stratum).on_boundary else 0.8
-            box(place, text, _COLOURS[tangent_bounds(layer, stratum).singular], linewidth=width)
+            box(places[stratum], text, _COLOURS[tangent_bounds(layer, stratum).singular], linewidth=width)
         if outside is not None:
-            box(at[_OUTSIDE], _OUTSIDE, "white", linestyle=":")
+            box(places[_OUTSIDE], _OUTSIDE, "white", linestyle=":")
         axes.set(xlim=(left - 1.5, right + 0.5), ylim=(-0.5, len(heights) - 0.5), xticks=[])
         axes.set_yticks(list(heights.values()), [f"dim {dimension}" for dimension in heights], fontsize=12)
         axes.spines[:].set_visible(False)
