@@ -144,7 +144,8 @@ def draw(scene: Scene) -> Figure:
         style |= {"linestyle": (0, (0.6, 1.6)), "dash_capstyle": "round"} if line.dotted else {}
         axes.plot(*joined(line.segments).T, **style)
     for marks in scene.marks:
-        inner, edge = (marks.colour, "white") if marks.filled else ("white", marks.colour)
+        inner = marks.colour if marks.filled else "white"
+        edge = "white" if marks.filled and marks.size > 3 else marks.colour  # small ones would drown in it
         style = {"s": marks.size**2, "marker": _SYMBOLS[marks.symbol], "c": inner, "edgecolors": edge}
         axes.scatter(*marks.points.T, label=marks.name, linewidths=0.8, depthshade=False, zorder=3, **style)
     for axis, name in zip("xyz", scene.names, strict=True):
@@ -197,11 +198,11 @@ def traces(scene: Scene) -> list[dict[str, Any]]:
         drawn = {"color": RED, "width": 5, "dash": "dot" if line.dotted else "solid"}
         data += _with_entry(solids, RED, line.name, "lines", line=drawn)
     for marks in scene.marks:
-        colour = marks.colour if marks.filled else PALE
         solids = _solids(marks.points, 0.006 * marks.size * radius, marks.symbol)
         edge = {"color": marks.colour, "width": 2}
-        marker = {"size": 9, "symbol": marks.symbol, "color": colour, "line": edge}
-        data += _with_entry(solids, colour, marks.name, "markers", marker=marker)
+        inner = marks.colour if marks.filled else "#ffffff"
+        marker = {"size": 9, "symbol": marks.symbol, "color": inner, "line": edge}
+        data += _with_entry(solids, marks.colour, marks.name, "markers", marker=marker)
         if marks.texts:
             vertices = np.stack([data[-1][axis] for axis in "xyz"], axis=-1)
             about = np.linalg.norm(vertices[:, None] - marks.points, axis=2).argmin(axis=1)
