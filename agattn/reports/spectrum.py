@@ -3,8 +3,8 @@
 >>> from agattn.architectures import DeepNetwork
 >>> from agattn.geometry.dimension.contact import contact_spectrum
 >>> small = DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax")
->>> print(bands(contact_spectrum(small), digits=40, last=9).counted[-1])
-s = 2⁻⁹: 10 in 40 digits, 7 in float64
+>>> print(bands(contact_spectrum(small), digits=40, last=9).words.partition("cutoff ")[2].partition(" Orders")[0])
+counts 10, 10, 10, 10, 10, 10, 9, 7, 7 values, and 10 are not 0 in 40 digits.
 """
 
 from __future__ import annotations
@@ -107,25 +107,16 @@ class Bands(Drawable):
     scales: tuple[Scale, ...]
 
     @property
-    def counted(self) -> list[str]:
-        """For each s how many singular values are counted."""
-        return [
-            f"s = 2{raised(-scale.halvings)}: {len(scale.values)} in {self.digits} digits,"
-            f" {scale.above} in float64"
-            for scale in self.scales
-        ]
-
-    @property
     def words(self) -> str:
         """What it shows, for those who cannot see it, and how that is known."""
-        last = self.scales[-1]
+        last, counted = self.scales[-1], ", ".join(str(scale.above) for scale in self.scales)
         orders = ", ".join(f"{order.multiplicity} of order {order.order}" for order in self.spectrum.orders)
         return (
             f"Singular values of the Jacobian of {self.spectrum.architecture.name}, against a factor s of all"
             " keys and queries, both on logarithmic scales. The values fall in bands along straight lines,"
             f" whose slopes are the orders: {orders}. In float64 no value falls below the rounding errors of"
-            f" the largest ones. At s = 2{raised(-last.halvings)} numpy's cutoff counts {last.above} values,"
-            f" and {len(last.values)} are not 0."
+            f" the largest ones. From s = 1/2 to 2{raised(-last.halvings)} numpy's cutoff counts {counted}"
+            f" values, and {len(last.values)} are not 0 in {self.digits} digits."
             f" Orders: {self.spectrum.evidence}, modulo a prime. Singular values: numerical."
         )
 
