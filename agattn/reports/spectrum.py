@@ -3,7 +3,8 @@
 >>> from agattn.architectures import DeepNetwork
 >>> from agattn.geometry.dimension.contact import contact_spectrum
 >>> small = DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax")
->>> print(bands(contact_spectrum(small), digits=40, last=9).words.partition("cutoff ")[2].partition(" Orders")[0])
+>>> words = bands(contact_spectrum(small), digits=40, last=9).words
+>>> print(words.partition("cutoff ")[2].partition(" Orders")[0])
 counts 10, 10, 10, 10, 10, 10, 9, 7, 7 values, and 10 are not 0 in 40 digits.
 """
 
