@@ -15,7 +15,9 @@ from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Key, Result
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure  # heavy
+else:
+    Figure = Any
 
 SUFFIXES = (".png", ".svg", ".pdf")
 #: plotly.js with its three-dimensional traces alone: plotly.js-gl3d-dist-min 4.1.1 of npm, MIT license.

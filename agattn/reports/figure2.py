@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import unrolled_factors
-from agattn.reports.drawing import FigureResult, empty
+from agattn.reports.drawing import Figure, FigureResult, empty
 from agattn.sheet.result import Key, Positive, Result, key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _INK, _BLUE = "#222222", "#2b6cb0"

@@ -11,7 +11,7 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,8 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.limits import limits
-from agattn.reports.drawing import FigureResult, empty
+from agattn.reports.drawing import Figure, FigureResult, empty
 from agattn.sheet.result import Count, Key, Result, key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The sizes in the paper.
 SIZES = tuple(range(3, 11))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import networkx as nx
 
@@ -11,10 +10,7 @@ from agattn.architectures import SingleLayer
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, closure_order, image_dimension, stratum_outside
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.reports.drawing import Drawable, empty
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from agattn.reports.drawing import Drawable, Figure, empty
 
 _COLOURS = {True: "#f6c6b6", False: "#dcebf7", None: "#eeeeee"}
 

@@ -60,9 +60,9 @@ def report(
         raise InputError(
             f"max_degree is {max_degree}; reports have equations of degree at most {MOST_DEGREES}"
         )
-    from agattn.reports import architecture_report
+    from agattn.reports import architecture_report  # and all of geometry
 
-    known = as_attention(architecture)
+    attention = as_attention(architecture)
     return architecture_report.report(
-        known, engine, max_degree=max_degree, pictures=pictures, command=command
+        attention, engine, max_degree=max_degree, pictures=pictures, command=command
     )

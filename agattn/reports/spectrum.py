@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -24,10 +24,7 @@ from agattn.architectures.normalizer import raised
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights
 from agattn.limits import limits, steps
-from agattn.reports.drawing import Drawable, empty, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from agattn.reports.drawing import Drawable, Figure, empty, save
 
 # Above this size the picture is drawn from float64 singular values; it says so.
 PRECISE_SIZE = 60

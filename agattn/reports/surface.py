@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
 from agattn.errors import InputError, needs
-from agattn.reports.drawing import Drawable, as_file, empty, page, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from agattn.reports.drawing import Drawable, Figure, as_file, empty, page, save
 
 Array = np.ndarray[Any, Any]
 
