@@ -179,6 +179,7 @@ def _of_claims(verified: Report) -> Values:
     runs = sorted(
         verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
     )
+    headings = ("script", "engine", "field", "SHA-256")
     fingerprints = tuple(
         (Code(_files(r)[0].name), str(r.installation), r.problem.field_name, Code(r.script_sha256))
         for r in runs
@@ -190,9 +191,7 @@ def _of_claims(verified: Report) -> Values:
         "evidence": EVIDENCE,
         "paper": PAPER,
         "runs": tuple(file for run in runs for file in _files(run)),
-        "fingerprints": Table(
-            "Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"), fingerprints
-        ),
+        "fingerprints": Table("Scripts and their fingerprints", headings, fingerprints),
         "troubles": sorted(verified.troubles),
     }
 
@@ -209,15 +208,10 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
             computed += f" (predicted: {in_words(plain(v.predicted))})"
             why = "The witness stands above."
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
-        word = Word(str(v.evidence or ""))
-        rows.append(
-            (
-                Lines((claim.name, Code(claim.id))),
-                Word(str(v.status)),
-                Lines((word, f"in part: {v.scope}")) if v.scope else word,
-                Lines((claim.statement, Math(claim.latex), *filter(None, (computed, why)), by)),
-            )
-        )
+        evidence = Word(str(v.evidence or ""))
+        how = Lines((evidence, f"in part: {v.scope}")) if v.scope else evidence
+        what = Lines((claim.statement, Math(claim.latex), *filter(None, (computed, why)), by))
+        rows.append((Lines((claim.name, Code(claim.id))), Word(str(v.status)), how, what))
     headings = ("claim", "verdict", "evidence", "what it says, and what was found")
     return Table("Every claim, its verdict, and how it is known", headings, tuple(rows))
 
