@@ -289,17 +289,28 @@ def parts_of(meaning):
 
 
 def changes(kept, found):
-    """All entries that differ, and sections that came or went; keys below an added key are not listed."""
+    """All entries that differ, and sections and kinds of documents that came or went.
+
+    Keys below an added key are not listed.
+    """
     for section in dict.fromkeys([*kept, *found]):
         old, new = kept.get(section), found.get(section)
         if old is None or new is None:
             yield Change(section, "", *("" if one is not None else None for one in (old, new)))
             continue
+        for kind in sorted(set(kinds_of(old)) - set(kinds_of(new))):
+            yield Change(section, kind, "", None)
+            old = {name: meaning for name, meaning in old.items() if not name.startswith(kind)}
         added = [name for name in new if name not in old]
         below = tuple(f"{name}{sign}" for name in added for sign in ".[(")
         for name in dict.fromkeys([*old, *new]):
             if old.get(name) != new.get(name) and not (name in added and name.startswith(below)):
                 yield Change(section, name, old.get(name), new.get(name))
+
+
+def kinds_of(entries):
+    """The kinds of documents that entries are about, such as ``(HeadTable)``."""
+    return [match[0] for match in map(re.compile(r"\(\w+\)").match, entries) if match]
 
 
 def sections_of(changelog):
@@ -324,7 +335,8 @@ def keeps_its_number(change, kept, found):
     if change.section == ARCHITECTURE:
         holding = {name for name, keys in kept.items() if any(ARCHITECTURE in kind for kind in keys.values())}
         return change.breaks and not holding.isdisjoint(found)
-    return change.breaks and change.section.startswith("agattn/") and change.section in found
+    is_key = change.before != ""
+    return change.breaks and is_key and change.section.startswith("agattn/") and change.section in found
 
 
 def complaints(kept, found, changelog):
