@@ -231,7 +231,7 @@ def doctor(*, as_json: bool = False) -> int:
 
     agattn looks for the engines by {variables}, on PATH and in the wheels.
     """
-    from agattn.engines.doctor import examine
+    from agattn.engines.locate import examine
     from agattn.sheet.terminal import print_folded
 
     report = examine()

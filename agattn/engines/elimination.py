@@ -33,7 +33,7 @@ from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
-from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
+from agattn.systems.consistency import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
 
@@ -304,7 +304,7 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
         EngineError: if the engine crashes; running out of time or memory is an answer.
         DisagreementError: if what it says contradicts what is known natively.
     """
-    if not installation.engine.has_script("complete-ideal"):
+    if "complete-ideal" not in installation.engine.tasks:
         others = " or ".join(argument("engine", engine.name) for engine in able("complete-ideal"))
         raise InputError(
             f"{installation.engine.title} cannot decide whether an ideal is prime; {argument('complete')} "

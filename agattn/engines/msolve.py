@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve_lists import (
     Box,
@@ -31,11 +32,8 @@ from agattn.engines.msolve_lists import (
     read_solutions,
     write_system,
 )
-from agattn.engines.programs.msolve import MSOLVE
-from agattn.engines.run import check_end
-from agattn.errors import EngineError, InputError, TranscriptError
+from agattn.errors import InputError, TranscriptError
 from agattn.evidence import Evidence
-from agattn.limits import limits
 
 #: The largest prime that msolve computes with; what is not finite over ℚ is measured modulo this.
 LARGEST_PRIME = 2**31 - 1
@@ -213,13 +211,7 @@ def _run(
     """What msolve prints about equations, and its wall-clock seconds."""
     installation = installation or locate(MSOLVE)
     system = f"cat > system.ms << 'end'\n{write_system(equations)}\nend\n"
-    try:
-        ended = installation.execute(
-            f'{system}"$1" {" ".join(options)} -f system.ms\n',
-            timeout=limits().timeout,
-            memory=limits().memory,
-        )
-        check_end(ended, installation)
-    except EngineError as error:
-        raise type(error)(f"msolve ({installation.path}): {error}") from error
+    with installation.blamed():
+        ended = installation.execute(f'{system}"$1" {" ".join(options)} -f system.ms\n')
+        installation.check_end(ended)
     return ended.output, ended.seconds

@@ -33,8 +33,7 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import explicit, systems
-from agattn.systems.problem import Answer, ExplicitSystem, Problem
+from agattn.systems.problem import Answer, Problem, System
 
 Interval = tuple[Fraction, Fraction]
 Box = tuple[Interval, ...]
@@ -448,8 +447,10 @@ def read(text: str, problem: Problem) -> Answer:
             answer in it was damaged, or is not what msolve prints about the system that was put to it.
     """
     answers = _answers(text, problem)
-    found = {name: _result(answers, system) for name, system in systems(problem).items()}
-    return Answer(problem, *explicit(problem).values(found, problem))
+    bases = {name: _result(answers, system) for name, system in problem.systems.items()}
+    values = problem.origin.values(bases, problem)
+    integers = {name: value for name, value in values.items() if isinstance(value, int)}
+    return Answer(problem, integers, {name: values[name] for name in values if name not in integers})
 
 
 def cksum(data: bytes) -> int:
@@ -494,7 +495,7 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     return answers
 
 
-def _result(answers: Mapping[str, str], system: ExplicitSystem) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple[int, int]:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring

@@ -67,7 +67,7 @@ _FIGURE_1 = SingleLayer(2, 1)
 def _figure_1(layer: SingleLayer = _FIGURE_1, slice: Any = None, **settings: Any) -> Any:
     from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
-    from agattn.systems.sizes import check_size
+    from agattn.systems.problem import check_size
 
     if not limits().force:
         check_size(layer)

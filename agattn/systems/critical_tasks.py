@@ -29,18 +29,15 @@ from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
-from agattn.systems.explicit import lifted
 from agattn.systems.problem import (
     ENGINE,
     Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
     Polynomials,
     Printed,
     Problem,
+    System,
     Task,
-    Values,
+    lifted,
 )
 
 #: More variables than these finish rarely.
@@ -214,7 +211,7 @@ def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polyno
     return tuple(sum((g * w for w, g in zip(row, part, strict=True)), zero) for row, part in rows)
 
 
-def _systems_of_charts(problem: Problem) -> Iterator[ExplicitSystem]:
+def _systems_of_charts(problem: Problem) -> Iterator[System]:
     """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
 
     ``lower@i.j``: those of them on its j-th lower strata.
@@ -231,9 +228,9 @@ def _systems_of_charts(problem: Problem) -> Iterator[ExplicitSystem]:
         value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
         *variables, s = ring.gens
         system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided, ring) - 1)
-        yield ExplicitSystem(f"critical@{i}", system)
+        yield System(f"critical@{i}", system)
         for j, ideal in enumerate(part.lower, 1):
-            yield ExplicitSystem(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
+            yield System(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
 
 
 def _finite(basis: Any) -> tuple[int, int]:
@@ -246,9 +243,9 @@ def _finite(basis: Any) -> tuple[int, int]:
     return basis.dimension, basis.degree
 
 
-def _points_of_bases(found: Bases, problem: Problem) -> Values:
+def _points_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     integers = {"strata": len(problem.data["parts"])}
-    for name, basis in found.items():
+    for name, basis in bases.items():
         kind, _, label = name.partition("@")
         i = label.partition(".")[0]
         if kind == "lower":
@@ -256,7 +253,7 @@ def _points_of_bases(found: Bases, problem: Problem) -> Values:
         else:
             dimension, degree = _finite(basis)
             integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
-    return integers, {}
+    return integers
 
 
 CRITICAL_POINTS = Task(
@@ -279,7 +276,8 @@ CRITICAL_POINTS = Task(
     one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
     check=_check_critical_points,
-    explicit=Explicit(_systems_of_charts, _points_of_bases),
+    systems=_systems_of_charts,
+    values=_points_of_bases,
 )
 
 
@@ -343,7 +341,7 @@ def _check_critical_equations(answer: Answer) -> None:
     _check_number(answer.problem, stratum, dimension, degree, *known)
 
 
-def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:
+def _system_with_multipliers(problem: Problem) -> Iterator[System]:
     """The equations of M̄, and the gradient of the loss as a combination of those of some."""
     data = problem.data
     ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
@@ -353,11 +351,11 @@ def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:
     gradients = (g - u for g, u in zip(_weighted(y, data["block"]), data["linear"][0], strict=True))
     normals = (sum((l * h.derivative(x) for l, h in pairs), ring.zero()) for x in y)
     critical = (gradient - normal for gradient, normal in zip(gradients, normals, strict=True))
-    yield ExplicitSystem("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
+    yield System("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
 
 
-def _points_of_basis(found: Bases, problem: Problem) -> Values:
-    return dict(zip(("dimension", "degree"), _finite(found["critical"]), strict=True)), {}
+def _points_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+    return dict(zip(("dimension", "degree"), _finite(bases["critical"]), strict=True))
 
 
 CRITICAL_EQUATIONS = Task(
@@ -383,5 +381,6 @@ CRITICAL_EQUATIONS = Task(
     one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
     check=_check_critical_equations,
-    explicit=Explicit(_system_with_multipliers, _points_of_basis),
+    systems=_system_with_multipliers,
+    values=_points_of_basis,
 )

@@ -36,41 +36,36 @@ from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree, numbers_of_generators
 from agattn.systems.consistency import (
     NoChecks,
+    at_point,
     between,
+    bounds_of_dimension,
     check_generators,
     check_homogeneous,
     check_values,
     check_variety,
-    demand,
-    rank_of_gradients,
-)
-from agattn.systems.explicit import graph
-from agattn.systems.native_facts import (
-    at_point,
-    bounds_of_dimension,
     degree_of_closure,
+    demand,
     facts_of_dimension,
     facts_of_values,
     hilbert_bounds,
     known_generators,
+    rank_of_gradients,
 )
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import (
     ENGINE,
+    MAX_LINEAR_COORDINATES,
     Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
     Fact,
     Facts,
     Point,
     Polynomials,
     Printed,
     Problem,
+    System,
     Task,
-    Values,
+    graph,
 )
-from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 
 if TYPE_CHECKING:
     from agattn.geometry.ideal.ideal import Ideal
@@ -173,7 +168,7 @@ def _check_ideal(answer: Answer) -> None:
     check_generators(answer.polynomials["generators"], known_generators(answer.problem))
 
 
-def _graph(problem: Problem) -> Iterator[ExplicitSystem]:
+def _graph(problem: Problem) -> Iterator[System]:
     """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
 
     As (sA, V/s) has the same image as (A, V), the image of these is dense.
@@ -189,11 +184,11 @@ def _graph(problem: Problem) -> Iterator[ExplicitSystem]:
     yield graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
 
 
-def ideal_of_basis(found: Bases, problem: Problem) -> Values:
+def ideal_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     """Dimension, degree and generators of the ideal of an image, from a Gröbner basis of it."""
-    basis = found["graph"]
-    integers = {"dimension": basis.dimension, "degree": basis.degree}
-    return integers, {"generators": minimal_generators(basis.polynomials)}
+    basis = bases["graph"]
+    generators = minimal_generators(basis.polynomials)
+    return {"dimension": basis.dimension, "degree": basis.degree, "generators": generators}
 
 
 IDEAL = Task(
@@ -220,7 +215,8 @@ IDEAL = Task(
     ),
     facts=_facts_of_ideal,
     check=_check_ideal,
-    explicit=Explicit(_graph, ideal_of_basis),
+    systems=_graph,
+    values=ideal_of_basis,
 )
 
 
@@ -238,13 +234,13 @@ def _facts_of_values(problem: Problem) -> Facts:
     yield from facts_of_values(problem, hilbert_bounds(problem.layer, problem.data["max_degree"]))
 
 
-def values_of_basis(found: Bases, problem: Problem) -> Values:
+def values_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     """The values of the Hilbert function of an image, from a Gröbner basis of its ideal."""
     last = problem.data["max_degree"]
-    values = found["graph"].hilbert_series.values(last)
+    values = bases["graph"].hilbert_series.values(last)
     if not problem.data.get("cone", True):
         values = tuple(itertools.accumulate(values))
-    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
+    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}
 
 
 HILBERT_FUNCTION = Task(
@@ -263,7 +259,8 @@ HILBERT_FUNCTION = Task(
     takes=("max_degree",),
     facts=_facts_of_values,
     check=check_values,
-    explicit=Explicit(_graph, values_of_basis),
+    systems=_graph,
+    values=values_of_basis,
 )
 
 
@@ -625,7 +622,7 @@ def fiber_system(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Poly
     return (*differences, *bounds)
 
 
-def _systems_of_fibers(problem: Problem) -> Iterator[ExplicitSystem]:
+def _systems_of_fibers(problem: Problem) -> Iterator[System]:
     """The fibers over the functions of points, on the hyperplane l = 0 and on l = l(A).
 
     Each consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once,
@@ -637,17 +634,17 @@ def _systems_of_fibers(problem: Problem) -> Iterator[ExplicitSystem]:
         ring, entries = equations[0].ring, [entry for row in point.A for entry in row]
         form = sum((gen * n for n, gen in enumerate(ring.gens[: len(entries)], 1)), ring.zero())
         value = sum((entry * n for n, entry in enumerate(entries, 1)), Fraction(0))
-        yield ExplicitSystem(f"infinity@{point.label}", (*equations, form))
-        yield ExplicitSystem(f"fiber@{point.label}", (*equations, form - value), finite=True)
+        yield System(f"infinity@{point.label}", (*equations, form))
+        yield System(f"fiber@{point.label}", (*equations, form - value), finite=True)
 
 
-def _fibers_of_bases(found: Bases, problem: Problem) -> Values:
+def _fibers_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     integers = {}
     for point in problem.points:
-        integers[f"escapes@{point.label}"] = int(found[f"infinity@{point.label}"].has_zeros)
-        length, number = found[f"fiber@{point.label}"]
+        integers[f"escapes@{point.label}"] = int(bases[f"infinity@{point.label}"].has_zeros)
+        length, number = bases[f"fiber@{point.label}"]
         integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
-    return integers, {}
+    return integers
 
 
 FIBERS = Task(
@@ -672,7 +669,8 @@ FIBERS = Task(
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
     facts=_facts_of_fibers,
     check=_check_fibers,
-    explicit=Explicit(_systems_of_fibers, _fibers_of_bases),
+    systems=_systems_of_fibers,
+    values=_fibers_of_bases,
 )
 
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import comb, inf, prod
 from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,15 +36,18 @@ from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited, limits
 from agattn.systems.consistency import (
+    DEGREES,
     between,
+    bounds_of_dimension,
     check_generators,
     check_values,
     check_variety,
     components_of,
     demand,
+    facts_of_values,
+    native_facts,
     rank_of_gradients,
 )
-from agattn.systems.explicit import graph
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     MAX_MINORS,
@@ -52,19 +55,16 @@ from agattn.systems.layer_tasks import (
     max_degree,
     values_of_basis,
 )
-from agattn.systems.native_facts import DEGREES, bounds_of_dimension, facts_of_values, native_facts
 from agattn.systems.problem import (
     ENGINE,
     Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
     Fact,
     Facts,
     Printed,
     Problem,
+    System,
     Task,
-    Values,
+    graph,
 )
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
@@ -77,6 +77,9 @@ _POINTS = 20
 _MONOMIALS = 2_000
 
 Given = Mapping[str, Any]
+
+#: The kind of the architectures that these tasks are about.
+ANY_MODEL: Any = object
 
 
 class Parameter(NamedTuple):
@@ -221,18 +224,17 @@ def _check_ideal(answer: Answer) -> None:
     check_generators(forms, {piece.degree: piece.minimal_generators for piece in known}, degrees)
 
 
-def _graph_of_map(problem: Problem) -> Iterator[ExplicitSystem]:
+def _graph_of_map(problem: Problem) -> Iterator[System]:
     polynomials = problem.data["polynomials"]
     coordinates = (Variable("y", (k + 1,)) for k in range(len(polynomials)))
     yield graph(polynomials, coordinates, problem.characteristic)
 
 
-IDEAL: Task[Any] = Task(
+IDEAL = Task(
     "implicit-ideal",
     "the ideal",
-    cast(Any, object),
+    ANY_MODEL,
     _proved_dimension,
-    template="model-implicit-ideal",
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
@@ -248,7 +250,8 @@ IDEAL: Task[Any] = Task(
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
     facts=_facts_of_ideal,
     check=_check_ideal,
-    explicit=Explicit(_graph_of_map, ideal_of_basis),
+    systems=_graph_of_map,
+    values=ideal_of_basis,
 )
 
 
@@ -257,11 +260,10 @@ def _facts_of_values(problem: Problem) -> Facts:
     yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in known})
 
 
-HILBERT_FUNCTION: Task[Any] = Task(
+HILBERT_FUNCTION = Task(
     "hilbert-function",
     "the Hilbert function",
-    cast(Any, object),
-    template="model-hilbert-function",
+    ANY_MODEL,
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
@@ -280,7 +282,8 @@ HILBERT_FUNCTION: Task[Any] = Task(
     takes=("max_degree",),
     facts=_facts_of_values,
     check=check_values,
-    explicit=Explicit(_graph_of_map, values_of_basis),
+    systems=_graph_of_map,
+    values=values_of_basis,
 )
 
 
@@ -345,30 +348,28 @@ def _check_fiber(answer: Answer) -> None:
     between(reduced, "the degree of the fiber", degree, bezout)
 
 
-def _systems_of_fiber(problem: Problem) -> Iterator[ExplicitSystem]:
+def _systems_of_fiber(problem: Problem) -> Iterator[System]:
     """The parameters with the same function as the point's; and the differentials there, linear forms."""
     polynomials, point = problem.data["polynomials"], problem.data["point"]
     ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
-    yield ExplicitSystem("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
+    yield System("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
     differentials = (
         sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
         for f in polynomials
     )
-    yield ExplicitSystem("tangent", tuple(differentials))
+    yield System("tangent", tuple(differentials))
 
 
-def _fiber_of_bases(found: Bases, problem: Problem) -> Values:
-    fiber, tangent = found["fiber"], found["tangent"]
-    numbers = {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
-    return numbers, {}
+def _fiber_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+    fiber, tangent = bases["fiber"], bases["tangent"]
+    return {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
 
 
-FIBER: Task[Any] = Task(
+FIBER = Task(
     "fiber",
     "the fiber",
-    cast(Any, object),
+    ANY_MODEL,
     lambda architecture: architecture.parameters - _proved_dimension(architecture),
-    template="model-fiber",
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
     results=(
@@ -385,7 +386,8 @@ FIBER: Task[Any] = Task(
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
     facts=_facts_of_fiber,
     check=_check_fiber,
-    explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
+    systems=_systems_of_fiber,
+    values=_fiber_of_bases,
 )
 
 
@@ -434,11 +436,10 @@ def _check_critical_locus(answer: Answer) -> None:
     )
 
 
-CRITICAL: Task[Any] = Task(
+CRITICAL = Task(
     "critical-locus",
     "the critical points",
-    cast(Any, object),
-    template="model-critical-locus",
+    ANY_MODEL,
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(

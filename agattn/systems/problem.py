@@ -5,25 +5,24 @@ the value has the same type, so that two engines, or an engine and the native co
 ``==``. Engines find their template by the task's name.
 
 A :class:`Problem` says what is asked about which architecture over which field; an engine's template turns it
-into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials. Here stand
-also the types of what a task knows of its problems: facts about the integers of an answer, and polynomials
-that are written out.
+into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence, Source
 
 if TYPE_CHECKING:
-    from agattn.algebra.polynomial import Polynomial, PolynomialRing
     from agattn.geometry.strata.strata import Stratum
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -102,11 +101,6 @@ class Problem:
         return self.origin.name
 
     @property
-    def template(self) -> str:
-        """The name of the templates, where that is not the name of the task."""
-        return self.origin.template
-
-    @property
     def form(self) -> str:
         """The name of the templates."""
         return self.origin.form
@@ -115,6 +109,11 @@ class Problem:
     def layer(self) -> SingleLayer:
         """The architecture, in tasks about a single layer."""
         return cast(SingleLayer, self.architecture)
+
+    @property
+    def systems(self) -> dict[str, System]:
+        """The polynomial systems that answer the problem together, by name."""
+        return {system.name: system for system in self.origin.systems(self)}
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -140,8 +139,6 @@ class Problem:
 
     def numbers(self) -> Iterator[Fraction]:
         """All rational numbers in the data."""
-        from agattn.algebra.polynomial import Polynomial
-
         waiting: list[Any] = list(self.data.values())
         while waiting:
             value = waiting.pop()
@@ -197,14 +194,10 @@ class Fact(NamedTuple):
 Facts = Iterator[tuple[str, Fact]]
 
 
-Polynomials: TypeAlias = "tuple[Polynomial, ...]"
-#: Of each system by name: its Gröbner basis, or the numbers of its zeros, with multiplicity and without.
-Bases = Mapping[str, Any]
-#: The integers and the polynomials of an answer, by their names.
-Values: TypeAlias = "tuple[dict[str, int], dict[str, Polynomials]]"
+Polynomials = tuple[Polynomial, ...]
 
 
-class ExplicitSystem(NamedTuple):
+class System(NamedTuple):
     """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
 
     Attributes:
@@ -225,16 +218,24 @@ class ExplicitSystem(NamedTuple):
         return self.polynomials[0].ring
 
 
-class Explicit(NamedTuple):
-    """A problem written out.
+def lifted(f: Polynomial, ring: PolynomialRing) -> Polynomial:
+    """A polynomial in a ring that has more variables, after its own."""
+    more = (0,) * (len(ring) - len(f.ring))
+    return ring.from_terms({(*exponents, *more): c for exponents, c in f.terms.items()})
 
-    Attributes:
-        systems: the polynomial systems that answer the problem together.
-        values: the values of the answer, from the Gröbner bases of these systems.
+
+def graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> System:
+    """The ideal of the graph of a map by its coordinates; without its own variables that of the image.
+
+    >>> from agattn import SingleLayer
+    >>> from agattn.systems.catalogue import build
+    >>> build("implicit-ideal", SingleLayer(1, 1)).systems["graph"]
+    System(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
     """
-
-    systems: Callable[[Problem], Iterable[ExplicitSystem]]
-    values: Callable[[Bases, Problem], Values]
+    own = values[0].ring.variables
+    ring = PolynomialRing((*own, *coordinates), p)
+    pairs = zip(ring.gens[len(own) :], values, strict=True)
+    return System("graph", tuple(y - lifted(value, ring) for y, value in pairs), len(own))
 
 
 def matrix(rows: Any) -> Matrix:
@@ -244,6 +245,42 @@ def matrix(rows: Any) -> Matrix:
     (Fraction(1, 1), Fraction(2, 1))
     """
     return tuple(tuple(Fraction(entry) for entry in row) for row in rows)
+
+
+#: Linear algebra in more coordinates would fill the memory.
+MAX_LINEAR_COORDINATES = 1000
+#: Identities of networks are checked with exact matrices of t × t entries: minutes for 300 tokens.
+MAX_TOKENS = 100
+
+
+def check_size(architecture: Architecture) -> None:
+    """Refuse an architecture that is too large for what is computed natively.
+
+    Raises:
+        TooLargeError: if it has more than 1000 coordinates, or where it has none more than 20,000 parameters
+            or 100 tokens, or arrays that would fill the memory.
+    """
+    if (coordinates := architecture.ambient_dimension) is not None:
+        sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
+    else:
+        from agattn.geometry.dimension.dimension import MAX_PARAMETERS  # which layers do without
+
+        sizes = [
+            (architecture.parameters, MAX_PARAMETERS, "parameters"),
+            (architecture.t, MAX_TOKENS, "tokens"),
+        ]
+    for size, limit, what in sizes:
+        if size > limit:
+            raise TooLargeError(
+                f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
+                f"{argument('force', True)} to "
+                "start all the same"
+            )
+    if architecture.kind == "model":
+        from agattn.architectures.composition import Network, check_arrays
+
+        if isinstance(architecture, Network):
+            check_arrays(architecture)
 
 
 A = TypeVar("A", bound=Architecture)
@@ -276,12 +313,13 @@ class Task(Generic[A]):
         takes: what may be given: ``"points"``, ``"weights"``, ``"target"``, ``"slice"``, ``"max_degree"``,
             ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
         one_token: whether the task makes sense for a single layer at t = 1.
-        template: by what engines find their template, if not by the name, which another task may have.
         facts: what is known natively of the integers of an answer, asked before anything else.
         check: refuses an answer whose values do not fit each other or what is known, by ``TranscriptError``;
             where nothing is left to check, :class:`~agattn.systems.consistency.NoChecks` with the reason.
-        explicit: the polynomials written out, for engines that have no language to build them in, and what
-            their Gröbner bases say; ``None`` where these engines are not asked.
+        systems: the polynomials written out, for engines that have no language to build them in; none where
+            these engines are not asked.
+        values: the values of an answer by name, from the Gröbner bases of these systems, or of finitely many
+            zeros the numbers, with multiplicity and without.
 
     Raises:
         TypeError: if engines are asked and there is no ``check``.
@@ -304,10 +342,10 @@ class Task(Generic[A]):
     too_large: Callable[[A], str] = lambda architecture: ""
     takes: tuple[str, ...] = ()
     one_token: bool = True
-    template: str = ""
     facts: Callable[[Problem], Facts] = lambda problem: iter(())
     check: Callable[[Answer], None] | None = None
-    explicit: Explicit | None = None
+    systems: Callable[[Problem], Iterable[System]] = lambda problem: ()
+    values: Callable[[Mapping[str, Any], Problem], dict[str, Any]] = lambda bases, problem: {}
 
     def __post_init__(self) -> None:
         if self.results and self.check is None:
@@ -318,8 +356,8 @@ class Task(Generic[A]):
 
     @property
     def form(self) -> str:
-        """The name of the templates of the task."""
-        return self.template or self.name
+        """The name of the templates; ``model-TASK`` for a task about any model."""
+        return f"model-{self.name}" if self.about is object else self.name
 
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""

@@ -13,7 +13,16 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.sections.slices import Slice, resultant_of, standard_slice, surface
-from agattn.systems.consistency import between, check_degree, check_generators, check_homogeneous, demand
+from agattn.systems.consistency import (
+    at_point,
+    between,
+    bounds_of_dimension,
+    check_degree,
+    check_generators,
+    check_homogeneous,
+    degree_of_closure,
+    demand,
+)
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     LINEAR,
@@ -23,18 +32,14 @@ from agattn.systems.layer_tasks import (
     points_given,
     ring_of_coordinates,
 )
-from agattn.systems.native_facts import at_point, bounds_of_dimension, degree_of_closure
 from agattn.systems.problem import (
     ENGINE,
     Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
     Facts,
     Printed,
     Problem,
+    System,
     Task,
-    Values,
 )
 
 
@@ -105,12 +110,12 @@ def _check_membership(answer: Answer) -> None:
     demand(known in (None, said), f"it says that the point is {where} the closure, and it is {found}")
 
 
-def _system_of_membership(problem: Problem) -> Iterator[ExplicitSystem]:
-    yield ExplicitSystem("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
+def _system_of_membership(problem: Problem) -> Iterator[System]:
+    yield System("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
 
 
-def _membership_of_bases(found: Bases, problem: Problem) -> Values:
-    return {"member": int(found["fiber"].has_zeros)}, {}
+def _membership_of_bases(bases: Given, problem: Problem) -> dict[str, Any]:
+    return {"member": int(bases["fiber"].has_zeros)}
 
 
 MEMBERSHIP = Task(
@@ -125,7 +130,8 @@ MEMBERSHIP = Task(
     too_large=LINEAR,
     takes=("target",),
     check=_check_membership,
-    explicit=Explicit(_system_of_membership, _membership_of_bases),
+    systems=_system_of_membership,
+    values=_membership_of_bases,
 )
 
 

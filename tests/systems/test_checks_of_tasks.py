@@ -14,13 +14,12 @@ from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.identifiability import virtual_weights
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.geometry.reconstruction import membership
 from agattn.geometry.sections.slices import Slice
-from agattn.systems import critical_tasks, model_tasks, section_tasks
+from agattn.systems import critical_tasks, model_tasks, network_tasks, section_tasks
 from agattn.systems.catalogue import build
-from agattn.systems.deep_tasks import weights_ring
+from agattn.systems.network_tasks import weights_ring
 from agattn.systems.problem import Answer
 
 P = 32003
@@ -389,7 +388,7 @@ def test_critical_points_of_a_model(model, p, dims):
 )
 def test_components_over_virtual_weights(monkeypatch, bounds, dims, rescalings, words):
     """The fiber near the point has a dimension within bounds; where they meet it consists of rescalings."""
-    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t, p, **_: FiberDimension(*bounds))
+    monkeypatch.setattr(network_tasks, "local_fiber", lambda M, L, t, p, **_: FiberDimension(*bounds))
     integers = {"components": len(dims), "dimension": max(dims)}
     for n, (dim, all_of_them) in enumerate(zip(dims, rescalings, strict=True), 1):
         integers |= {f"component-dimension@{n}": dim, f"rescaling@{n}": all_of_them}
