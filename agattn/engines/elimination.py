@@ -24,7 +24,7 @@ from agattn.errors import (
     argument,
 )
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.export import FORMATS, export
+from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
@@ -66,12 +66,9 @@ def eliminate(
         )
     runs = [run(problem, installation) for problem in problems]
     ideal, values = (done.answer for done in runs)
-    make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
-    about: Any = layer
-    if layer is None:
-        make, about = ModelIdeal.eliminated, coefficient_map(architecture, inf)
-    found = make(
-        about,
+    make: Callable[..., Ideal | ModelIdeal] = ModelIdeal.eliminated if layer is None else Ideal.eliminated
+    whole = make(
+        layer or coefficient_map(architecture, inf),
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
@@ -80,7 +77,7 @@ def eliminate(
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
     )
-    return found.replace(given=given) if isinstance(found, Ideal) and given is not layer else found
+    return whole.replace(given=given) if isinstance(whole, Ideal) and given is not layer else whole
 
 
 class Completeness(Result, extensible=True):
@@ -166,15 +163,13 @@ class Completeness(Result, extensible=True):
         if self.dimension != self.expected_dimension:
             return ""
         if self._degrees and self._degrees[0] < self._degrees[1]:
-            return self._other_degree
-        if not self.prime:
+            return self._differs
+        if not self.prime or (self.missing_degree is None and not self._differs):
             return ""
-        prime = "they generate a prime ideal of the dimension of M̄, which would be all of I(M̄)"
+        but = f"but {self._differs}"
         if self.missing_degree is not None:
-            return f"{prime}; natively, equations of degree {self.missing_degree} are missing"
-        if differs := self._differs:
-            return f"{prime}; but {differs}"
-        return ""
+            but = f"natively, equations of degree {self.missing_degree} are missing"
+        return f"they generate a prime ideal of the dimension of M̄, which would be all of I(M̄); {but}"
 
     @property
     def _degrees(self) -> tuple[int, int] | None:
@@ -184,15 +179,14 @@ class Completeness(Result, extensible=True):
         return self.degree, self.expected_degree
 
     @property
-    def _other_degree(self) -> str:
-        cut = f"they cut out a variety of degree {self.degree}"
-        return f"{cut}, and M̄ has degree {self.expected_degree}"
-
-    @property
     def _differs(self) -> str:
-        """How degree or Hilbert function show that J is not I(M̄), in words, or an empty string."""
+        """How dimension, degree or Hilbert function show that J is not I(M̄), or an empty string."""
+        if self.dimension != self.expected_dimension:
+            cut = f"they cut out a variety of dimension {self.dimension}"
+            return f"{cut}, and M̄ has dimension {self.expected_dimension}"
         if self._degrees and self._degrees[0] != self._degrees[1]:
-            return self._other_degree
+            cut = f"they cut out a variety of degree {self.degree}"
+            return f"{cut}, and M̄ has degree {self.expected_degree}"
         values = zip(self.hilbert_function or (), self.expected_hilbert_function or (), strict=False)
         wrong = next((n for n, (value, expected) in enumerate(values) if value > expected), None)
         missing = f"by the Hilbert function of M̄, equations of degree {wrong} are missing"
@@ -224,11 +218,8 @@ class Completeness(Result, extensible=True):
             return True, self.theorem
         if self.dimension is None:
             return None, "the engine did not finish within its limits"
-        if self.dimension != self.expected_dimension:
-            cut = f"they cut out a variety of dimension {self.dimension}"
-            return False, f"{cut}, and M̄ has dimension {self.expected_dimension}"
-        if differs := self._differs:
-            return False, differs
+        if self._differs:
+            return False, self._differs
         of = f"; shown for {self.asked_of}, which has the same modules" if self.asked_of else ""
         if self.prime:
             prime = f"they generate a prime ideal of the dimension of M̄, {self.dimension}: all of I(M̄)"
@@ -280,15 +271,15 @@ class ExaminedIdeal(Ideal):
 
 def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
-    found = ExaminedIdeal(
+    result = ExaminedIdeal(
         **structs.asdict(ideal),
         invariants=UNSET if compared is None else compared.spans,
         named_families=UNSET if compared is None or not ideal.layer.has_orbits else compared.named,
         lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
         complete=UNSET if complete is None else complete,
     )
-    vars(found).update(vars(ideal))  # with the generators, which take long
-    return found
+    vars(result).update(vars(ideal))  # with the generators, which take long
+    return result
 
 
 def check_generators(ideal: Ideal, installation: Installation, *, characteristic: int = 0) -> Completeness:
@@ -310,48 +301,32 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
             f"{installation.engine.title} cannot decide whether an ideal is prime; {argument('complete')} "
             f"needs {others}"
         )
-    layer = ideal.layer
-    if layer.expected_dimension == layer.ambient_dimension:
-        return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
+    layer, size, multiplicity = ideal.layer, ideal.layer.expected_dimension, degree_of_closure(ideal.layer)
+    if size == layer.ambient_dimension:
+        return Completeness(size, 1, size, 1, True, characteristic)
     missing = _missing_piece(ideal, _AT_ONCE)
     small = _smallest(ideal)
-    size, multiplicity = layer.expected_dimension, degree_of_closure(layer)
     whole = partial(Completeness, size, multiplicity, size, multiplicity, known_to=ideal.max_degree)
     if missing is None and small is not ideal:
         asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
-            return whole(
-                asked.prime,
-                characteristic,
-                regular=asked.regular,
-                modulus=asked.modulus,
-                asked_of=small.name,
-            )
+            shown = {"regular": asked.regular, "modulus": asked.modulus, "asked_of": small.name}
+            return whole(asked.prime, characteristic, **shown)
     elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
-    dimension = degree = prime = hilbert = known = None
+    figures: dict[str, Any] = {"dimension": None, "degree": None, "prime": None}
     ask = partial(_ask, ideal, installation, characteristic)
     try:
-        dimension, degree = ask(("dimension", "degree"))
+        figures["dimension"], figures["degree"] = ask(("dimension", "degree"))
         bounds = hilbert_bounds(layer, _DEGREES[-1]) if layer.d == 2 and layer.has_orbits else {}
         if bounds and all(low == high for low, high in bounds.values()):
-            known = tuple(low for low, _ in bounds.values())
-            hilbert = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
-        [decided] = ask(("prime",))
-        prime = bool(decided)
+            figures["expected_hilbert_function"] = tuple(low for low, _ in bounds.values())
+            figures["hilbert_function"] = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
+        figures["prime"] = bool(*ask(("prime",)))
     except (EngineTimeoutError, EngineMemoryError):
         pass
-    found = Completeness(
-        dimension,
-        degree,
-        layer.expected_dimension,
-        degree_of_closure(layer),
-        prime,
-        characteristic,
-        hilbert,
-        known,
-        known_to=ideal.max_degree,
-    )
+    figures |= {"expected_dimension": size, "expected_degree": multiplicity}
+    found = Completeness(**figures, characteristic=characteristic, known_to=ideal.max_degree)
     if missing is None and found._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
@@ -478,13 +453,11 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
     """
     for n in (ideal.max_degree + 1, ideal.max_degree + 2):
         try:
-            if (
-                n <= last
-                and (piece := compute_ideal(ideal.layer, n, force=False).degrees[-1]).minimal_generators
-            ):
-                return piece
+            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1] if n <= last else None
         except TooLargeError:
             break
+        if piece and piece.minimal_generators:
+            return piece
     return None
 
 
@@ -510,10 +483,10 @@ def _ask(
         data={
             "max_degree": ideal.max_degree,
             "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
-            **({} if element is None else {"element": FORMATS[engine.name][2](element)}),
+            **({} if element is None else {"element": engine.written(element)}),
         },
         characteristic=characteristic,
     )
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
-    found = run(problem, installation, script=text)
-    return [found.answer.integers[question] for question in questions]
+    answer = run(problem, installation, script=text).answer
+    return [answer.integers[question] for question in questions]
