@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
 from agattn.engines.catalogue import TEMPLATES, Engine, check_can, engine_named
-from agattn.engines.msolve_lists import names_of, write_system
+from agattn.engines.msolve_lists import write_system
 from agattn.engines.script import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
@@ -55,7 +55,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
         "ascii": _ascii,
-        "msolve": lambda polynomials: write_system(polynomials, names_of(polynomials[0].ring)),
+        "msolve": write_system,
     }
     return environment
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve_lists import (
@@ -200,6 +200,8 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
         raise InputError("the polynomials are from different rings")
     if not len(ring):
         raise InputError("the ring has no variables")
+    if Variable("A") in ring.variables:
+        raise InputError("msolve calls a variable that it adds A; call yours otherwise")
     return ring
 
 

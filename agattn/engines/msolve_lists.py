@@ -195,20 +195,20 @@ class GroebnerBasis:
 # Writing --------------------------------------------------------------------------------------------------
 
 
-def write_system(polynomials: Sequence[Polynomial], names: Sequence[str] = ()) -> str:
+def write_system(polynomials: Sequence[Polynomial]) -> str:
     """The input of msolve: variables, characteristic, and the polynomials, none of which may be 0.
 
     msolve reads a number modulo p wrong if it is a fraction, or long; ours are residues.
 
     >>> x, y = PolynomialRing(["x", "y"], 7).gens
     >>> print(write_system([x**2 - y, 3 * y]))
-    x1,x2
+    x,y
     7
-    x1^2+6*x2,
-    3*x2
+    x^2+6*y,
+    3*y
     """
     ring = polynomials[0].ring
-    names = names or _names(ring)
+    names = _names(ring)
     lines = (
         "+".join(_term(c, zip(names, exponents, strict=True)) for exponents, c in polynomial.terms.items())
         for polynomial in polynomials
@@ -224,16 +224,6 @@ def _term(coefficient: Coefficient, powers: Iterable[tuple[str, int]]) -> str:
 
 
 def _names(ring: PolynomialRing) -> list[str]:
-    """The variables as msolve is told them where nobody reads it; it calls one that it adds A."""
-    return [f"x{i + 1}" for i in range(len(ring))]
-
-
-def names_of(ring: PolynomialRing) -> list[str]:
-    """The variables as scripts call them.
-
-    >>> names_of(PolynomialRing(["a", "y_1"]))
-    ['a', 'y_1']
-    """
     return [variable.name for variable in ring.variables]
 
 
@@ -307,7 +297,7 @@ def read_solutions(
     raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
-def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> tuple[int, int]:
+def read_numbers(text: str, ring: PolynomialRing) -> tuple[int, int]:
     """What msolve prints with ``-P 2``: the numbers of solutions over the algebraic closure.
 
     The first is with multiplicity, the second that of distinct ones.
@@ -324,7 +314,7 @@ def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> 
                 coefficients: Any = list(_coefficients(w))
                 f: Any = flint.nmod_poly(coefficients, p) if p else flint.fmpz_poly(coefficients)
                 number = f.degree() - f.gcd(f.derivative()).degree()
-                right = q == p and sorted(printed[: len(ring)]) == sorted(names or _names(ring))
+                right = q == p and sorted(printed[: len(ring)]) == sorted(_names(ring))
             except (ValueError, TypeError, ArithmeticError) as error:
                 raise TranscriptError("its list is not well formed") from error
             if right and 1 <= number <= length:
@@ -381,9 +371,7 @@ _HEADER = re.compile(
 )
 
 
-def read_basis(
-    text: str, ring: PolynomialRing, eliminate: int = 0, names: Sequence[str] = ()
-) -> tuple[Polynomial, ...]:
+def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> tuple[Polynomial, ...]:
     """What msolve prints with ``-g 2``: the part of the basis without the variables to be eliminated.
 
     Raises:
@@ -393,8 +381,7 @@ def read_basis(
     if match is None:
         raise TranscriptError(f"it printed no whole basis: {text[:60]!r}")
     characteristic, order, _, length, body = match.groups()
-    names = list(names or _names(ring))
-    printed = order.split(", ")
+    names, printed = _names(ring), order.split(", ")
     if int(characteristic) != ring.characteristic or printed not in (names, names[eliminate:]):
         raise TranscriptError(f"it printed a basis of another ring: {order[:60]!r}")
     elements = [element.strip() for element in body.split(",")]
@@ -500,8 +487,8 @@ def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring
     if system.finite:
-        return read_numbers(text, ring, names_of(ring))
-    basis = read_basis(text, ring, system.eliminated, names_of(ring))
+        return read_numbers(text, ring)
+    basis = read_basis(text, ring, system.eliminated)
     return GroebnerBasis(PolynomialRing(ring.variables[system.eliminated :], ring.characteristic), basis)
 
 
