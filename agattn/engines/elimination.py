@@ -29,20 +29,17 @@ from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
-from agattn.geometry.strata.strata import representative, strata
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.strata.tangent import representative_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
+from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
 
 def eliminate(
-    architecture: Architecture,
-    max_degree: int,
-    installation: Installation,
-    *,
-    characteristic: int = 0,
+    architecture: Architecture, max_degree: int, installation: Installation, *, characteristic: int = 0
 ) -> Ideal | ModelIdeal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
@@ -310,8 +307,8 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
     if missing is None and small is not ideal:
         asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
-            shown = {"regular": asked.regular, "modulus": asked.modulus, "asked_of": small.name}
-            return whole(asked.prime, characteristic, **shown)
+            shown = partial(whole, regular=asked.regular, modulus=asked.modulus, asked_of=small.name)
+            return shown(asked.prime, characteristic)
     elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
     figures: dict[str, Any] = {"dimension": None, "degree": None, "prime": None}
@@ -433,13 +430,9 @@ def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
     whole = type(layer)(layer.d, layer.d_out)
     equations = [*compute_ideal(whole, 4, force=False).equations()]
     codimension = whole.ambient_dimension - whole.expected_dimension
-    for stratum in strata(layer):
-        if max(stratum.r_v, stratum.r_a) > 1:
-            values = coefficients(layer, *representative(layer, stratum))
-            point = {index: x for index, x in zip(coordinates(layer), values, strict=True) if x}
-            if gradient_rank(equations, point, MODULUS) < codimension:
-                return False
-    return True
+    outside = (stratum for stratum in strata(layer) if max(stratum.r_v, stratum.r_a) > 1)
+    ranks = (gradient_rank(equations, representative_point(layer, stratum), MODULUS) for stratum in outside)
+    return all(rank >= codimension for rank in ranks)
 
 
 #: Up to this degree equations are counted natively before an engine is asked: that takes seconds at most.

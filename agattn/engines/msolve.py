@@ -81,10 +81,7 @@ class Solutions:
 
 
 def solve(
-    polynomials: Sequence[Polynomial],
-    *,
-    precision: int = 128,
-    installation: Installation | None = None,
+    polynomials: Sequence[Polynomial], *, precision: int = 128, installation: Installation | None = None
 ) -> Solutions:
     """All solutions of a system over ℚ, if they are finitely many; else their dimension and degree.
 
@@ -206,9 +203,7 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
 
 
 def _run(
-    equations: Sequence[Polynomial],
-    options: Sequence[str],
-    installation: Installation | None,
+    equations: Sequence[Polynomial], options: Sequence[str], installation: Installation | None
 ) -> tuple[str, float]:
     """What msolve prints about equations, and its wall-clock seconds."""
     installation = installation or locate(MSOLVE)

@@ -29,16 +29,7 @@ from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
-from agattn.systems.problem import (
-    ENGINE,
-    Answer,
-    Polynomials,
-    Printed,
-    Problem,
-    System,
-    Task,
-    lifted,
-)
+from agattn.systems.problem import ENGINE, Answer, Polynomials, Printed, Problem, System, Task, lifted
 
 #: More variables than these finish rarely.
 MAX_VARIABLES = 14

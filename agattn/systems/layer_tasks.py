@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import comb, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,15 @@ from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import EngineError, InputError, TooLargeError, TranscriptError, UndecidedError
 from agattn.evidence import Source
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.ideal.ideal import Ideal, gradient_rank
 from agattn.geometry.identifiability.preimages import kernel_of_differential, preimages
+from agattn.geometry.learning_coefficients.learning_coefficients import least_point
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import criticality, stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
-from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.strata.tangent import representative_point, tangent_bounds
 from agattn.geometry.variety.coordinates import (
     coefficients,
     coordinate_ring,
@@ -66,10 +71,6 @@ from agattn.systems.problem import (
     Task,
     graph,
 )
-
-if TYPE_CHECKING:
-    from agattn.geometry.ideal.ideal import Ideal
-    from agattn.geometry.learning_coefficients.normal_form import NormalForm
 
 # Beyond this a script is refused unless forced: elimination in more coordinates has no hope of finishing.
 MAX_ELIMINATION_COORDINATES = 60
@@ -118,31 +119,25 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
 def _read_ideal(answer: Answer) -> Ideal:
-    from agattn.geometry.ideal.ideal import Ideal
-
-    layer, points = answer.problem.layer, {}
-    for point in strata_points(layer) if layer.has_orbits else ():
-        pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
-        points[point.ranks] = {index: value for index, value in pairs if value}
+    layer = answer.problem.layer
     return Ideal.eliminated(
         layer,
         answer.integers["dimension"],
         answer.integers["degree"],
         answer.polynomials["generators"],
         characteristic=answer.problem.characteristic,
-        points=points,
+        points={s: representative_point(layer, s) for s in strata(layer)} if layer.has_orbits else {},
     )
 
 
 def _elimination_is_hopeless(layer: SingleLayer) -> str:
     if not layer.has_orbits:
         return "" if layer.ambient_dimension <= MAX_ONE_TOKEN_COORDINATES else "elimination was not tried"
-    if (degree := expected_degree(layer)) <= MAX_ELIMINATION_DEGREE:
-        return ""
-    return (
+    hopeless = (
         f"elimination was not tried: {layer.ambient_dimension} coordinates and an expected degree of "
-        f"{degree} are beyond what finishes (--eliminate tries it all the same)"
+        f"{expected_degree(layer)} are beyond what finishes (--eliminate tries it all the same)"
     )
+    return hopeless if expected_degree(layer) > MAX_ELIMINATION_DEGREE else ""
 
 
 def _facts_of_ideal(problem: Problem) -> Facts:
@@ -175,11 +170,9 @@ def _graph(problem: Problem) -> Iterator[System]:
     """
     layer, p = problem.layer, problem.characteristic
     d, r = layer.d, layer.a
-    if r >= d:
-        A, V = generic_matrices({"a": (d, d), "v": (layer.d_out, d)}, p)
-    else:
-        K, Q, V = generic_matrices({"k": (r, d), "q": (r, d), "v": (layer.d_out, d)}, p)
-        A = K.T @ Q
+    factors = {"a": (d, d)} if r >= d else {"k": (r, d), "q": (r, d)}
+    *KQ, V = generic_matrices(factors | {"v": (layer.d_out, d)}, p)
+    A = KQ[0] if r >= d else KQ[0].T @ KQ[1]
     V[0, 0] = V[0, 0].ring.one()
     yield graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
 
@@ -390,8 +383,7 @@ def _points_and_zeros(layer: SingleLayer, given: Given) -> Given:
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
-    kernels = answer.by_ranks("kernel-dimension")
-    found: dict[Stratum, bool] = {}
+    kernels, critical = answer.by_ranks("kernel-dimension"), dict[Stratum, bool]()
     for ranks, cone in answer.by_ranks("cone-dimension").items():
         if kernels[ranks] > 1 == cone:
             raise EngineError(
@@ -399,18 +391,18 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
             )
         # The point 0 is critical only if all pairs (A, V) over it are.
         stratum = ZERO if 0 in (ranks.r_v, ranks.r_a) else ranks
-        found[stratum] = found.get(stratum, True) and cone > 1
-    return found
+        critical[stratum] = critical.get(stratum, True) and cone > 1
+    return critical
 
 
 def _critical_natively(layer: SingleLayer) -> dict[Stratum, bool]:
-    found = {}
+    known = {}
     for stratum in strata(layer):
         answer = stratum_criticality(layer, stratum)
         if answer.critical is None:
             raise UndecidedError(f"{stratum}: {answer.how}")
-        found[stratum] = answer.critical
-    return found
+        known[stratum] = answer.critical
+    return known
 
 
 def _facts_of_critical_locus(problem: Problem) -> Facts:
@@ -464,18 +456,14 @@ def _weights(layer: SingleLayer, data: Given) -> PolynomialRing:
     return parametrization(layer)[0].ring
 
 
-def _read_base_locus(answer: Answer) -> frozenset[str]:
-    """The components of {φ = 0}: ``"A = 0"``, ``"V = 0"``, or the equations of anything else."""
-    return frozenset(map(_name_component, answer.polynomials.values()))
-
-
 def _name_component(generators: tuple[Polynomial, ...]) -> str:
+    """``"A = 0"``, ``"V = 0"``, or the equations of anything else."""
     if not generators:
         return "everything"
     ring = generators[0].ring
-    found = {f / next(iter(f.terms.values())) for f in generators}
+    monic = {f / next(iter(f.terms.values())) for f in generators}
     for letter in "av":
-        if found == {gen for gen, v in zip(ring.gens, ring.variables, strict=True) if v.letter == letter}:
+        if monic == {gen for gen, v in zip(ring.gens, ring.variables, strict=True) if v.letter == letter}:
             return f"{letter.upper()} = 0"
     return ", ".join(sorted(f.macaulay2() for f in generators)) + " = 0"
 
@@ -519,12 +507,10 @@ def _check_base_locus(answer: Answer) -> None:
         ]
         demand(not inside, f"{name} lies in {', '.join(inside)}, so it is no component")
     for letter, others in (("A", "v"), ("V", "a")):
-        zero = [
-            gen if v.letter == others else ring.zero()
-            for gen, v in zip(ring.gens, ring.variables, strict=True)
-        ]
-        there = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
-        demand(there, f"φ = 0 where {letter} = 0, which lies in no component")
+        pairs = zip(ring.gens, ring.variables, strict=True)
+        zero = [gen if v.letter == others else ring.zero() for gen, v in pairs]
+        inside_one = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
+        demand(inside_one, f"φ = 0 where {letter} = 0, which lies in no component")
 
 
 BASE_LOCUS = Task(
@@ -540,7 +526,7 @@ BASE_LOCUS = Task(
         Printed("components", "how many components follow"),
         Printed("component", "a minimal prime", per_item="components", ring=_weights),
     ),
-    read=_read_base_locus,
+    read=lambda answer: frozenset(map(_name_component, answer.polynomials.values())),
     too_large=LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
     check=_check_base_locus,
@@ -573,12 +559,13 @@ def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
 
 def _fibers_natively(layer: SingleLayer) -> dict[Stratum, FiberSize]:
     """All preimages, by unique factorization of the quadratic forms y_{c,b}."""
-    found = {}
+    sizes = {}
     for stratum in strata(layer)[1:]:
         fiber = stratum_fiber(layer, stratum)
         lengths = [point.length for point in fiber.points if point.length is not None]
-        found[stratum] = FiberSize(fiber.number, sum(lengths) if len(lengths) == len(fiber.points) else None)
-    return found
+        whole = len(lengths) == len(fiber.points)
+        sizes[stratum] = FiberSize(fiber.number, sum(lengths) if whole else None)
+    return sizes
 
 
 def _facts_of_fibers(problem: Problem) -> Facts:
@@ -588,30 +575,32 @@ def _facts_of_fibers(problem: Problem) -> Facts:
     """
     layer = problem.layer
     for point in problem.points if problem.is_exact else ():
-        found = preimages(layer, list(coefficients(layer, point.A, point.V)))
-        if len(found.points) < found.number:
+        fiber = preimages(layer, list(coefficients(layer, point.A, point.V)))
+        if len(fiber.points) < fiber.number:
             continue
-        escapes = int(any(not _form(component.A.tolist()) for component in found.points))
+        escapes = int(any(not _form(component.A.tolist()) for component in fiber.points))
         yield at_point(point, "escapes", "whether a preimage lies at infinity", escapes, escapes)
         if escapes:
             continue
-        number, lengths = found.number, [component.length for component in found.points]
+        number, lengths = fiber.number, [component.length for component in fiber.points]
         yield at_point(point, "points", "the number of preimages", number, number)
         low = sum(length or 1 for length in lengths)
         yield at_point(point, "length", "the length of the fiber", low, inf if None in lengths else low)
 
 
-def _form(A: list[list[int]]) -> int:
+def _form(A: Iterable[Iterable[Any]]) -> Any:
     """The linear form l of A by which engines slice fibers."""
-    return sum(n * x for n, x in enumerate((x for row in A for x in row), 1))
+    return sum(n * x for n, x in enumerate(itertools.chain(*A), 1))
 
 
 def _check_fibers(answer: Answer) -> None:
     for point in answer.problem.points:
         escapes, length, number = answer.at(point.label, "escapes", "length", "points")
         between(0, f"the value of escapes@{point.label}", escapes, 1)
-        possible = (0 if escapes else 1) <= number <= length
-        demand(possible, f"the fiber at {point.label} cannot have {number} points and length {length}")
+        demand(
+            1 - escapes <= number <= length,
+            f"the fiber at {point.label} cannot have {number} points and length {length}",
+        )
 
 
 def fiber_system(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Polynomials:
@@ -631,11 +620,10 @@ def _systems_of_fibers(problem: Problem) -> Iterator[System]:
     layer = problem.layer
     for point in problem.points:
         equations = fiber_system(layer, coefficients(layer, point.A, point.V), problem.characteristic)
-        ring, entries = equations[0].ring, [entry for row in point.A for entry in row]
-        form = sum((gen * n for n, gen in enumerate(ring.gens[: len(entries)], 1)), ring.zero())
-        value = sum((entry * n for n, entry in enumerate(entries, 1)), Fraction(0))
+        ring = equations[0].ring
+        form = sum((gen * n for n, gen in enumerate(ring.gens[: layer.d**2], 1)), ring.zero())
         yield System(f"infinity@{point.label}", (*equations, form))
-        yield System(f"fiber@{point.label}", (*equations, form - value), finite=True)
+        yield System(f"fiber@{point.label}", (*equations, form - _form(point.A)), finite=True)
 
 
 def _fibers_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
@@ -716,19 +704,16 @@ def _tangents_natively(layer: SingleLayer) -> dict[Stratum, Tangent]:
 
 
 def _facts_of_tangents(problem: Problem) -> Facts:
-    from agattn.geometry.ideal.equations import Equation
-    from agattn.geometry.ideal.ideal import gradient_rank
-
     layer, equations = problem.layer, problem.data["equations"]
     yield "equations", Fact(len(equations), len(equations), "the number of equations")
     yield "failures", Fact(0, 0, "the number of equations and preimages that are none")
     forms = [Equation.from_polynomial(f) for f in equations]
     for point in problem.points:
         values = coefficients(layer, point.A, point.V)
-        place = {name: value for name, value in zip(coordinates(layer), values, strict=True) if value}
+        nonzero = {name: value for name, value in zip(coordinates(layer), values, strict=True) if value}
         for name, what, rank in (
             ("differential-rank", "the rank of the differential", differential_rank(layer, point)),
-            ("equation-rank", "the rank of the gradients", gradient_rank(forms, place, 0)),
+            ("equation-rank", "the rank of the gradients", gradient_rank(forms, nonzero, 0)),
         ):
             yield at_point(point, name, what, rank if problem.is_exact else 0, rank)
         low, high = bounds_of_tangent_space(problem, point)
@@ -780,13 +765,12 @@ TANGENTS = Task(
 # The rank of the differential at a random point ------------------------------------------------------------
 
 
-def _generic_rank(layer: SingleLayer) -> int:
-    from agattn.geometry.dimension.dimension import dimension
-
-    return dimension(layer.as_network(), force=True).lower_bound
-
-
-GENERIC_RANK = Task("generic-rank", "the generic rank", SingleLayer, _generic_rank)
+GENERIC_RANK = Task(
+    "generic-rank",
+    "the generic rank",
+    SingleLayer,
+    lambda layer: dimension(layer.as_network(), force=True).lower_bound,
+)
 
 
 # The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
@@ -958,9 +942,6 @@ class _Form(NamedTuple):
 
 def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
     """The normal form at the weights of least λ of each stratum but 0."""
-    from agattn.geometry.learning_coefficients.learning_coefficients import least_point
-    from agattn.geometry.learning_coefficients.normal_form import normal_form
-
     least = {stratum: least_point(layer, stratum) for stratum in strata(layer)[1:]}
     return {s: normal_form(layer, s, point.rank_k or 0, point.rank_q or 0) for s, point in least.items()}
 
@@ -992,8 +973,6 @@ def _read_normal_forms(answer: Answer) -> dict[Stratum, Inclusions]:
 
 def _facts_of_normal_forms(problem: Problem) -> Facts:
     """Both inclusions follow from exact identities, which hold modulo any prime p > 2 as well."""
-    from agattn.geometry.learning_coefficients.normal_form import normal_form
-
     for point, form in zip(problem.points, problem.data["forms"], strict=True):
         assert point.ranks is not None
         if not normal_form(problem.layer, point.ranks, form.rank_k, form.rank_q).flaw():

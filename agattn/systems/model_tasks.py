@@ -55,17 +55,7 @@ from agattn.systems.layer_tasks import (
     max_degree,
     values_of_basis,
 )
-from agattn.systems.problem import (
-    ENGINE,
-    Answer,
-    Fact,
-    Facts,
-    Printed,
-    Problem,
-    System,
-    Task,
-    graph,
-)
+from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, System, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
 MAX_TERMS = 1_000_000

@@ -76,11 +76,7 @@ def _generic_fiber(network: DeepNetwork) -> FiberDimension:
 
 
 BASIS_FIBER = Task(
-    "basis-fiber",
-    "the fiber over (M, L)",
-    DeepNetwork,
-    _generic_fiber,
-    infeasible=_too_many_columns,
+    "basis-fiber", "the fiber over (M, L)", DeepNetwork, _generic_fiber, infeasible=_too_many_columns
 )
 
 
@@ -227,11 +223,7 @@ def _recovered(network: DeepNetwork) -> list[tuple[str, bool]]:
 
 
 RECOVERY = Task(
-    "recovery",
-    "the recovery of (A, V)",
-    DeepNetwork,
-    _recovered,
-    infeasible=_recovery_is_for_others,
+    "recovery", "the recovery of (A, V)", DeepNetwork, _recovered, infeasible=_recovery_is_for_others
 )
 
 

@@ -32,15 +32,7 @@ from agattn.systems.layer_tasks import (
     points_given,
     ring_of_coordinates,
 )
-from agattn.systems.problem import (
-    ENGINE,
-    Answer,
-    Facts,
-    Printed,
-    Problem,
-    System,
-    Task,
-)
+from agattn.systems.problem import ENGINE, Answer, Facts, Printed, Problem, System, Task
 
 
 def _facts_of_tangent_cones(problem: Problem) -> Facts:
