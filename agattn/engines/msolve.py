@@ -60,7 +60,6 @@ class Solutions:
             the degree of the ideal: of the components of the largest dimension, with multiplicity.
         parametrization: of the complex solutions, where there are finitely many, and some.
         boxes: one for each real solution: for each variable an interval with dyadic ends, lower then upper.
-        seconds: wall-clock time of msolve.
     """
 
     ring: PolynomialRing
@@ -68,7 +67,6 @@ class Solutions:
     degree: int
     parametrization: Parametrization | None
     boxes: tuple[Box, ...]
-    seconds: float
 
     evidence = Evidence.MODULAR
 
@@ -102,9 +100,9 @@ def solve(
         raise InputError(f"the precision is {precision} bits; it must be from 1 to {MAX_PRECISION}")
     equations = [polynomial for polynomial in polynomials if polynomial]
     if not equations:
-        return Solutions(ring, len(ring), 1, None, (), 0.0)
+        return Solutions(ring, len(ring), 1, None, ())
     options = ("-P", "1", "-p", str(precision))
-    text, seconds = _run(equations, options, installation)
+    text = _run(equations, options, installation)
     dimension, degree, parametrization, isolated = read_solutions(text, ring)
     if dimension > 0:
         basis = groebner_basis(equations, prime=LARGEST_PRIME, installation=installation)
@@ -112,14 +110,14 @@ def solve(
             raise TranscriptError(
                 f"msolve finds infinitely many solutions over QQ, and finitely many modulo {LARGEST_PRIME}"
             )
-        return Solutions(ring, basis.dimension, basis.degree, None, (), seconds + basis.seconds)
+        return Solutions(ring, basis.dimension, basis.degree, None, ())
     boxes: tuple[Box, ...] = ()
     if parametrization is not None:
         if not parametrization.satisfies(equations, _CHECK_PRIME):
             raise TranscriptError("the points that msolve printed do not solve the equations")
         boxes = parametrization.boxes(precision)
         _check_same(boxes, isolated)
-    return Solutions(ring, dimension, degree, parametrization, boxes, seconds)
+    return Solutions(ring, dimension, degree, parametrization, boxes)
 
 
 def groebner_basis(
@@ -151,10 +149,9 @@ def groebner_basis(
     equations = [polynomial for polynomial in polynomials if polynomial]
     small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
     if not equations:
-        return GroebnerBasis(small, (), 0.0)
+        return GroebnerBasis(small, ())
     options = ("-g", "2", *(("-e", str(eliminate)) if eliminate else ()))
-    text, seconds = _run(equations, options, installation)
-    return GroebnerBasis(small, read_basis(text, ring, eliminate), seconds)
+    return GroebnerBasis(small, read_basis(_run(equations, options, installation), ring, eliminate))
 
 
 def reduce_modulo(polynomial: Polynomial, ring: PolynomialRing) -> Polynomial:
@@ -202,13 +199,11 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
     return ring
 
 
-def _run(
-    equations: Sequence[Polynomial], options: Sequence[str], installation: Installation | None
-) -> tuple[str, float]:
-    """What msolve prints about equations, and its wall-clock seconds."""
+def _run(equations: Sequence[Polynomial], options: Sequence[str], installation: Installation | None) -> str:
+    """What msolve prints about equations."""
     installation = installation or locate(MSOLVE)
     system = f"cat > system.ms << 'end'\n{write_system(equations)}\nend\n"
     with installation.blamed():
         ended = installation.execute(f'{system}"$1" {" ".join(options)} -f system.ms\n')
         installation.check_end(ended)
-    return ended.output, ended.seconds
+    return ended.output

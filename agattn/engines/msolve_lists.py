@@ -157,12 +157,10 @@ class GroebnerBasis:
     Attributes:
         polynomials: by increasing leading monomials; none for the ideal 0.
         ring: theirs; without the variables that were eliminated.
-        seconds: wall-clock time of msolve.
     """
 
     ring: PolynomialRing
     polynomials: tuple[Polynomial, ...]
-    seconds: float = 0.0
 
     evidence = Evidence.MODULAR
 
@@ -435,9 +433,7 @@ def read(text: str, problem: Problem) -> Answer:
     """
     answers = _answers(text, problem)
     bases = {name: _result(answers, system) for name, system in problem.systems.items()}
-    values = problem.origin.values(bases, problem)
-    integers = {name: value for name, value in values.items() if isinstance(value, int)}
-    return Answer(problem, integers, {name: values[name] for name in values if name not in integers})
+    return Answer.of(problem, problem.origin.values(bases, problem))
 
 
 def cksum(data: bytes) -> int:

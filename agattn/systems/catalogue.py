@@ -29,9 +29,9 @@ from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import limits, takes
 from agattn.systems import critical_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
-from agattn.systems.model_tasks import read_weights
 from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem, Task
 
@@ -194,9 +194,11 @@ def _at(point: Any, architecture: Any, task: Task[Any]) -> dict[str, Any]:
     if takes not in task.takes:
         return {takes: point}  # which is refused
     if isinstance(point, (str, Path)):
-        readers = {"points": read_point, "target": read_target, "weights": read_weights}
-        read: Any = readers[takes](Path(point), architecture)
-        return {takes: (read,) if takes == "points" else read}
+        if takes == "points":
+            return {takes: (read_point(Path(point), architecture),)}
+        if takes == "target":
+            return {takes: read_target(Path(point), architecture)}
+        return {takes: ExactWeights(architecture, WeightFile([Path(point)])).vector}
     if takes == "weights":
         if not isinstance(point, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")

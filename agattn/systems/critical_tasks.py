@@ -19,7 +19,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata
+from agattn.geometry.critical_points.charts import chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
@@ -50,20 +50,6 @@ class Part:
     avoided: Polynomial
     lower: tuple[tuple[Polynomial, ...], ...]
     preimages: int
-
-    @classmethod
-    def of(cls, chart: WeightChart, strictly: bool) -> Part:
-        """The chart of a stratum, where ``strictly`` without the points of lower strata."""
-        avoided, lower = (chart.avoided_strictly, ()) if strictly else (chart.avoided, chart.lower)
-        return cls(
-            chart.stratum,
-            (*chart.ring.variables, Variable("s")),
-            _rows(chart.A),
-            _rows(chart.V),
-            avoided,
-            lower,
-            chart.preimages,
-        )
 
 
 def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
@@ -97,15 +83,25 @@ def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
     singular = () if given.get("smooth") else singular_strata(layer)
     charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
     cuts = max(len(chart.ring) for chart in charts)
-    parts = tuple(Part.of(chart, strictly) for chart in charts)
+    parts = tuple(
+        Part(
+            chart.stratum,
+            (*chart.ring.variables, Variable("s")),
+            _rows(chart.A),
+            _rows(chart.V),
+            chart.avoided_strictly if strictly else chart.avoided,
+            () if strictly else chart.lower,
+            chart.preimages,
+        )
+        for chart in charts
+    )
     return _loss_data(layer, given, cuts) | {"parts": parts}
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
     found = {}
     for i, part in enumerate(answer.problem.data["parts"], 1):
-        values = (answer.integers[f"{name}@{i}"] for name in ("dimension", "degree", "lower"))
-        dimension, degree, lower = values
+        dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         if lower:
             raise LowerStrataError(f"there are critical points on strata lower than {part.stratum}, too")
         if degree % part.preimages:

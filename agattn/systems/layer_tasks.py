@@ -452,10 +452,6 @@ CRITICAL = Task(
 # Where φ vanishes -------------------------------------------------------------------------------------------
 
 
-def _weights(layer: SingleLayer, data: Given) -> PolynomialRing:
-    return parametrization(layer)[0].ring
-
-
 def _name_component(generators: tuple[Polynomial, ...]) -> str:
     """``"A = 0"``, ``"V = 0"``, or the equations of anything else."""
     if not generators:
@@ -524,7 +520,12 @@ BASE_LOCUS = Task(
     reference="Theorem 3.2 (ii) and Corollary A.1",
     results=(
         Printed("components", "how many components follow"),
-        Printed("component", "a minimal prime", per_item="components", ring=_weights),
+        Printed(
+            "component",
+            "a minimal prime",
+            per_item="components",
+            ring=lambda layer, data: parametrization(layer)[0].ring,
+        ),
     ),
     read=lambda answer: frozenset(map(_name_component, answer.polynomials.values())),
     too_large=LINEAR,

@@ -14,11 +14,10 @@ Each task has the name of one about layers, for which it stands in where the arc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import comb, inf, prod
 from operator import mul
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +30,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import DegreePiece
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited, limits
 from agattn.systems.consistency import (
     DEGREES,
@@ -215,9 +212,8 @@ def _check_ideal(answer: Answer) -> None:
 
 
 def _graph_of_map(problem: Problem) -> Iterator[System]:
-    polynomials = problem.data["polynomials"]
-    coordinates = (Variable("y", (k + 1,)) for k in range(len(polynomials)))
-    yield graph(polynomials, coordinates, problem.characteristic)
+    coordinates = coordinate_ring(problem.architecture, problem.data).variables
+    yield graph(problem.data["polynomials"], coordinates, problem.characteristic)
 
 
 IDEAL = Task(
@@ -280,31 +276,17 @@ HILBERT_FUNCTION = Task(
 # Fibers -----------------------------------------------------------------------------------------------------
 
 
-def read_weights(path: Path, architecture: Architecture) -> tuple[Any, ...]:
-    """All parameters at a point, in their order: from a file with exact arrays by their names.
-
-    Raises:
-        InputError: if the file cannot be read, or does not fit the architecture.
-    """
-    return ExactWeights(architecture, WeightFile([path])).vector
-
-
-def _random_weights(architecture: Architecture) -> tuple[int, ...]:
-    """Integers from −9 to 9, none of them 0."""
-    generator = np.random.default_rng(limits().seed)
-    size = architecture.parameters
-    return tuple((generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist())
-
-
-def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
-    """A point by its parameters: the given point, or a random point."""
-    point = given.get("weights") or _random_weights(architecture)
-    return {"point": tuple(map(Fraction, point))}
+def _point(architecture: Architecture, weights: Sequence[Any] | None = None) -> dict[str, Any]:
+    """A point by its parameters: the given point, or integers from −9 to 9, none of them 0."""
+    if weights is None:
+        generator, size = np.random.default_rng(limits().seed), architecture.parameters
+        weights = (generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist()
+    return {"point": tuple(map(Fraction, weights))}
 
 
 def _fiber_data(architecture: Architecture, given: Given) -> Given:
     components = {"components": True} if given.get("components") else {}
-    return _map(architecture, given) | _point(architecture, given) | components
+    return _map(architecture, given) | _point(architecture, given.get("weights")) | components
 
 
 def _facts_of_fiber(problem: Problem) -> Facts:
@@ -396,7 +378,7 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
         )
     for number in range(_POINTS):
         with limited(seed=limits().seed + number):
-            point = _point(architecture, {})
+            point = _point(architecture)
         if jacobian_at(data["polynomials"], point["point"]).rank() == rank:
             return data | point | {"rank": rank}
     raise UndecidedError(f"the Jacobian has rank below {rank} at {_POINTS} random points")

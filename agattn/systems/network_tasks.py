@@ -30,7 +30,6 @@ from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.softmax import recovered_exactly
 from agattn.geometry.identifiability.virtual_weights import (
-    FiberDimension,
     generic_fiber,
     local_fiber,
     monomials_of_network,
@@ -71,25 +70,18 @@ def _too_many_columns(network: DeepNetwork) -> str:
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
-def _generic_fiber(network: DeepNetwork) -> FiberDimension:
-    return generic_fiber(network.dims)
-
-
 BASIS_FIBER = Task(
-    "basis-fiber", "the fiber over (M, L)", DeepNetwork, _generic_fiber, infeasible=_too_many_columns
+    "basis-fiber",
+    "the fiber over (M, L)",
+    DeepNetwork,
+    lambda network: generic_fiber(network.dims),
+    infeasible=_too_many_columns,
 )
-
-
-def _local_fiber(network: DeepNetwork) -> FiberDimension:
-    M, L = random_virtual_weights(network)
-    return local_fiber(M, L, network.t)
-
-
 LOCAL_FIBER = Task(
     "local-fiber",
     "the fiber of (M, L) ↦ φ near a point",
     DeepNetwork,
-    _local_fiber,
+    lambda network: local_fiber(*random_virtual_weights(network), network.t),
     infeasible=_too_many_columns,
 )
 
@@ -108,10 +100,8 @@ def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, A
     and (L' | L), as pairs of vectors, vanish on it. The last virtual weight is a product of the V_i and has
     any rank here.
     """
-    if reason := no_virtual_weights(network):
-        raise InputError(reason.replace("virtual weights are for", "virtual-fiber is about"))
-    if network.value_rank is not None:
-        raise InputError(ANY_RANK)
+    _refuse(no_virtual_weights(network).replace("virtual weights are for", "virtual-fiber is about"))
+    _refuse("" if network.value_rank is None else ANY_RANK)
     M, L = random_virtual_weights(network)
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
@@ -218,12 +208,12 @@ def _recovery_is_for_others(network: DeepNetwork) -> str:
     return ""
 
 
-def _recovered(network: DeepNetwork) -> list[tuple[str, bool]]:
-    return recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t)
-
-
 RECOVERY = Task(
-    "recovery", "the recovery of (A, V)", DeepNetwork, _recovered, infeasible=_recovery_is_for_others
+    "recovery",
+    "the recovery of (A, V)",
+    DeepNetwork,
+    lambda network: recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t),
+    infeasible=_recovery_is_for_others,
 )
 
 

@@ -163,6 +163,12 @@ class Answer:
     integers: Mapping[str, int]
     polynomials: Mapping[str, tuple[Polynomial, ...]]
 
+    @classmethod
+    def of(cls, problem: Problem, values: Mapping[str, Any]) -> Answer:
+        """The answer with these values of results."""
+        integers = {name: value for name, value in values.items() if isinstance(value, int)}
+        return cls(problem, integers, {name: values[name] for name in values if name not in integers})
+
     def at(self, label: object, *names: str) -> list[int]:
         """Integer results for one point or item."""
         return [self.integers[f"{name}@{label}"] for name in names]

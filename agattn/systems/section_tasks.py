@@ -102,12 +102,8 @@ def _check_membership(answer: Answer) -> None:
     demand(known in (None, said), f"it says that the point is {where} the closure, and it is {found}")
 
 
-def _system_of_membership(problem: Problem) -> Iterator[System]:
+def _systems_of_membership(problem: Problem) -> Iterator[System]:
     yield System("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
-
-
-def _membership_of_bases(bases: Given, problem: Problem) -> dict[str, Any]:
-    return {"member": int(bases["fiber"].has_zeros)}
 
 
 MEMBERSHIP = Task(
@@ -122,8 +118,8 @@ MEMBERSHIP = Task(
     too_large=LINEAR,
     takes=("target",),
     check=_check_membership,
-    systems=_system_of_membership,
-    values=_membership_of_bases,
+    systems=_systems_of_membership,
+    values=lambda bases, problem: {"member": int(bases["fiber"].has_zeros)},
 )
 
 
