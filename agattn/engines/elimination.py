@@ -133,10 +133,10 @@ class Completeness(Result, extensible=True):
         """The same in a sentence, with the reason."""
         whole, reason = self._decided
         word = {True: "complete", False: "not complete", None: "not known to be complete"}[whole]
-        known = (
+        all_to = (
             f"; all equations are known to degree {self.known_to}" if whole is None and self.known_to else ""
         )
-        return f"{word}: {reason}{known}"
+        return f"{word}: {reason}{all_to}"
 
     @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
@@ -323,17 +323,17 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
     except (EngineTimeoutError, EngineMemoryError):
         pass
     figures |= {"expected_dimension": size, "expected_degree": multiplicity}
-    found = Completeness(**figures, characteristic=characteristic, known_to=ideal.max_degree)
-    if missing is None and found._by_engine[0] is False:
+    result = Completeness(**figures, characteristic=characteristic, known_to=ideal.max_degree)
+    if missing is None and result._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
-        found = found.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
-    if found.contradiction:
+        result = result.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
+    if result.contradiction:
         raise DisagreementError(
             f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"
-            f" to degree {ideal.max_degree} the engine says that {found.contradiction}"
+            f" to degree {ideal.max_degree} the engine says that {result.contradiction}"
         )
-    return found
+    return result
 
 
 #: The prime modulo which an engine is asked whether a minor is no zero divisor.

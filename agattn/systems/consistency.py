@@ -218,8 +218,8 @@ def at_point(point: Point, name: str, what: str, low: int, high: float) -> tuple
 
 def bounds_of_dimension(architecture: Architecture) -> tuple[int, int]:
     """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
-    found = dimension(architecture, seed=0, force=True)
-    return found.lower_bound, found.upper_bound
+    bounds = dimension(architecture, seed=0, force=True)
+    return bounds.lower_bound, bounds.upper_bound
 
 
 def degree_of_closure(layer: SingleLayer) -> int | None:
@@ -258,14 +258,14 @@ def hilbert_bounds(layer: SingleLayer, last: int) -> dict[int, tuple[int, int]]:
     counted = {piece.degree: piece.hilbert_function for piece in known_degrees(layer, last)}
     bounded = layer.has_orbits and layer.d >= 2
     sharp = last if layer.a == layer.d_out == 1 else _TWO_ROWS if layer.d == 2 else 0
-    found = {0: (1, 1)}
+    bounds = {0: (1, 1)}
     for n in range(1, last + 1):
         size = comb(layer.ambient_dimension + n - 1, n)
         high = counted.get(n, double_locus_bound(layer, n) if bounded else size)
         proved = n in counted or (bounded and n <= sharp and _is_sharp(layer, n))
         # The coordinate ring is a domain, so that its Hilbert function grows.
-        found[n] = (high if proved else found[n - 1][0]), high
-    return found
+        bounds[n] = (high if proved else bounds[n - 1][0]), high
+    return bounds
 
 
 def _is_sharp(layer: SingleLayer, n: int) -> bool:

@@ -99,21 +99,20 @@ def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
-    found = {}
+    sets = {}
     for i, part in enumerate(answer.problem.data["parts"], 1):
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         if lower:
             raise LowerStrataError(f"there are critical points on strata lower than {part.stratum}, too")
         if degree % part.preimages:
             raise EngineError(f"{degree} weights do not lie over points with {part.preimages} preimages each")
-        found[part.stratum] = CriticalSet(dimension, degree // part.preimages)
-    return found
+        sets[part.stratum] = CriticalSet(dimension, degree // part.preimages)
+    return sets
 
 
 def _infeasible(layer: SingleLayer) -> str:
-    if layer.expected_dimension > MAX_VARIABLES:
-        return f"{layer.expected_dimension} variables are too many to finish"
-    return ""
+    many = layer.expected_dimension > MAX_VARIABLES
+    return f"{layer.expected_dimension} variables are too many to finish" if many else ""
 
 
 def _numbers_of_critical_points(
@@ -127,11 +126,11 @@ def _numbers_of_critical_points(
     layer, given = answer.problem.layer, _loss_of(answer.problem)
     of_data = given.metric in ("data", "generic", "gaussian")
     most = numbers_by_theorem(layer, "generic") if of_data else {}
-    found = {}
+    numbers = {}
     for n, stratum in enumerate(strata):
-        bound = most[stratum][0] if stratum in most else None
-        found[stratum] = _eliminated(given, stratum if n else None, answer.problem.characteristic), bound
-    return found
+        number = _eliminated(given, stratum if n else None, answer.problem.characteristic)
+        numbers[stratum] = number, most[stratum][0] if stratum in most else None
+    return numbers
 
 
 def _loss_of(problem: Problem) -> Loss:
@@ -164,31 +163,28 @@ def _check_number(
         between(0, name, number, most)
     if problem.is_exact:
         on = None if stratum == open_stratum(problem.layer) else stratum
-        found = CriticalSet(dimension, number)
-        proved = proved_of_general(_loss_of(problem), on, found)
-        demand(
-            not proved, f"on {stratum} the critical points are {found}; for general losses {proved} proved"
-        )
+        points = CriticalSet(dimension, number)
+        proved = proved_of_general(_loss_of(problem), on, points)
+        other = f"on {stratum} the critical points are {points}; for general losses {proved} proved"
+        demand(not proved, other)
 
 
 def _check_critical_points(answer: Answer) -> None:
     """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
     parts = answer.problem.data["parts"]
-    known = _numbers_of_critical_points(answer, [part.stratum for part in parts])
+    numbers = _numbers_of_critical_points(answer, [part.stratum for part in parts])
     between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
     for i, part in enumerate(parts, 1):
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
         between(0, f"the value of lower@{i}", lower, len(part.lower))
-        demand(
-            degree >= 0 and (degree > 0) == (dimension >= 0),
-            f"on {part.stratum} dimension and degree do not fit",
-        )
+        fit = degree >= 0 and (degree > 0) == (dimension >= 0)
+        demand(fit, f"on {part.stratum} dimension and degree do not fit")
         even = degree % part.preimages == 0
         demand(even, f"on {part.stratum} an odd number of weights is over points with two")
         if not lower:
             number = degree // part.preimages
-            _check_number(answer.problem, part.stratum, dimension, number, *known[part.stratum])
+            _check_number(answer.problem, part.stratum, dimension, number, *numbers[part.stratum])
 
 
 def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
@@ -324,8 +320,8 @@ def _check_critical_equations(answer: Answer) -> None:
     between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
     demand(degree >= 0 and (degree > 0) == (dimension >= 0), "dimension and degree do not fit")
     stratum = open_stratum(answer.problem.layer)
-    known = _numbers_of_critical_points(answer, [stratum])[stratum]
-    _check_number(answer.problem, stratum, dimension, degree, *known)
+    numbers = _numbers_of_critical_points(answer, [stratum])[stratum]
+    _check_number(answer.problem, stratum, dimension, degree, *numbers)
 
 
 def _system_with_multipliers(problem: Problem) -> Iterator[System]:

@@ -330,9 +330,9 @@ def _facts_of_singular_locus(problem: Problem) -> Facts:
         what = "the rank of the Jacobian"
         yield at_point(point, "jacobian-rank", what, size - high, size - max(least, low))
     if problem.is_exact:
-        known = {stratum: tangent_bounds(layer, stratum).singular for stratum in strata(layer)}
-        if None not in known.values():
-            locus = max((image_dimension(layer, s) for s, singular in known.items() if singular), default=-1)
+        singular = {stratum: tangent_bounds(layer, stratum).singular for stratum in strata(layer)}
+        if None not in singular.values():
+            locus = max((image_dimension(layer, s) for s in strata(layer) if singular[s]), default=-1)
             yield "locus-dimension", Fact(locus, locus, "the dimension of the singular locus")
 
 
@@ -396,13 +396,13 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
 
 
 def _critical_natively(layer: SingleLayer) -> dict[Stratum, bool]:
-    known = {}
+    critical = {}
     for stratum in strata(layer):
         answer = stratum_criticality(layer, stratum)
         if answer.critical is None:
             raise UndecidedError(f"{stratum}: {answer.how}")
-        known[stratum] = answer.critical
-    return known
+        critical[stratum] = answer.critical
+    return critical
 
 
 def _facts_of_critical_locus(problem: Problem) -> Facts:
@@ -886,9 +886,9 @@ def _families_are_all(problem: Problem) -> bool:
 
 
 def _facts_of_named_equations(problem: Problem) -> Facts:
-    known = known_generators(problem)
-    if known and _families_are_all(problem):
-        number = sum(known.values())
+    generators = known_generators(problem)
+    if generators and _families_are_all(problem):
+        number = sum(generators.values())
         yield "number", Fact(number, number, "the number of equations")
 
 

@@ -86,18 +86,18 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     no such degrees.
     """
     force = limits().force
-    found = coefficient_map(architecture, inf if force else MAX_TERMS)
-    if (size := len(found.polynomials)) > limit and not force:
+    map_ = coefficient_map(architecture, inf if force else MAX_TERMS)
+    if (size := len(map_.polynomials)) > limit and not force:
         raise TooLargeError(
             f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use "
             f"{argument('force', True)} to write it"
             " all the same"
         )
-    if all(f.degree() < 1 for f in found.polynomials):
+    if all(f.degree() < 1 for f in map_.polynomials):
         raise InputError(f"{architecture} is constant in its parameters; there is nothing to ask an engine")
-    variables = [v if v.indices else Variable(v.letter, (1,)) for v in found.ring.variables]
+    variables = [v if v.indices else Variable(v.letter, (1,)) for v in map_.ring.variables]
     ring = PolynomialRing(variables)
-    polynomials = tuple(ring.from_terms(f.terms) for f in found.polynomials)
+    polynomials = tuple(ring.from_terms(f.terms) for f in map_.polynomials)
     together = ring.from_terms(dict.fromkeys((e for f in polynomials for e in f.terms), 1))
     weights = positive_grading([together]) or positive_grading(polynomials)
     of = [_degree(f, weights) for f in polynomials]
@@ -112,7 +112,7 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     return {
         "parameters": tuple(parameters),
         "polynomials": polynomials,
-        "coordinates": tuple(map(str, found.coordinates)),
+        "coordinates": tuple(map(str, map_.coordinates)),
         "weights": weights,
         "degrees": degrees,
         "cone": len(set(degrees)) == 1,
@@ -135,10 +135,10 @@ def _proved_dimension(architecture: Architecture) -> int:
     Raises:
         UndecidedError: if the bounds do not meet.
     """
-    found = dimension(architecture, force=True)
-    if found.lower_bound < found.upper_bound:
-        raise UndecidedError(f"the dimension is from {found.lower_bound} to {found.upper_bound}")
-    return found.lower_bound
+    bounds = dimension(architecture, force=True)
+    if bounds.lower_bound < bounds.upper_bound:
+        raise UndecidedError(f"the dimension is from {bounds.lower_bound} to {bounds.upper_bound}")
+    return bounds.lower_bound
 
 
 # The ideal --------------------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ..
     few = [n for n in range(1, min(last, DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
     if not few:
         return ()
-    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
-    return found.degrees if found.affine != problem.data["cone"] else ()
+    ideal = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
+    return ideal.degrees if ideal.affine != problem.data["cone"] else ()
 
 
 def _facts_of_ideal(problem: Problem) -> Facts:

@@ -10,7 +10,7 @@ Scripts compute it as that; what is computed natively is a formula.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, inf
@@ -110,11 +110,9 @@ ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out
 
 
 def _read_components(answer: Answer) -> FiberComponents:
-    numbers = range(1, answer.integers["components"] + 1)
-    return FiberComponents(
-        tuple(sorted(answer.integers[f"component-dimension@{i}"] for i in numbers)),
-        sum(not answer.integers[f"rescaling@{i}"] for i in numbers),
-    )
+    components = range(1, answer.integers["components"] + 1)
+    parts = [answer.at(i, "component-dimension", "rescaling") for i in components]
+    return FiberComponents(tuple(sorted(dim for dim, _ in parts)), sum(not scaled for _, scaled in parts))
 
 
 def will_not_finish(network: DeepNetwork) -> str:
@@ -125,11 +123,10 @@ def will_not_finish(network: DeepNetwork) -> str:
 
 
 def _components_do_not_finish(network: DeepNetwork) -> str:
-    if reason := no_virtual_weights(network) or will_not_finish(network):
-        return reason
-    if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
-        return "engines were not asked where some M_i has rank 1, which Theorem 3.7 excludes"
-    return "" if network.value_rank is None else ANY_RANK
+    rank_one = min(*network.dims[:-1], *network.ranks) < 2
+    excluded = "engines were not asked where some M_i has rank 1, which Theorem 3.7 excludes" * rank_one
+    any_rank = "" if network.value_rank is None else ANY_RANK
+    return no_virtual_weights(network) or will_not_finish(network) or excluded or any_rank
 
 
 def too_many_monomials(network: DeepNetwork) -> str:
@@ -233,7 +230,7 @@ DIMENSION = Task(
     "the dimension",
     DeepNetwork,
     lambda network: dimension(network, force=True),
-    evidence=lambda found: found.evidence,
+    evidence=lambda dimension: dimension.evidence,
     infeasible=_too_large_for_balls,
 )
 
@@ -347,11 +344,9 @@ def _fiber_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any
 
 
 def _read_fibers(answer: Answer) -> FibersModuloScaling:
-    charts = range(1, answer.integers["charts"] + 1)
-    names = ("limit", "point", "rank-one")
-    return FibersModuloScaling(
-        *(max(answer.integers[f"{name}-dimension@{i}"] for i in charts) for name in names)
-    )
+    names = ("limit-dimension", "point-dimension", "rank-one-dimension")
+    charts = (answer.at(i + 1, *names) for i in range(answer.integers["charts"]))
+    return FibersModuloScaling(*map(max, zip(*charts, strict=True)))
 
 
 _IN_CHART = "dimension of the fiber over {} in a chart; -1 if it is empty"
@@ -364,18 +359,9 @@ def _facts_of_fibers(problem: Problem) -> Facts:
     yield "charts", Fact(charts, charts, "the number of charts")
     # Over the second control M_l is determined up to a skew-symmetric matrix at best.
     least = {"limit": -1, "point": 0, "rank-one": comb(network.dims[0], 2)}
-    for name, low in least.items():
-        for i in range(1, charts + 1):
-            found = f"{name}-dimension@{i}"
-            yield found, Fact(low, size - network.depth, f"the value of {found}")
-
-
-def _listed(numbers: Iterable[Fraction]) -> str:
-    return ", ".join(map(str, numbers))
-
-
-def _in_field(x: Fraction, p: int) -> Fraction:
-    return Fraction(x.numerator * pow(x.denominator, -1, p) % p) if p else x
+    for i, (name, low) in itertools.product(range(1, charts + 1), least.items()):
+        result = f"{name}-dimension@{i}"
+        yield result, Fact(low, size - network.depth, f"the value of {result}")
 
 
 def _check_fibers(answer: Answer) -> None:
@@ -387,12 +373,13 @@ def _check_fibers(answer: Answer) -> None:
     for f in printed:
         demand(f.degree() == 0, f"the limit at X0 has the entry {f}, which is no number")
     values = [Fraction(f.constant) for f in printed]
-    limit = (_in_field(x, p) for x in limit_value(network, data, np.array(data["X"])).ravel())
-    expected = [value for value in limit if value]
-    demand(values == expected, f"the limit at X0 is {_listed(values)}; it must be {_listed(expected)}")
-    for name in ("point", "rank-one"):
-        for i in range(1, integers["charts"] + 1):
-            demand(integers[f"{name}-degree@{i}"] > 0, f"{name}-degree@{i} is not positive")
+    limit = limit_value(network, data, np.array(data["X"])).ravel()
+    in_field = (x.numerator * pow(x.denominator, -1, p) % p for x in limit) if p else limit
+    expected = [Fraction(x) for x in in_field if x]
+    shown, due = (", ".join(map(str, numbers)) for numbers in (values, expected))
+    demand(values == expected, f"the limit at X0 is {shown}; it must be {due}")
+    for i, name in itertools.product(range(1, integers["charts"] + 1), ("point", "rank-one")):
+        demand(integers[f"{name}-degree@{i}"] > 0, f"{name}-degree@{i} is not positive")
 
 
 DEEP_FIBER = Task(
@@ -467,17 +454,14 @@ def zero_sets(network: DeepNetwork, characteristic: int = 0) -> Iterator[ZeroSet
         chosen = (images.get(v.letter if v.letter == "l" else f"m{v.indices[0]}") for v in weights)
         return tuple(image(v) if image else names[v] for v, image in zip(weights, chosen, strict=True))
 
-    def nothing(v: Variable) -> Polynomial:
-        return zero
-
     layers, symmetric = range(1, l + 1), d * (d + 1) // 2
     for i in layers:
         if network.t > 1:
-            yield ZeroSet(f"M_{i} = 0", size - d * d, points(**{f"m{i}": nothing}), d * d)
+            yield ZeroSet(f"M_{i} = 0", size - d * d, points(**{f"m{i}": lambda v: zero}), d * d)
         else:
             yield ZeroSet(f"M_{i} skew-symmetric", size - symmetric, points(**{f"m{i}": skew}), symmetric)
     entries = d * network.dims[-1]
-    yield ZeroSet("L = 0", size - entries, points(l=nothing), entries)
+    yield ZeroSet("L = 0", size - entries, points(l=lambda v: zero), entries)
     for i, j in itertools.combinations(layers, 2):
         if network.t > 1 and d > 1:
             name, codimension = f"rk M_{i} ≤ 1, M_{j} skew-symmetric", (d - 1) ** 2 + symmetric
@@ -495,14 +479,12 @@ def _read_zeros(answer: Answer) -> dict[str, int]:
 
     Of two irreducible sets of one dimension, one in the other, both are the same.
     """
-    network, p = answer.problem.architecture.as_network(), answer.problem.characteristic
-    assert network is not None
-    known, found = list(zero_sets(network, p)), {}
+    sets, dims = list(zero_sets(_network(answer.problem), answer.problem.characteristic)), {}
     for i in range(1, answer.integers["components"] + 1):
         generators, dim = answer.polynomials[f"component@{i}"], answer.integers[f"component-dimension@{i}"]
-        names = [z.name for z in known if z.dimension == dim and vanish_on(generators, z)]
-        found[names[0] if names else ", ".join(f.macaulay2() for f in generators) + " = 0"] = dim
-    return found
+        names = [zeros.name for zeros in sets if zeros.dimension == dim and vanish_on(generators, zeros)]
+        dims[names[0] if names else ", ".join(f.macaulay2() for f in generators) + " = 0"] = dim
+    return dims
 
 
 def _zeros_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -538,8 +520,8 @@ def _check_zeros(answer: Answer) -> None:
     for zeros in zero_sets(network, p):
         through = [i for i, generators in components.items() if vanish_on(generators, zeros)]
         demand(bool(through), f"φ = 0 where {zeros.name}, which lies in no component")
-        place = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
-        point = [image(*place) for image in zeros.points]
+        values = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
+        point = [image(*values) for image in zeros.points]
         for i in through:
             high[i] = min(high[i], size - int(jacobian_at(components[i], point).rank()))
             between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
@@ -591,8 +573,8 @@ class LimitDimension(NamedTuple):
 class _Limits:
     """Limits as an architecture with the parameters M_1, ..., M_(l−2), k, q, N, half of K, P and L.
 
-    >>> network, one = DeepNetwork((2, 2, 1), (2, 2), t=2), [[1, 0], [0, 1]]
-    >>> data = {"M": (one, one), **_KNOWN_LIMIT}
+    >>> network, unit = DeepNetwork((2, 2, 1), (2, 2), t=2), [[1, 0], [0, 1]]
+    >>> data = {"M": (unit, unit), **_KNOWN_LIMIT}
     >>> limit_value(network, data, np.array([[1, 2], [0, 1]])).tolist()
     [[6237, 6279]]
     """
@@ -645,7 +627,6 @@ def limit_ranks(network: DeepNetwork, data: Mapping[str, Any]) -> LimitDimension
     """The ranks of both differentials at the problem's data, modulo a random prime: proved from below."""
     generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
-    functions = _Limits(network)
     parameters = {
         name: np.array(np.vectorize(int)(array) % p, dtype=np.float64)
         for name, array in _limit_parameters(network, data).items()
@@ -654,11 +635,9 @@ def limit_ranks(network: DeepNetwork, data: Mapping[str, Any]) -> LimitDimension
     X = random_residues(generator, (rows, *network.input_shape), p)
     cotangents = random_residues(generator, (rows, 1, *network.output_shape), p)
     # Shapes and values are all that a Jacobian asks of an architecture.
-    J = jacobian(cast(Architecture, functions), parameters, X, ModularArithmetic(p), cotangents)
-    M = [np.vectorize(int)(np.array(m, dtype=object)) for m in data["M"]]
-    L = np.vectorize(int)(np.array(data["L"], dtype=object))
-    columns = sum(m.size for m in (*M, L))
-    fiber = local_fiber(M, L, network.t)
+    J = jacobian(cast(Architecture, _Limits(network)), parameters, X, ModularArithmetic(p), cotangents)
+    *M, L = (np.vectorize(int)(np.array(m, dtype=object)) for m in (*data["M"], data["L"]))
+    columns, fiber = sum(m.size for m in (*M, L)), local_fiber(M, L, network.t)
     return LimitDimension(RowSpace(J.shape[1], p).add(J), columns - fiber.upper_bound)
 
 
@@ -673,8 +652,8 @@ def _limit_entries(network: DeepNetwork) -> int:
 
 def _inputs(network: DeepNetwork) -> int:
     """How many inputs determine the ranks: one more tells the d_l t numbers of L u rᵀ, or d_0 of them."""
-    told = min(network.dims[0], network.dims[-1] * network.t)
-    return (_limit_entries(network) + 4) // told + 1
+    numbers = min(network.dims[0], network.dims[-1] * network.t)
+    return (_limit_entries(network) + 4) // numbers + 1
 
 
 def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
     (True, True)
     """
     through = fiber(weights(A=A, V=V))
-    known = through.points if through.case == "two lines" else through.points[:1]
-    return tuple((matrix(c.A.tolist()), matrix(c.V.tolist())) for c in known)
+    points = through.points if through.case == "two lines" else through.points[:1]
+    return tuple((matrix(c.A.tolist()), matrix(c.V.tolist())) for c in points)
 
 
 def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
@@ -146,13 +146,13 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
         raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
     size = layer.ambient_dimension
     [origin] = _exact([data["origin"]], "origin", (1, size), path)
-    one, two, three = _exact(data["directions"], "directions", (3, size), path)
+    first, second, third = _exact(data["directions"], "directions", (3, size), path)
     names = data.get("names", ["x", "y", "w"])
     if not isinstance(names, list) or len(names) != 3:
         raise InputError(f"names in {path} must be three letters")
     if not all(isinstance(name, str) for name in names):
         raise InputError(f"names in {path} must be three different small letters")
-    return Slice(origin, (one, two, three), tuple(names))
+    return Slice(origin, (first, second, third), tuple(names))
 
 
 def slice_of(given: object, layer: SingleLayer) -> Slice:

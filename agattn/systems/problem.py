@@ -183,10 +183,10 @@ class Answer:
 
     def as_json(self) -> dict[str, object]:
         """The answer as JSON-ready data; polynomials in Macaulay2's syntax, and what y_k are if known."""
-        found = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
-        if found and (meanings := self.problem.data.get("coordinates")):
-            found["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
-        return {"field": self.problem.field_name, **self.integers, **found}
+        lists = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
+        if lists and (meanings := self.problem.data.get("coordinates")):
+            lists["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
+        return {"field": self.problem.field_name, **self.integers, **lists}
 
 
 class Fact(NamedTuple):

@@ -11,7 +11,8 @@ import flint
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Source
+from agattn.evidence import Evidence, Source
+from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import Slice, resultant_of, standard_slice, surface
 from agattn.systems.consistency import (
     at_point,
@@ -93,13 +94,11 @@ def _check_membership(answer: Answer) -> None:
     between(0, "the value of member", answer.integers["member"], 1)
     if not answer.problem.is_exact:
         return
-    from agattn.geometry.reconstruction.membership import identify  # which is imported by the first answer
-
-    found = identify(answer.problem.layer, list(answer.problem.data["target"]), nearest=False)
-    known = found.in_zariski_closure if found.evidence.value == "proved" else None
-    said = bool(answer.integers["member"])
-    where = "in" if said else "not in"
-    demand(known in (None, said), f"it says that the point is {where} the closure, and it is {found}")
+    native = identify(answer.problem.layer, list(answer.problem.data["target"]), nearest=False)
+    inside = native.in_zariski_closure if native.evidence is Evidence.PROVED else None
+    member = bool(answer.integers["member"])
+    where = "in" if member else "not in"
+    demand(inside in (None, member), f"it says that the point is {where} the closure, and it is {native}")
 
 
 def _systems_of_membership(problem: Problem) -> Iterator[System]:
@@ -156,8 +155,8 @@ def _check_slice(answer: Answer) -> None:
     expected = surface(slice_, f)
     demand(expected.equation == f.primitive(), f"the equation {f} is not squarefree")
     if resultant is not None:
-        known = surface(slice_, resultant).equation
-        demand(known == f.primitive(), f"the equation is {f}, and the resultant {known}")
+        other = surface(slice_, resultant).equation
+        demand(other == f.primitive(), f"the equation is {f}, and the resultant {other}")
     partials = [f.derivative(gen) for gen in f.ring.gens]
     for polynomials, others in (([f, *partials], singular), (singular, [f, *partials])):
         for g in polynomials:

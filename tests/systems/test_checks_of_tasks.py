@@ -15,7 +15,6 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
-from agattn.geometry.reconstruction import membership
 from agattn.geometry.sections.slices import Slice
 from agattn.systems import critical_tasks, model_tasks, network_tasks, section_tasks
 from agattn.systems.catalogue import build
@@ -484,7 +483,7 @@ def test_membership_is_compared_where_it_is_proved(monkeypatch, target, member):
     either = {(0,), (1,)}
     assert those_that_pass(build("membership", LAYER, P, **target), ["member"], range(-1, 4)) == either
     found = SimpleNamespace(in_zariski_closure=True, evidence=Evidence.NUMERICAL)
-    monkeypatch.setattr(membership, "identify", lambda *_, **__: found)
+    monkeypatch.setattr(section_tasks, "identify", lambda *_, **__: found)
     assert those_that_pass(build("membership", LAYER, **target), ["member"], range(-1, 4)) == either
 
 
