@@ -131,7 +131,7 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
     check_field(characteristic)
     if not limits().force and (large := task.too_large(architecture)):
         raise TooLargeError(f"{name}: {large}. Use {argument('force', True)} to write it all the same")
-    data = task.data(architecture, given)
+    data = task.data(architecture, **given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
     # A layer is asked about as a model if it has one token, which its name does not say.

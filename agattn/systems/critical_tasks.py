@@ -23,7 +23,8 @@ from agattn.geometry.critical_points.charts import chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
-from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
+from agattn.geometry.critical_points.loss import Loss, loss_of_block
+from agattn.geometry.critical_points.loss import loss as drawn_loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
@@ -56,9 +57,9 @@ def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[str, Any]:
+def _loss_data(layer: SingleLayer, chosen: Loss | None, cuts: int) -> dict[str, Any]:
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
-    chosen: Loss = given.get("loss") or loss(layer, seed=limits().seed)
+    chosen = chosen or drawn_loss(layer, seed=limits().seed)
     if chosen.layer != layer:
         raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
@@ -78,9 +79,14 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     }
 
 
-def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
-    strictly, opposite = bool(given.get("strictly")), bool(given.get("opposite"))
-    singular = () if given.get("smooth") else singular_strata(layer)
+def _data(
+    layer: SingleLayer,
+    loss: Loss | None = None,
+    smooth: bool = False,
+    strictly: bool = False,
+    opposite: bool = False,
+) -> dict[str, Any]:
+    singular = () if smooth else singular_strata(layer)
     charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
     cuts = max(len(chart.ring) for chart in charts)
     parts = tuple(
@@ -95,7 +101,7 @@ def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
         )
         for chart in charts
     )
-    return _loss_data(layer, given, cuts) | {"parts": parts}
+    return _loss_data(layer, loss, cuts) | {"parts": parts}
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
@@ -255,7 +261,7 @@ CRITICAL_POINTS = Task(
     ),
     data=_data,
     read=_read,
-    takes=("loss", "smooth", "strictly", "opposite", "seed"),
+    seeded=True,
     one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
     check=_check_critical_points,
@@ -295,13 +301,13 @@ def _independent(layer: SingleLayer, equations: Sequence[Polynomial]) -> tuple[P
     return tuple(equations[n] for n in chosen)
 
 
-def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
+def _equations_data(layer: SingleLayer, loss: Loss | None = None) -> dict[str, Any]:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space, without equations")
     equations = _equations(layer)
     independent = _independent(layer, equations)
     multipliers = tuple(Variable("l", (i + 1,)) for i in range(len(independent)))
-    return _loss_data(layer, given, layer.expected_dimension) | {
+    return _loss_data(layer, loss, layer.expected_dimension) | {
         "coordinates": coordinate_ring(layer).variables,
         "multipliers": multipliers,
         "equations": equations,
@@ -360,7 +366,7 @@ CRITICAL_EQUATIONS = Task(
         )
     },
     too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN),
-    takes=("loss", "seed"),
+    seeded=True,
     one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
     check=_check_critical_equations,

@@ -83,17 +83,17 @@ MAX_MINORS = 5000
 # Engines count a basis of each degree: in 6 coordinates thousands of millions beyond this.
 MAX_HILBERT_DEGREE = 1000
 
-Given = Mapping[str, Any]
+Points = tuple[Point, ...]
 
 
-def ring_of_coordinates(layer: SingleLayer, data: Given) -> PolynomialRing:
+def ring_of_coordinates(layer: SingleLayer, data: Mapping[str, Any]) -> PolynomialRing:
     """The ring of the coordinates y of the neuromanifold."""
     return coordinate_ring(layer)
 
 
-def points_given(layer: SingleLayer, given: Given) -> Given:
+def points_given(layer: SingleLayer, points: Points = ()) -> dict[str, Any]:
     """The points given, or one representative of each stratum."""
-    return {"points": given.get("points") or strata_points(layer)}
+    return {"points": points or strata_points(layer)}
 
 
 def _too_large(limit: int, layer: SingleLayer) -> str:
@@ -198,10 +198,9 @@ IDEAL = Task(
         Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
         Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
-    data=lambda layer, given: {"prime": True} if given.get("prime") else {},
+    data=lambda layer, prime=False: {"prime": True} if prime else {},
     read=_read_ideal,
     too_large=ELIMINATION,
-    takes=("prime",),
     parts=(
         Source("generators, dimension and degree of the ideal", ENGINE),
         Source("tangent spaces, by the gradients of the generators", "native"),
@@ -213,14 +212,13 @@ IDEAL = Task(
 )
 
 
-def max_degree(architecture: Architecture, given: Given) -> Given:
+def last_degree(architecture: Architecture, max_degree: int = 4) -> dict[str, Any]:
     """The last degree of a Hilbert function."""
-    last = given.get("max_degree", 4)
-    if last < 0:
-        raise InputError(f"the largest degree is {last}; it must be at least 0")
-    if last > MAX_HILBERT_DEGREE:
-        raise TooLargeError(f"the largest degree is {last}; the limit is {MAX_HILBERT_DEGREE}")
-    return {"max_degree": last}
+    if max_degree < 0:
+        raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
+    if max_degree > MAX_HILBERT_DEGREE:
+        raise TooLargeError(f"the largest degree is {max_degree}; the limit is {MAX_HILBERT_DEGREE}")
+    return {"max_degree": max_degree}
 
 
 def _facts_of_values(problem: Problem) -> Facts:
@@ -247,9 +245,8 @@ HILBERT_FUNCTION = Task(
         Printed("values", "how many values follow, from degree 1"),
         Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
-    data=max_degree,
+    data=last_degree,
     too_large=ELIMINATION,
-    takes=("max_degree",),
     facts=_facts_of_values,
     check=check_values,
     systems=_graph,
@@ -366,9 +363,8 @@ SINGULAR_LOCUS = Task(
         Printed("locus-dimension", "dimension of the singular locus", where="minors"),
         Printed("locus-degree", "degree of the singular locus, reduced", where="minors"),
     ),
-    data=lambda layer, given: {**points_given(layer, given), "minors": minors_are_feasible(layer)},
+    data=lambda layer, points=(): {**points_given(layer, points), "minors": minors_are_feasible(layer)},
     too_large=ELIMINATION,
-    takes=("points",),
     one_token=False,
     facts=_facts_of_singular_locus,
     check=_check_singular_locus,
@@ -378,8 +374,8 @@ SINGULAR_LOCUS = Task(
 # Critical points --------------------------------------------------------------------------------------------
 
 
-def _points_and_zeros(layer: SingleLayer, given: Given) -> Given:
-    return {"points": given.get("points") or (*zero_points(layer), *strata_points(layer, zero=False))}
+def _points_and_zeros(layer: SingleLayer, points: Points = ()) -> dict[str, Any]:
+    return {"points": points or (*zero_points(layer), *strata_points(layer, zero=False))}
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
@@ -441,7 +437,6 @@ CRITICAL = Task(
     data=_points_and_zeros,
     read=_read_critical,
     too_large=LINEAR,
-    takes=("points",),
     one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
     facts=_facts_of_critical_locus,
@@ -544,8 +539,8 @@ class FiberSize(NamedTuple):
     length: int | None
 
 
-def _nonzero_points(layer: SingleLayer, given: Given) -> Given:
-    points = given.get("points") or strata_points(layer, zero=False)
+def _nonzero_points(layer: SingleLayer, points: Points = ()) -> dict[str, Any]:
+    points = points or strata_points(layer, zero=False)
     if not all(any(map(any, point.A)) and any(map(any, point.V)) for point in points):
         raise InputError("the fiber over 0 is the base locus; use the task base-locus")
     return {"points": points}
@@ -653,7 +648,6 @@ FIBERS = Task(
     data=_nonzero_points,
     read=_read_fibers,
     too_large=LINEAR,
-    takes=("points",),
     one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
     facts=_facts_of_fibers,
@@ -747,10 +741,9 @@ TANGENTS = Task(
         Printed("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
         Printed("equation-rank", "independent gradients of equations", per_point=True),
     ),
-    data=lambda layer, given: {**points_given(layer, given), "equations": gradient_equations(layer)},
+    data=lambda layer, points=(): {**points_given(layer, points), "equations": gradient_equations(layer)},
     read=_read_tangents,
     too_large=LINEAR,
-    takes=("points",),
     one_token=False,
     parts=(
         Source("ranks of velocities and of gradients", ENGINE),
@@ -784,7 +777,7 @@ class Cone(NamedTuple):
     degree: int
 
 
-def _only_wide(layer: SingleLayer, given: Given) -> Given:
+def _only_wide(layer: SingleLayer) -> dict[str, Any]:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
     return {}
@@ -867,7 +860,7 @@ RANK_ONE_LOCUS = Task(
 # Named families of equations --------------------------------------------------------------------------------
 
 
-def _numbers_of_resultants(layer: SingleLayer, given: Given) -> Given:
+def _numbers_of_resultants(layer: SingleLayer) -> dict[str, Any]:
     """How many resultants of two forms of a row, and of a column, are independent on all planes."""
 
     def dimension(*shapes: Partition) -> int:
@@ -947,7 +940,7 @@ def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
     return {s: normal_form(layer, s, point.rank_k or 0, point.rank_q or 0) for s, point in least.items()}
 
 
-def _normal_forms(layer: SingleLayer, given: Given) -> Given:
+def _normal_forms(layer: SingleLayer) -> dict[str, Any]:
     forms = (
         _Form(
             str(stratum).strip("()"),

@@ -49,7 +49,7 @@ from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     MAX_MINORS,
     ideal_of_basis,
-    max_degree,
+    last_degree,
     values_of_basis,
 )
 from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, System, Task, graph
@@ -62,8 +62,6 @@ MAX_COORDINATES = 500
 _POINTS = 20
 # Equations of a model are counted natively in degrees with so few monomials.
 _MONOMIALS = 2_000
-
-Given = Mapping[str, Any]
 
 #: The kind of the architectures that these tasks are about.
 ANY_MODEL: Any = object
@@ -78,7 +76,7 @@ class Parameter(NamedTuple):
     last: Variable
 
 
-def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES) -> dict[str, Any]:
+def _map(architecture: Architecture, limit: int = MAX_COORDINATES) -> dict[str, Any]:
     """The parameters and the coordinates, with their gradings.
 
     ``weights`` are positive degrees of the parameters under which all coordinates are homogeneous, of one
@@ -124,7 +122,7 @@ def _degree(f: Polynomial, weights: tuple[int, ...]) -> int:
     return max((sum(map(mul, weights, exponents)) for exponents in f.terms), default=-1)
 
 
-def coordinate_ring(architecture: Architecture, data: Given) -> PolynomialRing:
+def coordinate_ring(architecture: Architecture, data: Mapping[str, Any]) -> PolynomialRing:
     """The ring of the y_1, ..., y_N."""
     return PolynomialRing([Variable("y", (k + 1,)) for k in range(len(data["polynomials"]))])
 
@@ -144,23 +142,29 @@ def _proved_dimension(architecture: Architecture) -> int:
 # The ideal --------------------------------------------------------------------------------------------------
 
 
-def _ideal_data(architecture: Architecture, given: Given) -> Given:
-    data = _map(architecture, given, MAX_ELIMINATION_COORDINATES)
-    if (last := given.get("max_degree")) is None:
-        return data | {"whole": True} | ({"prime": True} if given.get("prime") else {})
-    if given.get("prime"):
+def _ideal_data(
+    architecture: Architecture, prime: bool = False, max_degree: int | None = None
+) -> dict[str, Any]:
+    data = _map(architecture, MAX_ELIMINATION_COORDINATES)
+    if max_degree is None:
+        return data | {"whole": True} | ({"prime": True} if prime else {})
+    if prime:
         raise InputError(
             f"{argument('prime')} is about the whole ideal, and {argument('max_degree')} asks for a part; "
             "give one of the two"
         )
-    if last < 1:
-        raise InputError(f"the largest degree is {last}; it must be at least 1")
+    if max_degree < 1:
+        raise InputError(f"the largest degree is {max_degree}; it must be at least 1")
     if not data["weights"]:
         raise InputError(
             f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
             f" to a degree cannot be found by themselves; leave out {argument('max_degree')}"
         )
-    return data | {"max_degree": last, "bound": last * max(data["degrees"]), "to": f" to degree {last}"}
+    return data | {
+        "max_degree": max_degree,
+        "bound": max_degree * max(data["degrees"]),
+        "to": f" to degree {max_degree}",
+    }
 
 
 def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ...]:
@@ -232,7 +236,6 @@ IDEAL = Task(
     ),
     data=_ideal_data,
     read=lambda answer: answer.integers["dimension"],
-    takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
     facts=_facts_of_ideal,
     check=_check_ideal,
@@ -261,11 +264,10 @@ HILBERT_FUNCTION = Task(
             per_item="values",
         ),
     ),
-    data=lambda architecture, given: {
-        **_map(architecture, given, MAX_ELIMINATION_COORDINATES),
-        **max_degree(architecture, given),
+    data=lambda architecture, max_degree=4: {
+        **_map(architecture, MAX_ELIMINATION_COORDINATES),
+        **last_degree(architecture, max_degree),
     },
-    takes=("max_degree",),
     facts=_facts_of_values,
     check=check_values,
     systems=_graph_of_map,
@@ -282,11 +284,6 @@ def _point(architecture: Architecture, weights: Sequence[Any] | None = None) -> 
         generator, size = np.random.default_rng(limits().seed), architecture.parameters
         weights = (generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist()
     return {"point": tuple(map(Fraction, weights))}
-
-
-def _fiber_data(architecture: Architecture, given: Given) -> Given:
-    components = {"components": True} if given.get("components") else {}
-    return _map(architecture, given) | _point(architecture, given.get("weights")) | components
 
 
 def _facts_of_fiber(problem: Problem) -> Facts:
@@ -352,9 +349,13 @@ FIBER = Task(
         Printed("component-dimension", "dimension of a component", per_item="components", where="components"),
         Printed("component-degree", "its degree, reduced", per_item="components", where="components"),
     ),
-    data=_fiber_data,
+    data=lambda architecture, weights=None, components=False: {
+        **_map(architecture),
+        **_point(architecture, weights),
+        **({"components": True} if components else {}),
+    },
     read=lambda answer: answer.integers["dimension"],
-    takes=("weights", "components", "seed"),
+    seeded=True,
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
     facts=_facts_of_fiber,
     check=_check_fiber,
@@ -366,9 +367,9 @@ FIBER = Task(
 # Critical points --------------------------------------------------------------------------------------------
 
 
-def _critical_data(architecture: Architecture, given: Given) -> Given:
+def _critical_data(architecture: Architecture) -> dict[str, Any]:
     """The generic rank of the Jacobian, and a point at which it has that rank."""
-    data = _map(architecture, given)
+    data = _map(architecture)
     rank = dimension(architecture, force=True).lower_bound
     rows, columns = len(data["polynomials"]), architecture.parameters
     if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not limits().force:
@@ -421,7 +422,7 @@ CRITICAL = Task(
         Printed("codimension", "its codimension in the space of parameters"),
     ),
     data=_critical_data,
-    takes=("seed",),
+    seeded=True,
     parts=(Source("dimension and degree of the locus", ENGINE), Source("the map and its rank", "native")),
     facts=_facts_of_critical_locus,
     check=_check_critical_locus,

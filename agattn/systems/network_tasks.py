@@ -93,7 +93,7 @@ class FiberComponents(NamedTuple):
     others: int
 
 
-def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+def _random_point(network: DeepNetwork) -> dict[str, Any]:
     """Random integer virtual weights (M, L) of the network.
 
     A component of the fiber through them consists of rescalings exactly if the 2 × 2 minors of (M'_i | M_i)
@@ -184,7 +184,7 @@ COMPONENTS = Task(
     data=_random_point,
     read=_read_components,
     too_large=too_many_monomials,
-    takes=("seed",),
+    seeded=True,
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
     check=_check_components,
 )
@@ -333,7 +333,7 @@ class FibersModuloScaling(NamedTuple):
     rank_one: int
 
 
-def _fiber_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+def _fiber_data(network: DeepNetwork) -> dict[str, Any]:
     _refuse(_no_limit(network, "deep-fiber"))
     data = _limit_and_point(network)
     generator = np.random.default_rng(0)
@@ -402,7 +402,7 @@ DEEP_FIBER = Task(
     data=_fiber_data,
     read=_read_fibers,
     too_large=too_many_monomials,
-    takes=("seed",),
+    seeded=True,
     parts=(Source("fibers in all charts", ENGINE), Source("integers that define the limit", "native")),
     facts=_facts_of_fibers,
     check=_check_fibers,
@@ -487,7 +487,7 @@ def _read_zeros(answer: Answer) -> dict[str, int]:
     return dims
 
 
-def _zeros_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+def _zeros_data(network: DeepNetwork) -> dict[str, Any]:
     _refuse(_not_wide(network, "deep-base-locus"))
     return {"charts": _charts(network)}
 
@@ -656,7 +656,7 @@ def _inputs(network: DeepNetwork) -> int:
     return (_limit_entries(network) + 4) // numbers + 1
 
 
-def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+def _limit_data(network: DeepNetwork) -> dict[str, Any]:
     _refuse(_no_limit(network, "deep-limit"))
     shape = (_inputs(network), *network.input_shape)
     X = np.random.default_rng(limits().seed).integers(-3, 4, shape)
@@ -687,7 +687,7 @@ DEEP_LIMIT = Task(
     "deep-limit",
     "the dimension of the limits of functions",
     DeepNetwork,
-    lambda network: limit_ranks(network, _limit_data(network, {})),
+    lambda network: limit_ranks(network, _limit_data(network)),
     infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_products(network),
     summary="dimension of the limits of the functions of a deep network that no weights reach",
     title="The dimension of limits of functions, for the network {M}",
@@ -698,7 +698,7 @@ DEEP_LIMIT = Task(
     ),
     data=_limit_data,
     too_large=_too_many_products,
-    takes=("seed",),
+    seeded=True,
     read=lambda answer: LimitDimension(answer.integers["limit-rank"], answer.integers["network-rank"]),
     parts=(Source("ranks of differentials", ENGINE), Source("points and inputs", "native")),
     facts=_facts_of_limits,

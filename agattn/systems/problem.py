@@ -11,6 +11,7 @@ into a script. An :class:`Answer` holds what the engine printed, as exact intege
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
@@ -312,12 +313,12 @@ class Task(Generic[A]):
         title: of a script, with {M} for the architecture, and {to} for what the data have as ``to``.
         reference: the statement of the paper that it belongs to.
         results: what a script must print; none where only the native computation knows.
-        data: what else the script needs, from the architecture and what was given by name.
+        data: what else the script needs; what may be given are its parameters after the architecture, such
+            as ``points`` or ``max_degree``.
         read: turns an engine's answer into the value.
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
-        takes: what may be given: ``"points"``, ``"weights"``, ``"target"``, ``"slice"``, ``"max_degree"``,
-            ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
+        seeded: whether a seed draws something of the data.
         one_token: whether the task makes sense for a single layer at t = 1.
         facts: what is known natively of the integers of an answer, asked before anything else.
         check: refuses an answer whose values do not fit each other or what is known, by ``TranscriptError``;
@@ -342,11 +343,11 @@ class Task(Generic[A]):
     title: str = ""
     reference: str = ""
     results: tuple[Printed, ...] = ()
-    data: Callable[[A, Mapping[str, Any]], Mapping[str, Any]] = lambda architecture, given: {}
+    data: Callable[..., Mapping[str, Any]] = lambda architecture: {}
     read: Callable[[Answer], Any] = lambda answer: answer
     parts: tuple[Source, ...] = ()
     too_large: Callable[[A], str] = lambda architecture: ""
-    takes: tuple[str, ...] = ()
+    seeded: bool = False
     one_token: bool = True
     facts: Callable[[Problem], Facts] = lambda problem: iter(())
     check: Callable[[Answer], None] | None = None
@@ -359,6 +360,12 @@ class Task(Generic[A]):
                 f"the task {self.form} does not say how an answer is checked; give check, a function or"
                 " NoChecks with the reason"
             )
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """What may be given besides the architecture."""
+        _, *parameters = inspect.signature(self.data).parameters
+        return (*parameters, *["seed"] * self.seeded)
 
     @property
     def form(self) -> str:

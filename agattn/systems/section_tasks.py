@@ -27,7 +27,6 @@ from agattn.systems.consistency import (
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     LINEAR,
-    Given,
     bounds_of_tangent_space,
     fiber_system,
     points_given,
@@ -83,7 +82,6 @@ TANGENT_CONE = Task(
     ),
     data=points_given,
     too_large=ELIMINATION,
-    takes=("points",),
     one_token=False,
     facts=_facts_of_tangent_cones,
     check=_check_tangent_cones,
@@ -113,23 +111,22 @@ MEMBERSHIP = Task(
     title="Is a point in the Zariski closure of the neuromanifold {M}?",
     reference="Corollary A.6",
     results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
-    data=lambda layer, given: {"target": given["target"]},
+    data=lambda layer, target: {"target": target},
     too_large=LINEAR,
-    takes=("target",),
     check=_check_membership,
     systems=_systems_of_membership,
     values=lambda bases, problem: {"member": int(bases["fiber"].has_zeros)},
 )
 
 
-def _slice(layer: SingleLayer, given: Given) -> Given:
-    chosen = given.get("slice") or standard_slice(layer)
+def _slice(layer: SingleLayer, slice: Slice | None = None) -> dict[str, Any]:
+    chosen = slice or standard_slice(layer)
     if (size := len(chosen.origin)) != layer.ambient_dimension:
         raise InputError(f"the slice is in {size} coordinates; {layer.name} has {layer.ambient_dimension}")
     return {"slice": chosen}
 
 
-def _slice_ring(layer: SingleLayer, data: Given) -> PolynomialRing:
+def _slice_ring(layer: SingleLayer, data: dict[str, Any]) -> PolynomialRing:
     return cast(Slice, data["slice"]).ring()
 
 
@@ -202,7 +199,6 @@ SLICE = Task(
     ),
     data=_slice,
     too_large=ELIMINATION,
-    takes=("slice",),
     one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
     check=_check_slice,
