@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 from math import inf
 from typing import Any
 
@@ -371,14 +372,20 @@ def by_theorem(ideal: Ideal) -> Completeness | None:
 
 def _no_others_to(degree: int, ideal: Ideal) -> bool:
     """Whether no minimal generators are missing up to a degree, which is proved natively degree by degree."""
-    for n in range(ideal.max_degree + 1, degree + 1):
+    empty = takewhile(
+        lambda piece: not piece.minimal_generators and piece.evidence is Evidence.PROVED,
+        _further_pieces(ideal, degree),
+    )
+    return sum(1 for _ in empty) >= degree - ideal.max_degree
+
+
+def _further_pieces(ideal: Ideal, last: int) -> Iterator[DegreePiece]:
+    """The next degrees of an ideal, natively, to a last one or the first that is too large."""
+    for n in range(ideal.max_degree + 1, last + 1):
         try:
-            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1]
+            yield compute_ideal(ideal.layer, n, force=False).degrees[-1]
         except TooLargeError:
-            return False
-        if piece.minimal_generators or piece.evidence is not Evidence.PROVED:
-            return False
-    return True
+            return
 
 
 def _smallest(ideal: Ideal) -> Ideal:
@@ -444,14 +451,8 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
 
     None if neither has, or they are too large.
     """
-    for n in (ideal.max_degree + 1, ideal.max_degree + 2):
-        try:
-            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1] if n <= last else None
-        except TooLargeError:
-            break
-        if piece and piece.minimal_generators:
-            return piece
-    return None
+    pieces = _further_pieces(ideal, int(min(last, ideal.max_degree + 2)))
+    return next((piece for piece in pieces if piece.minimal_generators), None)
 
 
 _DEGREES = range(9)  # in which Hilbert functions are compared
