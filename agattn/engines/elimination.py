@@ -409,10 +409,9 @@ def _is_regular(ideal: Ideal, installation: Installation) -> bool | None:
     """
     layer = ideal.layer
     applies = layer.has_orbits and layer.d >= 2 and layer.d_out * layer.alpha > 1
-    few = layer.ambient_dimension <= _FEW_VARIABLES
-    if not applies or ideal.max_degree < degree_as_a_set(layer) or few:
-        return None
-    if not _smooth_outside_rank_one(layer):
+    many = layer.ambient_dimension > _FEW_VARIABLES
+    enough = applies and many and ideal.max_degree >= degree_as_a_set(layer)
+    if not enough or not _smooth_outside_rank_one(layer):
         return None
     degrees = range(1, ideal.max_degree + 1)
     names = ("regular", *(f"hilbert-{n}" for n in degrees))
@@ -470,8 +469,6 @@ def _ask(
     engine = installation.engine
     problem = Problem(
         COMPLETE_IDEAL,
-        COMPLETE_IDEAL.title,
-        COMPLETE_IDEAL.reference,
         ideal.layer,
         tuple(Printed(name, name) for name in questions),
         data={

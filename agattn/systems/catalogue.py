@@ -20,7 +20,7 @@ from typing import Any
 
 import flint
 
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import Architecture
 from agattn.calls import one_of, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.geometry.critical_points.loss import chosen_loss
@@ -36,7 +36,6 @@ from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem, Task
 
 MODULAR_PRIME = 32003
-PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
@@ -55,11 +54,8 @@ MODEL_TASKS: Mapping[str, Task[Any]] = {
 OPTIONS = (
     "characteristic", "point", "max_degree", "prime", "components", "slice", "metric", "samples", "data",
 )  # fmt: skip
-#: The option by which what a task takes is given.
-_ARGUMENTS = {
-    "points": "point", "weights": "point", "target": "point", "slice": "slice", "max_degree": "max_degree",
-    "prime": "prime", "components": "components", "loss": "metric",
-}  # fmt: skip
+#: The options by which some of what a task takes is given.
+_OPTIONS = {"points": "point", "weights": "point", "target": "point", "loss": "metric"}
 
 
 def task_named(name: str) -> Task[Any]:
@@ -124,7 +120,7 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
         )
     for key in given:
         if key not in task.takes:
-            raise InputError(not_taken(name, architecture, argument(_ARGUMENTS[key])))
+            raise InputError(not_taken(name, architecture, argument(_OPTIONS.get(key, key))))
     if "target" in task.takes and "target" not in given:
         point = worded("--point FILE", "point=...")
         raise InputError(f'{name} needs {point}, with {{"y": [...]}} or with weights A and V')
@@ -134,26 +130,23 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
     data = task.data(architecture, **given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    # A layer is asked about as a model if it has one token, which its name does not say.
-    more = ", t = 1" if task.form != name and isinstance(architecture, SingleLayer) else ""
-    title = task.title.format(M=architecture.name + more, to=data.get("to", ""))
-    reference = f"{PAPER}, {task.reference}" if task.reference else ""
-    problem = Problem(task, title, reference, architecture, results, "", data, characteristic)
-    for entry in problem.numbers() if characteristic else ():
-        if entry.denominator % characteristic == 0:
-            raise InputError(
-                f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
-            )
     words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
     words += [f"--seed {limits().seed}"] if limits().seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
     words += [f"--{key}" for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
-    words += [f"--{_ARGUMENTS[key]} FILE" for key in given if _ARGUMENTS.get(key) in ("point", "slice")]
+    files = [_OPTIONS.get(key, key) for key in given]
+    words += [f"--{key} FILE" for key in ("point", "slice") if key in files]
     if (chosen := given.get("loss")) is not None:
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
-    return replace(problem, command=" ".join(words))
+    problem = Problem(task, architecture, results, " ".join(words), data, characteristic)
+    for entry in problem.numbers() if characteristic else ():
+        if entry.denominator % characteristic == 0:
+            raise InputError(
+                f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
+            )
+    return problem
 
 
 def asked(architecture: Architecture, task: str, **options: Any) -> Problem:

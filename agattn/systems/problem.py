@@ -26,6 +26,8 @@ from agattn.evidence import Evidence, Source
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
 
+PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
+
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
@@ -78,7 +80,6 @@ class Problem:
 
     Attributes:
         origin: the task that puts the problem.
-        title, reference: what is computed, in one line, and the statement of the literature this belongs to.
         architecture: the layer or network.
         results: what a script must print, in order.
         command: the command line that writes the script.
@@ -88,8 +89,6 @@ class Problem:
     """
 
     origin: Task[Any]
-    title: str
-    reference: str
     architecture: Architecture
     results: tuple[Printed, ...]
     command: str = ""
@@ -105,6 +104,18 @@ class Problem:
     def form(self) -> str:
         """The name of the templates."""
         return self.origin.form
+
+    @property
+    def title(self) -> str:
+        """What is computed, in one line."""
+        # A layer is asked about as a model if it has one token, which its name does not say.
+        more = ", t = 1" if self.form != self.task and isinstance(self.architecture, SingleLayer) else ""
+        return self.origin.title.format(M=self.architecture.name + more, to=self.data.get("to", ""))
+
+    @property
+    def reference(self) -> str:
+        """The statement of the literature that this belongs to."""
+        return f"{PAPER}, {self.origin.reference}" if self.origin.reference else ""
 
     @property
     def layer(self) -> SingleLayer:
