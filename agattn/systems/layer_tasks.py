@@ -112,6 +112,8 @@ def _needs_two_tokens(layer: SingleLayer) -> str:
     return "at t = 1 a function depends on V and A + Aᵀ alone, which have other strata"
 
 
+#: A task about a layer, by default with two tokens or more.
+layer_task = partial(Task[SingleLayer], about=SingleLayer, too_large=LINEAR, one_token=False)
 _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
@@ -184,14 +186,14 @@ def ideal_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]
     return {"dimension": basis.dimension, "degree": basis.degree, "generators": generators}
 
 
-IDEAL = Task(
+IDEAL = layer_task(
     "implicit-ideal",
     "the ideal",
-    SingleLayer,
     infeasible=_elimination_is_hopeless,
     summary="equations, dimension and degree of the neuromanifold: the ideal of its Zariski closure",
     title="Equations of the neuromanifold {M}, by elimination",
     reference="Section 3.2 and Proposition A.5",
+    one_token=True,
     results=(
         Printed("dimension", "dimension of the affine cone"),
         Printed("degree", "degree"),
@@ -234,13 +236,13 @@ def values_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any
     return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}
 
 
-HILBERT_FUNCTION = Task(
+HILBERT_FUNCTION = layer_task(
     "hilbert-function",
     "the Hilbert function",
-    SingleLayer,
     summary="Hilbert function of the neuromanifold, up to --max-degree",
     title="Hilbert function of the neuromanifold {M}",
     reference="Section 3.2",
+    one_token=True,
     results=(
         Printed("values", "how many values follow, from degree 1"),
         Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
@@ -280,10 +282,9 @@ def _generated(problem: Problem, n: int) -> tuple[int, int]:
     return hilbert_bounds(layer, n)[n][0] if exact else 1, size
 
 
-COMPLETE_IDEAL = Task(
+COMPLETE_IDEAL = layer_task(
     "complete-ideal",
     "whether equations are all",
-    SingleLayer,
     title="Do the equations found generate the whole ideal?",
     reference="Proposition A.5",
     facts=_facts_of_completeness,
@@ -350,10 +351,9 @@ def _check_singular_locus(answer: Answer) -> None:
     demand(expected != 0 or degree == 1, f"the locus is a point, and its degree {degree}")
 
 
-SINGULAR_LOCUS = Task(
+SINGULAR_LOCUS = layer_task(
     "singular-locus",
     "the singular points",
-    SingleLayer,
     summary="where the Jacobian of the equations drops rank",
     title="Singular points of the neuromanifold {M}",
     reference="Theorem 3.4 and Corollary A.4",
@@ -365,7 +365,6 @@ SINGULAR_LOCUS = Task(
     ),
     data=lambda layer, points=(): {**points_given(layer, points), "minors": minors_are_feasible(layer)},
     too_large=ELIMINATION,
-    one_token=False,
     facts=_facts_of_singular_locus,
     check=_check_singular_locus,
 )
@@ -421,11 +420,10 @@ def _check_critical(answer: Answer) -> None:
         between(1, f"the dimension in the tangent cone at {point.label}", cone, kernel)
 
 
-CRITICAL = Task(
+CRITICAL = layer_task(
     "critical-locus",
     "the critical strata",
-    SingleLayer,
-    _critical_natively,
+    native=_critical_natively,
     infeasible=_needs_two_tokens,
     summary="kernel of the differential, within the tangent cone",
     title="Critical points of (A, V) -> phi for the neuromanifold {M}",
@@ -436,8 +434,6 @@ CRITICAL = Task(
     ),
     data=_points_and_zeros,
     read=_read_critical,
-    too_large=LINEAR,
-    one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
     facts=_facts_of_critical_locus,
     check=_check_critical,
@@ -504,15 +500,15 @@ def _check_base_locus(answer: Answer) -> None:
         demand(inside_one, f"φ = 0 where {letter} = 0, which lies in no component")
 
 
-BASE_LOCUS = Task(
+BASE_LOCUS = layer_task(
     "base-locus",
     "the zeros of φ",
-    SingleLayer,
-    _base_locus_natively,
+    native=_base_locus_natively,
     infeasible=_needs_two_tokens,
     summary="weights whose function is zero",
     title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
     reference="Theorem 3.2 (ii) and Corollary A.1",
+    one_token=True,
     results=(
         Printed("components", "how many components follow"),
         Printed(
@@ -523,7 +519,6 @@ BASE_LOCUS = Task(
         ),
     ),
     read=lambda answer: frozenset(map(_name_component, answer.polynomials.values())),
-    too_large=LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
     check=_check_base_locus,
 )
@@ -631,11 +626,10 @@ def _fibers_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, An
     return integers
 
 
-FIBERS = Task(
+FIBERS = layer_task(
     "fiber",
     "the fibers",
-    SingleLayer,
-    _fibers_natively,
+    native=_fibers_natively,
     infeasible=_needs_two_tokens,
     summary="all weights with the same function, at --point or all strata",
     title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
@@ -647,8 +641,6 @@ FIBERS = Task(
     ),
     data=_nonzero_points,
     read=_read_fibers,
-    too_large=LINEAR,
-    one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
     facts=_facts_of_fibers,
     check=_check_fibers,
@@ -725,11 +717,10 @@ def _check_tangents(answer: Answer) -> None:
         between(differential, f"the rank of the curves at {point.label}", curves, size - gradients)
 
 
-TANGENTS = Task(
+TANGENTS = layer_task(
     "strata-tangents",
     "the tangent spaces",
-    SingleLayer,
-    _tangents_natively,
+    native=_tangents_natively,
     infeasible=_needs_two_tokens,
     summary="tangent spaces at the strata: curves from below, equations from above",
     title="Tangent spaces of the neuromanifold {M}, from below and from above",
@@ -743,8 +734,6 @@ TANGENTS = Task(
     ),
     data=lambda layer, points=(): {**points_given(layer, points), "equations": gradient_equations(layer)},
     read=_read_tangents,
-    too_large=LINEAR,
-    one_token=False,
     parts=(
         Source("ranks of velocities and of gradients", ENGINE),
         Source("equations that bound tangent spaces", "native", ENGINE),
@@ -829,11 +818,10 @@ def _check_rank_one_locus(answer: Answer) -> None:
     check_generators(forms, numbers_of_generators(layer))
 
 
-RANK_ONE_LOCUS = Task(
+RANK_ONE_LOCUS = layer_task(
     "rank-one-locus",
     "the closure of the points with rk A, rk V ≤ 1",
-    SingleLayer,
-    lambda layer: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
+    native=lambda layer: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
     infeasible=_too_many_minors,
     summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
     title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
@@ -846,8 +834,6 @@ RANK_ONE_LOCUS = Task(
     ),
     data=_only_wide,
     read=_read_rank_one_locus,
-    too_large=LINEAR,
-    one_token=False,
     parts=(
         Source("dimension and degree of the closure", ENGINE),
         Source("equations of the closure, minors of flattenings", "native", ENGINE),
@@ -894,10 +880,9 @@ def _check_named_equations(answer: Answer) -> None:
     check_generators(named, known_generators(answer.problem) if all_of_them else None)
 
 
-NAMED_EQUATIONS = Task(
+NAMED_EQUATIONS = layer_task(
     "named-equations",
     "the named families of equations",
-    SingleLayer,
     summary="equations of the neuromanifold by their meaning: minors, products, common factors, resultants",
     title="Named families of equations of {M}",
     reference="Proposition A.5",
@@ -906,8 +891,6 @@ NAMED_EQUATIONS = Task(
         Printed("generators", "these", ring=ring_of_coordinates),
     ),
     data=_numbers_of_resultants,
-    too_large=LINEAR,
-    one_token=False,
     facts=_facts_of_named_equations,
     check=_check_named_equations,
 )
@@ -974,11 +957,10 @@ def _facts_of_normal_forms(problem: Problem) -> Facts:
                 yield at_point(point, name, name, 1, 1)
 
 
-NORMAL_FORM = Task(
+NORMAL_FORM = layer_task(
     "rlct-normal-form",
     "the ideals of germs at the strata",
-    SingleLayer,
-    _normal_forms_natively,
+    native=_normal_forms_natively,
     infeasible=_needs_two_tokens,
     summary="the normal form of phi(w) - phi(w0) near each stratum, for the learning coefficient",
     title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
@@ -989,8 +971,6 @@ NORMAL_FORM = Task(
     ),
     data=_normal_forms,
     read=_read_normal_forms,
-    too_large=LINEAR,
-    one_token=False,
     parts=(Source("slices and normal forms", "native"), Source("inclusions of ideals", ENGINE)),
     facts=_facts_of_normal_forms,
     check=NoChecks("each result is 0 or 1 at one point, and its facts say which"),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import comb, inf, prod
 from operator import mul
 from typing import Any, NamedTuple
@@ -63,8 +64,8 @@ _POINTS = 20
 # Equations of a model are counted natively in degrees with so few monomials.
 _MONOMIALS = 2_000
 
-#: The kind of the architectures that these tasks are about.
-ANY_MODEL: Any = object
+#: A task about any architecture.
+model_task = partial(Task[Any], about=object)
 
 
 class Parameter(NamedTuple):
@@ -220,11 +221,10 @@ def _graph_of_map(problem: Problem) -> Iterator[System]:
     yield graph(problem.data["polynomials"], coordinates, problem.characteristic)
 
 
-IDEAL = Task(
+IDEAL = model_task(
     "implicit-ideal",
     "the ideal",
-    ANY_MODEL,
-    _proved_dimension,
+    native=_proved_dimension,
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
@@ -249,10 +249,9 @@ def _facts_of_values(problem: Problem) -> Facts:
     yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in known})
 
 
-HILBERT_FUNCTION = Task(
+HILBERT_FUNCTION = model_task(
     "hilbert-function",
     "the Hilbert function",
-    ANY_MODEL,
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
@@ -334,11 +333,10 @@ def _fiber_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any
     return {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
 
 
-FIBER = Task(
+FIBER = model_task(
     "fiber",
     "the fiber",
-    ANY_MODEL,
-    lambda architecture: architecture.parameters - _proved_dimension(architecture),
+    native=lambda architecture: architecture.parameters - _proved_dimension(architecture),
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
     results=(
@@ -409,10 +407,9 @@ def _check_critical_locus(answer: Answer) -> None:
     )
 
 
-CRITICAL = Task(
+CRITICAL = model_task(
     "critical-locus",
     "the critical points",
-    ANY_MODEL,
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import comb, inf
 from typing import Any, NamedTuple, cast
 
@@ -49,6 +50,9 @@ MAX_COLUMNS = 2500
 MAX_RECOVERY_WIDTH = 16
 
 
+network_task = partial(Task[DeepNetwork], about=DeepNetwork, reference="section 3.3, virtual weights")
+
+
 # The fiber over virtual weights, and that of virtual weights ------------------------------------------------
 
 
@@ -70,18 +74,16 @@ def _too_many_columns(network: DeepNetwork) -> str:
     return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
-BASIS_FIBER = Task(
+BASIS_FIBER = network_task(
     "basis-fiber",
     "the fiber over (M, L)",
-    DeepNetwork,
-    lambda network: generic_fiber(network.dims),
+    native=lambda network: generic_fiber(network.dims),
     infeasible=_too_many_columns,
 )
-LOCAL_FIBER = Task(
+LOCAL_FIBER = network_task(
     "local-fiber",
     "the fiber of (M, L) ↦ φ near a point",
-    DeepNetwork,
-    lambda network: local_fiber(*random_virtual_weights(network), network.t),
+    native=lambda network: local_fiber(*random_virtual_weights(network), network.t),
     infeasible=_too_many_columns,
 )
 
@@ -167,10 +169,9 @@ def _check_components(answer: Answer) -> None:
     demand(open_ or bool(rescalings), f"no component consists of rescalings of dimension {low}")
 
 
-COMPONENTS = Task(
+COMPONENTS = network_task(
     "virtual-fiber",
     "the fiber of (M, L) ↦ φ",
-    DeepNetwork,
     infeasible=_components_do_not_finish,
     summary="all virtual weights of a network with the same function as random ones",
     title="All virtual weights with the same function, for the network {M}",
@@ -205,11 +206,10 @@ def _recovery_is_for_others(network: DeepNetwork) -> str:
     return ""
 
 
-RECOVERY = Task(
+RECOVERY = network_task(
     "recovery",
     "the recovery of (A, V)",
-    DeepNetwork,
-    lambda network: recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t),
+    native=lambda network: recovered_exactly(network.dims[0], network.dims[1], network.ranks[0], network.t),
     infeasible=_recovery_is_for_others,
 )
 
@@ -225,11 +225,10 @@ def _too_large_for_balls(network: DeepNetwork) -> str:
     return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"
 
 
-DIMENSION = Task(
+DIMENSION = network_task(
     "dimension",
     "the dimension",
-    DeepNetwork,
-    lambda network: dimension(network, force=True),
+    native=lambda network: dimension(network, force=True),
     evidence=lambda dimension: dimension.evidence,
     infeasible=_too_large_for_balls,
 )
@@ -382,14 +381,12 @@ def _check_fibers(answer: Answer) -> None:
         demand(integers[f"{name}-degree@{i}"] > 0, f"{name}-degree@{i} is not positive")
 
 
-DEEP_FIBER = Task(
+DEEP_FIBER = network_task(
     "deep-fiber",
     "the fiber of (M, L) ↦ φ over a limit of functions",
-    DeepNetwork,
     infeasible=lambda network: _no_limit(network, "deep-fiber") or will_not_finish(network),
     summary="whether a certain limit of functions of a deep network is the function of any weights",
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
-    reference="section 3.3, virtual weights",
     results=(
         Printed("limit", "the value of the limit y at some tokens", ring=weights_ring),
         Printed("charts", "how many charts follow, which contain each preimage up to rescaling"),
@@ -532,15 +529,13 @@ def _check_zeros(answer: Answer) -> None:
         between(0, f"the dimension of component@{i}", dim, high[i])
 
 
-DEEP_BASE_LOCUS = Task(
+DEEP_BASE_LOCUS = network_task(
     "deep-base-locus",
     "the zeros of (M, L) ↦ φ",
-    DeepNetwork,
-    lambda network: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
+    native=lambda network: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
     infeasible=lambda network: _not_wide(network, "deep-base-locus") or will_not_finish(network),
     summary="virtual weights of a deep network whose function is zero",
     title="The virtual weights (M,L) with phi = 0, for the network {M}",
-    reference="section 3.3, virtual weights",
     results=(
         Printed("dimension", "dimension of the zeros"),
         Printed("components", "how many components follow"),
@@ -683,15 +678,13 @@ def _facts_of_limits(problem: Problem) -> Facts:
         yield name, Fact(least, high, f"the {name}")
 
 
-DEEP_LIMIT = Task(
+DEEP_LIMIT = network_task(
     "deep-limit",
     "the dimension of the limits of functions",
-    DeepNetwork,
-    lambda network: limit_ranks(network, _limit_data(network)),
+    native=lambda network: limit_ranks(network, _limit_data(network)),
     infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_products(network),
     summary="dimension of the limits of the functions of a deep network that no weights reach",
     title="The dimension of limits of functions, for the network {M}",
-    reference="section 3.3, virtual weights",
     results=(
         Printed("limit-rank", "rank of the differential of the limits: their dimension, at least"),
         Printed("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),

@@ -26,13 +26,13 @@ from agattn.systems.consistency import (
 )
 from agattn.systems.layer_tasks import (
     ELIMINATION,
-    LINEAR,
     bounds_of_tangent_space,
     fiber_system,
+    layer_task,
     points_given,
     ring_of_coordinates,
 )
-from agattn.systems.problem import ENGINE, Answer, Facts, Printed, Problem, System, Task
+from agattn.systems.problem import ENGINE, Answer, Facts, Printed, Problem, System
 
 
 def _facts_of_tangent_cones(problem: Problem) -> Facts:
@@ -67,10 +67,9 @@ def _check_tangent_cones(answer: Answer) -> None:
         )
 
 
-TANGENT_CONE = Task(
+TANGENT_CONE = layer_task(
     "tangent-cone",
     "the tangent cones",
-    SingleLayer,
     summary="tangent cones and multiplicities, at --point or all strata",
     title="Tangent cones of the neuromanifold {M}",
     reference="Theorem 3.4 and Figure 1",
@@ -82,7 +81,6 @@ TANGENT_CONE = Task(
     ),
     data=points_given,
     too_large=ELIMINATION,
-    one_token=False,
     facts=_facts_of_tangent_cones,
     check=_check_tangent_cones,
 )
@@ -103,16 +101,15 @@ def _systems_of_membership(problem: Problem) -> Iterator[System]:
     yield System("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
 
 
-MEMBERSHIP = Task(
+MEMBERSHIP = layer_task(
     "membership",
     "whether a point is in the Zariski closure",
-    SingleLayer,
     summary="whether the coefficients in --point are in the Zariski closure",
     title="Is a point in the Zariski closure of the neuromanifold {M}?",
     reference="Corollary A.6",
+    one_token=True,
     results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
     data=lambda layer, target: {"target": target},
-    too_large=LINEAR,
     check=_check_membership,
     systems=_systems_of_membership,
     values=lambda bases, problem: {"member": int(bases["fiber"].has_zeros)},
@@ -185,10 +182,9 @@ def vanishes_where(ideal: Sequence[Polynomial], g: Polynomial) -> bool | None:
     return False if whole else None
 
 
-SLICE = Task(
+SLICE = layer_task(
     "slice",
     "a section",
-    SingleLayer,
     summary="a surface in the neuromanifold and its singular points: Figure 1, or --slice",
     title="A section of the neuromanifold {M} by an affine space of dimension 3",
     reference="Figure 1",
@@ -199,7 +195,6 @@ SLICE = Task(
     ),
     data=_slice,
     too_large=ELIMINATION,
-    one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
     check=_check_slice,
 )
