@@ -35,7 +35,9 @@ from agattn.geometry.strata.tangent import representative_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
+from agattn.systems.catalogue import build
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
+from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Printed, Problem
 
 
@@ -49,8 +51,6 @@ def eliminate(
         InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
-    from agattn.systems.catalogue import build  # this imports every task
-
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
@@ -464,8 +464,6 @@ def _ask(
     questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:
-    from agattn.systems.layer_tasks import COMPLETE_IDEAL
-
     engine = installation.engine
     problem = Problem(
         COMPLETE_IDEAL,

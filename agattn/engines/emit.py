@@ -6,7 +6,10 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jinja2
+from jinja2.filters import do_batch
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
@@ -15,23 +18,17 @@ from agattn.engines.msolve_lists import write_system
 from agattn.engines.script import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
+from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
 from agattn.systems.catalogue import asked
+from agattn.systems.model_tasks import Parameter
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
-
-if TYPE_CHECKING:
-    import jinja2
-
-    from agattn.geometry.sections.slices import Slice
-    from agattn.systems.model_tasks import Parameter
 
 
 @lru_cache(maxsize=4)
 def _environment(engine: Engine) -> jinja2.Environment:
-    import jinja2
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([TEMPLATES / engine.name, TEMPLATES]),
         undefined=jinja2.StrictUndefined,
@@ -69,8 +66,6 @@ def _braces(entries: Iterable[object]) -> str:
 
 def _slice_images(written: Writer, chosen: Slice) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
-    from jinja2.filters import do_batch
-
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
     images = (written(f.compose(ring.gens)) for f in chosen.images())
     return ",\n    ".join(map(", ".join, do_batch(images, 8)))

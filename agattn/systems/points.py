@@ -7,7 +7,6 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +15,11 @@ from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
+from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
-
-if TYPE_CHECKING:
-    from agattn.geometry.sections.slices import Slice
 
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
@@ -139,8 +136,6 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    from agattn.geometry.sections.slices import Slice
-
     data = parsed("JSON", read_text(path), path)
     if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
         raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
@@ -161,8 +156,6 @@ def slice_of(given: object, layer: SingleLayer) -> Slice:
     Raises:
         InputError: if it is neither, or as :func:`read_slice`.
     """
-    from agattn.geometry.sections.slices import Slice
-
     if isinstance(given, (str, Path)):
         return read_slice(Path(given), layer)
     if not isinstance(given, Slice):
