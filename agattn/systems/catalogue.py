@@ -205,6 +205,7 @@ def _at(point: Any, architecture: Any, task: Task[Any]) -> dict[str, Any]:
 def not_taken(name: str, architecture: Architecture, option: str) -> str:
     """Why a task refuses an option.
 
+    >>> from agattn import SingleLayer
     >>> not_taken("fiber", SingleLayer(2, 1), "--components")
     'fiber of a layer takes no --components; leave --components out'
     """

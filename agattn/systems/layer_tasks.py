@@ -344,7 +344,8 @@ def _check_singular_locus(answer: Answer) -> None:
     if "locus-dimension" not in integers or len(ranks) < len(points):
         return
     # The points stand for all strata, which are orbits: the locus is the union of closures of some.
-    expected = max((image_dimension(layer, s) for s, rank in ranks.items() if rank < size - dim), default=-1)
+    singular = (stratum for stratum, [rank] in ranks.items() if rank < size - dim)
+    expected = max((image_dimension(layer, stratum) for stratum in singular), default=-1)
     between(expected, "the dimension of the singular locus", integers["locus-dimension"], expected)
     degree = integers["locus-degree"]
     demand(expected < 0 or degree > 0, f"the degree of the singular locus is {degree}")
@@ -378,9 +379,9 @@ def _points_and_zeros(layer: SingleLayer, points: Points = ()) -> dict[str, Any]
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
-    kernels, critical = answer.by_ranks("kernel-dimension"), dict[Stratum, bool]()
-    for ranks, cone in answer.by_ranks("cone-dimension").items():
-        if kernels[ranks] > 1 == cone:
+    critical: dict[Stratum, bool] = {}
+    for ranks, (kernel, cone) in answer.by_ranks("kernel-dimension", "cone-dimension").items():
+        if kernel > 1 == cone:
             raise EngineError(
                 f"at {ranks} the kernel meets the tangent cone in lines, which were not counted"
             )
@@ -542,10 +543,10 @@ def _nonzero_points(layer: SingleLayer, points: Points = ()) -> dict[str, Any]:
 
 
 def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
-    points, lengths, escapes = (answer.by_ranks(name) for name in ("points", "length", "escapes"))
-    if any(escapes.values()):
+    fibers = answer.by_ranks("points", "length", "escapes")
+    if any(escapes for *_, escapes in fibers.values()):
         raise EngineError("a preimage lies on the hyperplane at infinity, so the fiber was not counted")
-    return {ranks: FiberSize(number, lengths[ranks]) for ranks, number in points.items()}
+    return {ranks: FiberSize(number, length) for ranks, (number, length, _) in fibers.items()}
 
 
 def _fibers_natively(layer: SingleLayer) -> dict[Stratum, FiberSize]:
@@ -680,9 +681,8 @@ def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     if answer.integers["failures"]:
         raise EngineError("an equation does not hold on the neuromanifold, or a preimage has another image")
     size = answer.problem.layer.ambient_dimension
-    names = ("differential-rank", "curve-rank", "equation-rank")
-    ranks, lower, gradients = map(answer.by_ranks, names)
-    return {s: Tangent(ranks[s], lower[s], size - gradients[s]) for s in ranks}
+    bounds = answer.by_ranks("differential-rank", "curve-rank", "equation-rank")
+    return {s: Tangent(rank, lower, size - gradients) for s, (rank, lower, gradients) in bounds.items()}
 
 
 def _tangents_natively(layer: SingleLayer) -> dict[Stratum, Tangent]:
@@ -944,8 +944,8 @@ def _normal_forms_natively(layer: SingleLayer) -> dict[Stratum, Inclusions]:
 
 
 def _read_normal_forms(answer: Answer) -> dict[Stratum, Inclusions]:
-    inside, back = answer.by_ranks("inside"), answer.by_ranks("back")
-    return {stratum: Inclusions(bool(inside[stratum]), bool(back[stratum])) for stratum in inside}
+    both = answer.by_ranks("inside", "back")
+    return {stratum: Inclusions(*map(bool, values)) for stratum, values in both.items()}
 
 
 def _facts_of_normal_forms(problem: Problem) -> Facts:

@@ -189,9 +189,9 @@ class Answer:
         """An integer result by point label."""
         return {point.label: self.integers[f"{name}@{point.label}"] for point in self.problem.points}
 
-    def by_ranks(self, name: str) -> dict[Stratum, int]:
-        """An integer result by the ranks of the points that stand for orbits."""
-        return {p.ranks: self.integers[f"{name}@{p.label}"] for p in self.problem.points if p.ranks}
+    def by_ranks(self, *names: str) -> dict[Stratum, list[int]]:
+        """Integer results by the ranks of the points that stand for orbits."""
+        return {point.ranks: self.at(point.label, *names) for point in self.problem.points if point.ranks}
 
     def as_json(self) -> dict[str, object]:
         """The answer as JSON-ready data; polynomials in Macaulay2's syntax, and what y_k are if known."""
