@@ -110,8 +110,6 @@ def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         if lower:
             raise LowerStrataError(f"there are critical points on strata lower than {part.stratum}, too")
-        if degree % part.preimages:
-            raise EngineError(f"{degree} weights do not lie over points with {part.preimages} preimages each")
         sets[part.stratum] = CriticalSet(dimension, degree // part.preimages)
     return sets
 

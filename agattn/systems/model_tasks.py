@@ -89,8 +89,7 @@ def _map(architecture: Architecture, limit: int = MAX_COORDINATES) -> dict[str, 
     if (size := len(map_.polynomials)) > limit and not force:
         raise TooLargeError(
             f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use "
-            f"{argument('force', True)} to write it"
-            " all the same"
+            f"{argument('force', True)} to write it all the same"
         )
     if all(f.degree() < 1 for f in map_.polynomials):
         raise InputError(f"{architecture} is constant in its parameters; there is nothing to ask an engine")
@@ -210,10 +209,9 @@ def _check_ideal(answer: Answer) -> None:
     between(0, "the rank of the gradients", gradients, size - low)
     if "dimension" in answer.integers:
         check_variety(answer, gradients, size, data["cone"])
-    known: tuple[DegreePiece, ...] = ()
-    if data["cone"] and problem.is_exact:
-        known = known_degrees_of_model(problem, data.get("max_degree", DEGREES))
-    check_generators(forms, {piece.degree: piece.minimal_generators for piece in known}, degrees)
+    last = data.get("max_degree", DEGREES) if data["cone"] and problem.is_exact else 0
+    pieces = known_degrees_of_model(problem, last)
+    check_generators(forms, {piece.degree: piece.minimal_generators for piece in pieces}, degrees)
 
 
 def _graph_of_map(problem: Problem) -> Iterator[System]:
@@ -245,8 +243,8 @@ IDEAL = model_task(
 
 
 def _facts_of_values(problem: Problem) -> Facts:
-    known = known_degrees_of_model(problem, problem.data["max_degree"])
-    yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in known})
+    pieces = known_degrees_of_model(problem, problem.data["max_degree"])
+    yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in pieces})
 
 
 HILBERT_FUNCTION = model_task(

@@ -291,8 +291,7 @@ def check_size(architecture: Architecture) -> None:
         if size > limit:
             raise TooLargeError(
                 f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
-                f"{argument('force', True)} to "
-                "start all the same"
+                f"{argument('force', True)} to start all the same"
             )
     if architecture.kind == "model":
         from agattn.architectures.composition import Network, check_arrays
