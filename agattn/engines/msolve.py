@@ -6,10 +6,10 @@ an answer is checked here; :class:`Solutions` says what remains unproved.
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y = PolynomialRing(["x", "y"]).gens
->>> found = solve([x**2 + y**2 - 3, x * y - 1])
->>> found.degree, found.points, len(found.boxes)
+>>> solutions = solve([x**2 + y**2 - 3, x * y - 1])
+>>> solutions.degree, solutions.points, len(solutions.boxes)
 (4, 4, 4)
->>> all(0 <= high - low < 2**-100 for box in found.boxes for low, high in box)
+>>> all(0 <= high - low < 2**-100 for box in solutions.boxes for low, high in box)
 True
 >>> basis = groebner_basis([x**2 + y**2 - 3, x * y - 1], prime=32003)
 >>> basis.leading_monomials, basis.dimension, basis.degree
@@ -172,15 +172,15 @@ def reduce_modulo(polynomial: Polynomial, ring: PolynomialRing) -> Polynomial:
 def _check_same(boxes: Sequence[Box], printed: Sequence[Box]) -> None:
     """Refuse boxes that are not those of the same points."""
 
-    def meet(one: Box, other: Box) -> bool:
-        return all(a <= d and c <= b for (a, b), (c, d) in zip(one, other, strict=True))
+    def meet(first: Box, second: Box) -> bool:
+        return all(a <= d and c <= b for (a, b), (c, d) in zip(first, second, strict=True))
 
     if len(boxes) != len(printed):
         raise TranscriptError(
             f"it printed {len(printed)} real solutions; its parametrization has {len(boxes)}"
         )
     for some, others in ((boxes, printed), (printed, boxes)):
-        if not all(any(meet(one, other) for other in others) for one in some):
+        if not all(any(meet(box, other) for other in others) for box in some):
             raise TranscriptError("it printed a box that holds no root of its parametrization")
 
 

@@ -122,7 +122,7 @@ class Parametrization:
                 values = [
                     sum((c * x for c, x in zip(form, point, strict=True)), flint.arb(0)) for point in points
                 ]
-                apart = all(one < other for one, other in itertools.pairwise(values))
+                apart = all(lower < upper for lower, upper in itertools.pairwise(values))
                 if apart and all(_is_sharp(x, precision) for point in points for x in point):
                     return tuple(sorted(tuple(map(_interval, point)) for point in points))
             working *= 2

@@ -166,8 +166,8 @@ def run_task(
         :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
-    >>> print(found.evidence, list(found.answer.integers.values())[1:])
+    >>> run = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
+    >>> print(run.evidence, list(run.answer.integers.values())[1:])
     proved [6, 21, 56, 125]
     """
     from agattn.systems.catalogue import asked

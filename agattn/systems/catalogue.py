@@ -65,7 +65,7 @@ def task_named(name: str) -> Task[Any]:
         InputError: if there is none that engines can be asked; the nearest one is suggested.
     """
     if name not in TASKS:
-        described = {known: task.summary for known, task in TASKS.items()}
+        described = {task.name: task.summary for task in TASKS.values()}
         hint = nearest(name, described, f"; there are {', '.join(TASKS)}")
         raise InputError(f"there is no task {name!r}{hint}")
     return TASKS[name]

@@ -140,7 +140,7 @@ def check_variety(answer: Answer, gradients: int, size: int, cone: bool = True) 
 
 
 def check_generators(
-    generators: Sequence[Polynomial], known: Mapping[int, int] | None = None, degrees: Sequence[int] = ()
+    generators: Sequence[Polynomial], numbers: Mapping[int, int] | None = None, degrees: Sequence[int] = ()
 ) -> None:
     """Refuse minimal generators of an ideal of which some follow from the others.
 
@@ -149,11 +149,11 @@ def check_generators(
     Args:
         generators: as an engine lists them. Where they are not homogeneous, a set of generators need not be
             minimal, and only linear combinations of others are refused.
-        known: of some degrees the number of minimal generators, which is known natively.
+        numbers: of minimal generators of some degrees, as they are known natively.
         degrees: of the variables; all are 1 if none are given.
     """
     counts = Counter(f.degree() for f in generators)
-    for n, number in (known or {}).items():
+    for n, number in (numbers or {}).items():
         between(number, f"the number of generators of degree {n}", counts[n], number)
     if not generators:
         return
@@ -182,10 +182,10 @@ def check_values(answer: Answer) -> None:
         last = value
 
 
-def components_of(answer: Answer, known: str) -> list[int]:
+def components_of(answer: Answer, reason: str) -> list[int]:
     """The dimensions of components, of which the largest is that of all of them together."""
     dims = [answer.at(i + 1, "component-dimension")[0] for i in range(answer.integers["components"])]
-    demand(bool(dims), f"there is no component, and {known}")
+    demand(bool(dims), f"there is no component, and {reason}")
     between(max(dims), "the dimension", answer.integers["dimension"], max(dims))
     demand(min(dims) >= 0, f"a component has dimension {min(dims)}")
     return dims

@@ -156,13 +156,13 @@ def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> in
 
 
 def _check_number(
-    problem: Problem, stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None
+    problem: Problem, stratum: Stratum, dimension: int, number: int, exact: int | None, most: int | None
 ) -> None:
     """The number of critical points on a stratum against what is known of it."""
     name = f"the number of critical points on {stratum}"
-    if known is not None:
-        between(min(known, 1) - 1, f"the dimension on {stratum}", dimension, min(known, 1) - 1)
-        between(known, name, number, known)
+    if exact is not None:
+        between(min(exact, 1) - 1, f"the dimension on {stratum}", dimension, min(exact, 1) - 1)
+        between(exact, name, number, exact)
     if most is not None and dimension <= 0:
         between(0, name, number, most)
     if problem.is_exact:
