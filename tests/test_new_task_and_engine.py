@@ -157,7 +157,7 @@ def test_a_wrong_answer_to_the_new_task_is_refused(with_task):
 
 def test_a_task_without_a_check_is_refused(with_task, tmp_path):
     copy = Copy(shutil.copytree(with_task.root, tmp_path / "copy"))
-    path = copy.root / "agattn" / "systems" / "layer_tasks.py"
+    path = copy.root / "agattn" / "systems" / "ideal_tasks.py"
     whole = path.read_text(encoding="utf-8")
     assert " check=_check_quadrics," in whole
     path.write_text(whole.replace(" check=_check_quadrics,", ""), encoding="utf-8")

@@ -9,7 +9,8 @@ from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.degree import expected_degree, source_degree
-from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
+from agattn.systems.ideal_tasks import IDEAL
+from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, TANGENTS
 
 
 def dimension(layer: SingleLayer, findings: Findings) -> int:

@@ -37,7 +37,7 @@ from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
-from agattn.systems.layer_tasks import COMPLETE_IDEAL
+from agattn.systems.ideal_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Printed, Problem
 
 

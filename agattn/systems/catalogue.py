@@ -1,6 +1,6 @@
 """All tasks, and the problems that they put to engines.
 
-A task stands in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.section_tasks`,
+A task stands in :mod:`agattn.systems.ideal_tasks`, :mod:`agattn.systems.layer_tasks`,
 :mod:`agattn.systems.critical_tasks`, :mod:`agattn.systems.network_tasks` or
 :mod:`agattn.systems.model_tasks`, and is found there by its type.
 
@@ -31,7 +31,7 @@ from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import limits, takes
-from agattn.systems import critical_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
+from agattn.systems import critical_tasks, ideal_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem, Task
 
@@ -40,7 +40,7 @@ MODULAR_PRIME = 32003
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, section_tasks, critical_tasks, network_tasks)
+    for module in (ideal_tasks, layer_tasks, critical_tasks, network_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }

@@ -1,4 +1,4 @@
-"""What can be found out about a single layer, by engines and natively."""
+"""What can be found out about a single layer at its strata and points, by engines and natively."""
 
 from __future__ import annotations
 
@@ -9,25 +9,21 @@ from functools import lru_cache, partial
 from math import comb, inf
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from agattn.algebra.characters import Partition, module_dimension
 from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
-from agattn.algebra.graded_ideals import minimal_generators
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors, jacobian_at
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import Architecture, SingleLayer
-from agattn.errors import EngineError, InputError, TooLargeError, TranscriptError, UndecidedError
+from agattn.architectures import SingleLayer
+from agattn.errors import EngineError, InputError, TranscriptError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.ideal.ideal import Ideal, gradient_rank
+from agattn.geometry.ideal.ideal import gradient_rank
 from agattn.geometry.identifiability.preimages import kernel_of_differential, preimages
 from agattn.geometry.learning_coefficients.learning_coefficients import least_point
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import criticality, stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
-from agattn.geometry.strata.tangent import representative_point, tangent_bounds
+from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import (
     coefficients,
     coordinate_ring,
@@ -36,25 +32,18 @@ from agattn.geometry.variety.coordinates import (
     generic_matrices,
     parametrization,
 )
-from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.determinantal import tangent_space_equations
-from agattn.geometry.variety.rank_one_locus import closure_degree, numbers_of_generators
 from agattn.systems.consistency import (
     NoChecks,
     at_point,
     between,
     bounds_of_dimension,
+    check_degree,
     check_generators,
     check_homogeneous,
-    check_values,
-    check_variety,
     degree_of_closure,
     demand,
     facts_of_dimension,
-    facts_of_values,
-    hilbert_bounds,
-    known_generators,
-    rank_of_gradients,
 )
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import (
@@ -69,19 +58,13 @@ from agattn.systems.problem import (
     Problem,
     System,
     Task,
-    graph,
 )
 
 # Beyond this a script is refused unless forced: elimination in more coordinates has no hope of finishing.
 MAX_ELIMINATION_COORDINATES = 60
 #: Equations for the strata are sought for at most this many coordinates.
 MAX_EQUATION_COORDINATES = 160
-# Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
-MAX_ELIMINATION_DEGREE = 60
-MAX_ONE_TOKEN_COORDINATES = 12
 MAX_MINORS = 5000
-# Engines count a basis of each degree: in 6 coordinates thousands of millions beyond this.
-MAX_HILBERT_DEGREE = 1000
 
 Points = tuple[Point, ...]
 
@@ -106,7 +89,8 @@ ELIMINATION = partial(_too_large, MAX_ELIMINATION_COORDINATES)
 LINEAR = partial(_too_large, MAX_LINEAR_COORDINATES)
 
 
-def _needs_two_tokens(layer: SingleLayer) -> str:
+def needs_two_tokens(layer: SingleLayer) -> str:
+    """Why nothing is asked about strata at t = 1, or an empty string."""
     if layer.has_orbits:
         return ""
     return "at t = 1 a function depends on V and A + Aᵀ alone, which have other strata"
@@ -117,178 +101,7 @@ layer_task = partial(Task[SingleLayer], about=SingleLayer, too_large=LINEAR, one
 _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
-# The ideal --------------------------------------------------------------------------------------------------
-
-
-def _read_ideal(answer: Answer) -> Ideal:
-    layer = answer.problem.layer
-    return Ideal.eliminated(
-        layer,
-        answer.integers["dimension"],
-        answer.integers["degree"],
-        answer.polynomials["generators"],
-        characteristic=answer.problem.characteristic,
-        points={s: representative_point(layer, s) for s in strata(layer)} if layer.has_orbits else {},
-    )
-
-
-def _elimination_is_hopeless(layer: SingleLayer) -> str:
-    if not layer.has_orbits:
-        return "" if layer.ambient_dimension <= MAX_ONE_TOKEN_COORDINATES else "elimination was not tried"
-    hopeless = (
-        f"elimination was not tried: {layer.ambient_dimension} coordinates and an expected degree of "
-        f"{expected_degree(layer)} are beyond what finishes (--eliminate tries it all the same)"
-    )
-    return hopeless if expected_degree(layer) > MAX_ELIMINATION_DEGREE else ""
-
-
-def _facts_of_ideal(problem: Problem) -> Facts:
-    yield "prime", Fact(1, 1, "primality of the ideal of an image")
-    yield from facts_of_dimension(problem)
-    if (degree := degree_of_closure(problem.layer)) is not None:
-        yield "degree", Fact(degree, degree, "the degree")
-
-
-def _random_points(layer: SingleLayer) -> Iterator[list[Any]]:
-    """Three points of M with integer coordinates."""
-    random = np.random.default_rng(0)
-    rows = (layer.alpha, layer.alpha, layer.d_out)
-    for _ in range(3):
-        K, Q, V = (random.integers(-9, 10, (n, layer.d)).astype(object) for n in rows)
-        yield list(coefficients(layer, K.T @ Q, V))
-
-
-def _check_ideal(answer: Answer) -> None:
-    layer = answer.problem.layer
-    check_homogeneous(answer.polynomials["generators"])
-    check_variety(answer, rank_of_gradients(answer, _random_points(layer), layer), layer.ambient_dimension)
-    check_generators(answer.polynomials["generators"], known_generators(answer.problem))
-
-
-def _graph(problem: Problem) -> Iterator[System]:
-    """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
-
-    As (sA, V/s) has the same image as (A, V), the image of these is dense.
-    """
-    layer, p = problem.layer, problem.characteristic
-    d, r = layer.d, layer.a
-    factors = {"a": (d, d)} if r >= d else {"k": (r, d), "q": (r, d)}
-    *KQ, V = generic_matrices(factors | {"v": (layer.d_out, d)}, p)
-    A = KQ[0] if r >= d else KQ[0].T @ KQ[1]
-    V[0, 0] = V[0, 0].ring.one()
-    yield graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
-
-
-def ideal_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    """Dimension, degree and generators of the ideal of an image, from a Gröbner basis of it."""
-    basis = bases["graph"]
-    generators = minimal_generators(basis.polynomials)
-    return {"dimension": basis.dimension, "degree": basis.degree, "generators": generators}
-
-
-IDEAL = layer_task(
-    "implicit-ideal",
-    "the ideal",
-    infeasible=_elimination_is_hopeless,
-    summary="equations, dimension and degree of the neuromanifold: the ideal of its Zariski closure",
-    title="Equations of the neuromanifold {M}, by elimination",
-    reference="Section 3.2 and Proposition A.5",
-    one_token=True,
-    results=(
-        Printed("dimension", "dimension of the affine cone"),
-        Printed("degree", "degree"),
-        Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
-        Printed("generators", "minimal generators", ring=ring_of_coordinates),
-    ),
-    data=lambda layer, prime=False: {"prime": True} if prime else {},
-    read=_read_ideal,
-    too_large=ELIMINATION,
-    parts=(
-        Source("generators, dimension and degree of the ideal", ENGINE),
-        Source("tangent spaces, by the gradients of the generators", "native"),
-    ),
-    facts=_facts_of_ideal,
-    check=_check_ideal,
-    systems=_graph,
-    values=ideal_of_basis,
-)
-
-
-def last_degree(architecture: Architecture, max_degree: int = 4) -> dict[str, Any]:
-    """The last degree of a Hilbert function."""
-    if max_degree < 0:
-        raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
-    if max_degree > MAX_HILBERT_DEGREE:
-        raise TooLargeError(f"the largest degree is {max_degree}; the limit is {MAX_HILBERT_DEGREE}")
-    return {"max_degree": max_degree}
-
-
-def _facts_of_values(problem: Problem) -> Facts:
-    yield from facts_of_values(problem, hilbert_bounds(problem.layer, problem.data["max_degree"]))
-
-
-def values_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    """The values of the Hilbert function of an image, from a Gröbner basis of its ideal."""
-    last = problem.data["max_degree"]
-    values = bases["graph"].hilbert_series.values(last)
-    if not problem.data.get("cone", True):
-        values = tuple(itertools.accumulate(values))
-    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}
-
-
-HILBERT_FUNCTION = layer_task(
-    "hilbert-function",
-    "the Hilbert function",
-    summary="Hilbert function of the neuromanifold, up to --max-degree",
-    title="Hilbert function of the neuromanifold {M}",
-    reference="Section 3.2",
-    one_token=True,
-    results=(
-        Printed("values", "how many values follow, from degree 1"),
-        Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
-    ),
-    data=last_degree,
-    too_large=ELIMINATION,
-    facts=_facts_of_values,
-    check=check_values,
-    systems=_graph,
-    values=values_of_basis,
-)
-
-
-def _facts_of_completeness(problem: Problem) -> Facts:
-    """Of an ideal J that the equations up to a degree generate, a part of that of M̄.
-
-    Up to this degree both are the same; modulo a prime equations may become dependent.
-    """
-    layer = problem.layer
-    yield "prime", Fact(0, 1, "primality")
-    yield "regular", Fact(0, 1, "whether an element is regular")
-    yield "dimension", Fact(bounds_of_dimension(layer)[0], layer.ambient_dimension, "the dimension")
-    yield "degree", Fact(1, inf, "the degree")
-    for result in problem.results:
-        kind, _, degree = result.name.partition("-")
-        if kind == "hilbert":
-            yield result.name, Fact(*_generated(problem, int(degree)), f"the value in degree {degree}")
-
-
-def _generated(problem: Problem, n: int) -> tuple[int, int]:
-    """Bounds of the Hilbert function in degree n of what the problem's equations generate."""
-    layer, values, exact = problem.layer, problem.data["hilbert_function"], problem.is_exact
-    size = comb(layer.ambient_dimension + n - 1, n)
-    if n < len(values):
-        return values[n], values[n] if exact else size
-    return hilbert_bounds(layer, n)[n][0] if exact else 1, size
-
-
-COMPLETE_IDEAL = layer_task(
-    "complete-ideal",
-    "whether equations are all",
-    title="Do the equations found generate the whole ideal?",
-    reference="Proposition A.5",
-    facts=_facts_of_completeness,
-    check=NoChecks("each result is an integer of its own, and its facts bound it"),
-)
+# Singular points --------------------------------------------------------------------------------------------
 
 
 def minors_are_feasible(layer: SingleLayer) -> bool:
@@ -424,7 +237,7 @@ CRITICAL = layer_task(
     "critical-locus",
     "the critical strata",
     native=_critical_natively,
-    infeasible=_needs_two_tokens,
+    infeasible=needs_two_tokens,
     summary="kernel of the differential, within the tangent cone",
     title="Critical points of (A, V) -> phi for the neuromanifold {M}",
     reference="Lemma A.3",
@@ -504,7 +317,7 @@ BASE_LOCUS = layer_task(
     "base-locus",
     "the zeros of φ",
     native=_base_locus_natively,
-    infeasible=_needs_two_tokens,
+    infeasible=needs_two_tokens,
     summary="weights whose function is zero",
     title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
     reference="Theorem 3.2 (ii) and Corollary A.1",
@@ -630,7 +443,7 @@ FIBERS = layer_task(
     "fiber",
     "the fibers",
     native=_fibers_natively,
-    infeasible=_needs_two_tokens,
+    infeasible=needs_two_tokens,
     summary="all weights with the same function, at --point or all strata",
     title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
     reference="Theorem 3.2 and Corollary A.2",
@@ -718,7 +531,7 @@ TANGENTS = layer_task(
     "strata-tangents",
     "the tangent spaces",
     native=_tangents_natively,
-    infeasible=_needs_two_tokens,
+    infeasible=needs_two_tokens,
     summary="tangent spaces at the strata: curves from below, equations from above",
     title="Tangent spaces of the neuromanifold {M}, from below and from above",
     reference="Theorem 3.4 and Corollary A.4",
@@ -742,6 +555,57 @@ TANGENTS = layer_task(
 )
 
 
+def _facts_of_tangent_cones(problem: Problem) -> Facts:
+    """Tangent cones have the dimension of M̄, and multiplicity 1 where it is smooth; at 0 M̄ is its own."""
+    layer = problem.layer
+    low, high = bounds_of_dimension(layer)
+    for point in problem.points:
+        yield at_point(point, "dimension", "the dimension", low, high)
+        least, most = bounds_of_tangent_space(problem, point)
+        yield at_point(point, "span", "the dimension of the span", low, most)
+        # A local ring of an irreducible variety has multiplicity 1 exactly if it is regular (Nagata).
+        multiplicity: tuple[int, float] = (2 if least > high else 1), (1 if most == low else inf)
+        if point.ranks is not None and point.ranks.is_zero and (degree := degree_of_closure(layer)):
+            multiplicity = degree, degree
+        yield at_point(point, "multiplicity", "the multiplicity", *multiplicity)
+
+
+def _check_tangent_cones(answer: Answer) -> None:
+    size = answer.problem.layer.ambient_dimension
+    for point in answer.problem.points:
+        dim, multiplicity, span = answer.at(point.label, "dimension", "multiplicity", "span")
+        cone = answer.polynomials[f"cone@{point.label}"]
+        check_homogeneous(cone)
+        check_generators(cone)
+        check_degree(dim, multiplicity, cone, size)
+        linear = size - sum(f.degree() == 1 for f in cone)
+        between(linear, f"the dimension of the span at {point.label}", span, linear)
+        # A local ring of an irreducible variety has multiplicity 1 exactly if it is regular (Nagata).
+        demand(
+            (multiplicity == 1) == (span == dim),
+            f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}",
+        )
+
+
+TANGENT_CONE = layer_task(
+    "tangent-cone",
+    "the tangent cones",
+    summary="tangent cones and multiplicities, at --point or all strata",
+    title="Tangent cones of the neuromanifold {M}",
+    reference="Theorem 3.4 and Figure 1",
+    results=(
+        Printed("dimension", "dimension of the tangent cone", per_point=True),
+        Printed("multiplicity", "its degree: the multiplicity of the point", per_point=True),
+        Printed("span", "dimension of the linear space it spans", per_point=True),
+        Printed("cone", "its minimal generators", per_point=True, ring=ring_of_coordinates),
+    ),
+    data=points_given,
+    too_large=ELIMINATION,
+    facts=_facts_of_tangent_cones,
+    check=_check_tangent_cones,
+)
+
+
 # The rank of the differential at a random point ------------------------------------------------------------
 
 
@@ -750,140 +614,6 @@ GENERIC_RANK = Task(
     "the generic rank",
     SingleLayer,
     lambda layer: dimension(layer.as_network(), force=True).lower_bound,
-)
-
-
-# The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
-
-
-class Cone(NamedTuple):
-    """The dimension of an affine cone, and its degree."""
-
-    dimension: int
-    degree: int
-
-
-def _only_wide(layer: SingleLayer) -> dict[str, Any]:
-    if layer.d < 2:
-        raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
-    return {}
-
-
-def _too_many_minors(layer: SingleLayer) -> str:
-    if layer.d < 2 or not layer.has_orbits:
-        return _needs_two_tokens(layer) or "for d = 1 nothing is singular"
-    size = layer.ambient_dimension
-    minors = (
-        comb(layer.d_out, 2) * comb(size // layer.d_out, 2)
-        + comb(layer.d, 2) * comb(size // layer.d, 2)
-        + comb(layer.d, 3) * comb(layer.d_out * layer.d**2, 3)
-    )
-    return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
-
-
-def _facts_of_rank_one_locus(problem: Problem) -> Facts:
-    dim, degree = image_dimension(problem.layer, Stratum(1, 1, 2)), closure_degree(problem.layer)
-    yield "dimension", Fact(dim, dim, "the dimension")
-    yield "degree", Fact(degree, degree, "the degree")
-    yield "failures", Fact(0, 0, "the number of equations that do not vanish")
-
-
-def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
-    """Three points h ⊗ q ⊗ lm with integer coordinates."""
-    random = np.random.default_rng(0)
-    for _ in range(3):
-        h, q, l, m = (
-            random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
-        )
-        yield [
-            h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
-            for c, b, i, k in coordinates(layer)
-        ]
-
-
-def _check_rank_one_locus(answer: Answer) -> None:
-    layer = answer.problem.layer
-    forms = answer.polynomials["generators"]
-    check_homogeneous(forms)
-    check_variety(answer, rank_of_gradients(answer, _rank_one_points(layer), layer), layer.ambient_dimension)
-    check_generators(forms, numbers_of_generators(layer))
-
-
-RANK_ONE_LOCUS = layer_task(
-    "rank-one-locus",
-    "the closure of the points with rk A, rk V ≤ 1",
-    native=lambda layer: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
-    infeasible=_too_many_minors,
-    summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
-    title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
-    reference="Theorem 3.4 and Figure 1",
-    results=(
-        Printed("dimension", "dimension of the affine cone"),
-        Printed("degree", "degree"),
-        Printed("failures", "equations that do not vanish on the parametrization"),
-        Printed("generators", "minimal generators", ring=ring_of_coordinates),
-    ),
-    data=_only_wide,
-    read=lambda answer: Cone(answer.integers["dimension"], answer.integers["degree"]),
-    parts=(
-        Source("dimension and degree of the closure", ENGINE),
-        Source("equations of the closure, minors of flattenings", "native", ENGINE),
-    ),
-    facts=_facts_of_rank_one_locus,
-    check=_check_rank_one_locus,
-)
-
-
-# Named families of equations --------------------------------------------------------------------------------
-
-
-def _numbers_of_resultants(layer: SingleLayer) -> dict[str, Any]:
-    """How many resultants of two forms of a row, and of a column, are independent on all planes."""
-
-    def dimension(*shapes: Partition) -> int:
-        return module_dimension(shapes, layer.gl_sizes)
-
-    return {"rows": dimension((4,), (2, 2), (4, 4)), "columns": dimension((2, 2), (4,), (4, 4))}
-
-
-def _families_are_all(problem: Problem) -> bool:
-    """Whether the named families give all equations of degree at most 4, as on the page on equations.
-
-    For d = 4 the partial derivatives of forms give further quartics; for d = 3 < d' minors may do so.
-    """
-    layer = problem.layer
-    return problem.is_exact and (layer.d <= 2 or layer.d == 3 >= layer.d_out)
-
-
-def _facts_of_named_equations(problem: Problem) -> Facts:
-    generators = known_generators(problem)
-    if generators and _families_are_all(problem):
-        number = sum(generators.values())
-        yield "number", Fact(number, number, "the number of equations")
-
-
-def _check_named_equations(answer: Answer) -> None:
-    layer, named = answer.problem.layer, answer.polynomials["generators"]
-    check_homogeneous(named)
-    between(len(named), "the number of equations", answer.integers["number"], len(named))
-    rank_of_gradients(answer, _random_points(layer), layer)
-    all_of_them = _families_are_all(answer.problem)
-    check_generators(named, known_generators(answer.problem) if all_of_them else None)
-
-
-NAMED_EQUATIONS = layer_task(
-    "named-equations",
-    "the named families of equations",
-    summary="equations of the neuromanifold by their meaning: minors, products, common factors, resultants",
-    title="Named families of equations of {M}",
-    reference="Proposition A.5",
-    results=(
-        Printed("number", "minimal generators of the ideal of all of them"),
-        Printed("generators", "these", ring=ring_of_coordinates),
-    ),
-    data=_numbers_of_resultants,
-    facts=_facts_of_named_equations,
-    check=_check_named_equations,
 )
 
 
@@ -952,7 +682,7 @@ NORMAL_FORM = layer_task(
     "rlct-normal-form",
     "the ideals of germs at the strata",
     native=_normal_forms_natively,
-    infeasible=_needs_two_tokens,
+    infeasible=needs_two_tokens,
     summary="the normal form of phi(w) - phi(w0) near each stratum, for the learning coefficient",
     title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
     reference="Watanabe: Algebraic Geometry and Statistical Learning Theory, 2009",

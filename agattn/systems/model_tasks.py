@@ -46,13 +46,8 @@ from agattn.systems.consistency import (
     native_facts,
     rank_of_gradients,
 )
-from agattn.systems.layer_tasks import (
-    MAX_ELIMINATION_COORDINATES,
-    MAX_MINORS,
-    ideal_of_basis,
-    last_degree,
-    values_of_basis,
-)
+from agattn.systems.ideal_tasks import ideal_of_basis, last_degree, values_of_basis
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
 from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, System, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.

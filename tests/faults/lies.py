@@ -26,7 +26,7 @@ from agattn.limits import limited
 from agattn.systems import consistency as native
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
-from agattn.systems.section_tasks import vanishes_where
+from agattn.systems.ideal_tasks import vanishes_where
 from tests.faults.answers import compared, judged, parts, record, replayed, running, sealed, tasks_of
 from tests.faults.table import LIES, Row
 from tests.questions import OPEN, QUESTIONS

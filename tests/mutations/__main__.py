@@ -48,7 +48,7 @@ TRUSTED = {
         "agattn/systems/layer_tasks.py::_check",
         "agattn/systems/model_tasks.py::_check",
         "agattn/systems/network_tasks.py::_check",
-        "agattn/systems/section_tasks.py::_check",
+        "agattn/systems/ideal_tasks.py::_check",
     ],
     "completeness": ["agattn/engines/elimination.py", "agattn/geometry/closedness/closed_images.py"],
 }

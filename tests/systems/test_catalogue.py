@@ -6,10 +6,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
-from agattn.systems.layer_tasks import (
-    MAX_ELIMINATION_COORDINATES,
-    minors_are_feasible,
-)
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, minors_are_feasible
 from agattn.systems.points import strata_points
 from agattn.systems.problem import MAX_LINEAR_COORDINATES, Point, matrix
 

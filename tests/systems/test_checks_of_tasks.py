@@ -16,7 +16,7 @@ from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.geometry.sections.slices import Slice
-from agattn.systems import critical_tasks, model_tasks, network_tasks, section_tasks
+from agattn.systems import critical_tasks, ideal_tasks, model_tasks, network_tasks
 from agattn.systems.catalogue import build
 from agattn.systems.network_tasks import weights_ring
 from agattn.systems.problem import Answer
@@ -483,7 +483,7 @@ def test_membership_is_compared_where_it_is_proved(monkeypatch, target, member):
     either = {(0,), (1,)}
     assert those_that_pass(build("membership", LAYER, P, **target), ["member"], range(-1, 4)) == either
     found = SimpleNamespace(in_zariski_closure=True, evidence=Evidence.NUMERICAL)
-    monkeypatch.setattr(section_tasks, "identify", lambda *_, **__: found)
+    monkeypatch.setattr(ideal_tasks, "identify", lambda *_, **__: found)
     assert those_that_pass(build("membership", LAYER, **target), ["member"], range(-1, 4)) == either
 
 
@@ -536,7 +536,7 @@ def test_a_section_is_the_whole_slice_where_the_resultant_is_zero():
 def test_the_dimension_of_a_section_is_that_of_the_zeros_of_the_resultant(monkeypatch, letter, size):
     problem = build("slice", LAYER)
     x, *_ = ring_of(problem).gens
-    monkeypatch.setattr(section_tasks, "resultant_of", lambda *_: {"0": x - x, "5": 5 * x**0, "x": x}[letter])
+    monkeypatch.setattr(ideal_tasks, "resultant_of", lambda *_: {"0": x - x, "5": 5 * x**0, "x": x}[letter])
     for dimension, equation in ((3, []), (2, [x]), (1, [x**0]), (0, [x**0]), (-1, [x**0])):
         said = refusal(problem, {"dimension": dimension}, {"equation": equation, "singular": [x**0]})
         assert bool(said) is (dimension != size)

@@ -34,7 +34,7 @@ from agattn.systems.consistency import (
     components_of,
     rank_of_gradients,
 )
-from agattn.systems.layer_tasks import COMPLETE_IDEAL
+from agattn.systems.ideal_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Answer, Printed, Task
 
 #: All tasks of engines, about models too, and the one that is asked about equations that were found natively.
