@@ -6,10 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import Any
-
-import jinja2
-from jinja2.filters import do_batch
+from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
@@ -26,9 +23,14 @@ from agattn.systems.model_tasks import Parameter
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
+if TYPE_CHECKING:
+    import jinja2
+
 
 @lru_cache(maxsize=4)
 def _environment(engine: Engine) -> jinja2.Environment:
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([TEMPLATES / engine.name, TEMPLATES]),
         undefined=jinja2.StrictUndefined,
@@ -66,6 +68,8 @@ def _braces(entries: Iterable[object]) -> str:
 
 def _slice_images(written: Writer, chosen: Slice) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
+    from jinja2.filters import do_batch
+
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
     images = (written(f.compose(ring.gens)) for f in chosen.images())
     return ",\n    ".join(map(", ".join, do_batch(images, 8)))
