@@ -186,19 +186,16 @@ def _at(point: Any, architecture: Any, task: Task[Any]) -> dict[str, Any]:
     takes = next((key for key in ("target", "weights") if key in task.takes), "points")
     if takes not in task.takes:
         return {takes: point}  # which is refused
-    if isinstance(point, (str, Path)):
-        if takes == "points":
-            return {takes: (read_point(Path(point), architecture),)}
-        if takes == "target":
-            return {takes: read_target(Path(point), architecture)}
-        return {takes: ExactWeights(architecture, WeightFile([Path(point)])).vector}
+    path = Path(point) if isinstance(point, (str, Path)) else None
     if takes == "weights":
-        if not isinstance(point, Mapping):
+        if path is None and not isinstance(point, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
-        return {takes: ExactWeights(architecture, point).vector}
+        return {takes: ExactWeights(architecture, WeightFile([path]) if path else point).vector}
+    if takes == "target" and path:
+        return {takes: read_target(path, architecture)}
     if takes == "target" and not isinstance(point, (Weights, Mapping)):
         return {takes: tuple(compact(architecture, point).tolist())}
-    at = point_of(weights_of_layer(architecture, point))
+    at = read_point(path, architecture) if path else point_of(weights_of_layer(architecture, point))
     return {takes: tuple(coefficients(architecture, at.A, at.V)) if takes == "target" else (at,)}
 
 
