@@ -33,7 +33,7 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.problem import Answer, Problem, System
+from agattn.systems.problem import Answer, Explicit, Problem
 
 Interval = tuple[Fraction, Fraction]
 Box = tuple[Interval, ...]
@@ -472,7 +472,7 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     return dict(zip(names, answers, strict=True))
 
 
-def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: Explicit) -> GroebnerBasis | tuple[int, int]:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring

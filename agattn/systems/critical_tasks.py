@@ -30,7 +30,7 @@ from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
-from agattn.systems.problem import ENGINE, Answer, Polynomials, Printed, Problem, System, Task, lifted
+from agattn.systems.problem import ENGINE, Answer, Explicit, Polynomials, Printed, Problem, Task, lifted
 
 #: More variables than these finish rarely.
 MAX_VARIABLES = 14
@@ -198,7 +198,7 @@ def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polyno
     return tuple(sum((g * w for w, g in zip(row, part, strict=True)), zero) for row, part in rows)
 
 
-def _systems_of_charts(problem: Problem) -> Iterator[System]:
+def _systems_of_charts(problem: Problem) -> Iterator[Explicit]:
     """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
 
     ``lower@i.j``: those of them on its j-th lower strata.
@@ -215,9 +215,9 @@ def _systems_of_charts(problem: Problem) -> Iterator[System]:
         value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
         *variables, s = ring.gens
         system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided, ring) - 1)
-        yield System(f"critical@{i}", system)
+        yield Explicit(f"critical@{i}", system)
         for j, ideal in enumerate(part.lower, 1):
-            yield System(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
+            yield Explicit(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
 
 
 def _finite(basis: Any) -> tuple[int, int]:
@@ -328,7 +328,7 @@ def _check_critical_equations(answer: Answer) -> None:
     _check_number(answer.problem, stratum, dimension, degree, *numbers)
 
 
-def _system_with_multipliers(problem: Problem) -> Iterator[System]:
+def _system_with_multipliers(problem: Problem) -> Iterator[Explicit]:
     """The equations of M̄, and the gradient of the loss as a combination of those of some."""
     data = problem.data
     ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
@@ -338,7 +338,7 @@ def _system_with_multipliers(problem: Problem) -> Iterator[System]:
     gradients = (g - u for g, u in zip(_weighted(y, data["block"]), data["linear"][0], strict=True))
     normals = (sum((l * h.derivative(x) for l, h in pairs), ring.zero()) for x in y)
     critical = (gradient - normal for gradient, normal in zip(gradients, normals, strict=True))
-    yield System("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
+    yield Explicit("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
 
 
 def _points_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:

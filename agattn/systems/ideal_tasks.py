@@ -48,7 +48,7 @@ from agattn.systems.layer_tasks import (
     needs_two_tokens,
     ring_of_coordinates,
 )
-from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, System, graph
+from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, graph
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
 MAX_ELIMINATION_DEGREE = 60
@@ -105,7 +105,7 @@ def _check_ideal(answer: Answer) -> None:
     check_generators(answer.polynomials["generators"], known_generators(answer.problem))
 
 
-def _graph(problem: Problem) -> Iterator[System]:
+def _graph(problem: Problem) -> Iterator[Explicit]:
     """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
 
     As (sA, V/s) has the same image as (A, V), the image of these is dense.
@@ -379,8 +379,8 @@ def _check_membership(answer: Answer) -> None:
     demand(inside in (None, member), f"it says that the point is {where} the closure, and it is {native}")
 
 
-def _systems_of_membership(problem: Problem) -> Iterator[System]:
-    yield System("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
+def _systems_of_membership(problem: Problem) -> Iterator[Explicit]:
+    yield Explicit("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
 
 
 MEMBERSHIP = layer_task(

@@ -50,13 +50,13 @@ from agattn.systems.problem import (
     ENGINE,
     MAX_LINEAR_COORDINATES,
     Answer,
+    Explicit,
     Fact,
     Facts,
     Point,
     Polynomials,
     Printed,
     Problem,
-    System,
     Task,
 )
 
@@ -415,7 +415,7 @@ def fiber_system(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Poly
     return (*differences, *bounds)
 
 
-def _systems_of_fibers(problem: Problem) -> Iterator[System]:
+def _systems_of_fibers(problem: Problem) -> Iterator[Explicit]:
     """The fibers over the functions of points, on the hyperplane l = 0 and on l = l(A).
 
     Each consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once,
@@ -426,8 +426,8 @@ def _systems_of_fibers(problem: Problem) -> Iterator[System]:
         equations = fiber_system(layer, coefficients(layer, point.A, point.V), problem.characteristic)
         ring = equations[0].ring
         form = sum((gen * n for n, gen in enumerate(ring.gens[: layer.d**2], 1)), ring.zero())
-        yield System(f"infinity@{point.label}", (*equations, form))
-        yield System(f"fiber@{point.label}", (*equations, form - _form(point.A)), finite=True)
+        yield Explicit(f"infinity@{point.label}", (*equations, form))
+        yield Explicit(f"fiber@{point.label}", (*equations, form - _form(point.A)), finite=True)
 
 
 def _fibers_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:

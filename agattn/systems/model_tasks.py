@@ -48,7 +48,7 @@ from agattn.systems.consistency import (
 )
 from agattn.systems.ideal_tasks import ideal_of_basis, last_degree, values_of_basis
 from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
-from agattn.systems.problem import ENGINE, Answer, Fact, Facts, Printed, Problem, System, Task, graph
+from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
 MAX_TERMS = 1_000_000
@@ -209,7 +209,7 @@ def _check_ideal(answer: Answer) -> None:
     check_generators(forms, {piece.degree: piece.minimal_generators for piece in pieces}, degrees)
 
 
-def _graph_of_map(problem: Problem) -> Iterator[System]:
+def _graph_of_map(problem: Problem) -> Iterator[Explicit]:
     coordinates = coordinate_ring(problem.architecture, problem.data).variables
     yield graph(problem.data["polynomials"], coordinates, problem.characteristic)
 
@@ -309,16 +309,16 @@ def _check_fiber(answer: Answer) -> None:
     between(reduced, "the degree of the fiber", degree, bezout)
 
 
-def _systems_of_fiber(problem: Problem) -> Iterator[System]:
+def _systems_of_fiber(problem: Problem) -> Iterator[Explicit]:
     """The parameters with the same function as the point's; and the differentials there, linear forms."""
     polynomials, point = problem.data["polynomials"], problem.data["point"]
     ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
-    yield System("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
+    yield Explicit("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
     differentials = (
         sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
         for f in polynomials
     )
-    yield System("tangent", tuple(differentials))
+    yield Explicit("tangent", tuple(differentials))
 
 
 def _fiber_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class Problem:
         return cast(SingleLayer, self.architecture)
 
     @property
-    def systems(self) -> dict[str, System]:
+    def systems(self) -> dict[str, Explicit]:
         """The polynomial systems that answer the problem together, by name."""
         return {system.name: system for system in self.origin.systems(self)}
 
@@ -215,8 +215,8 @@ Facts = Iterator[tuple[str, Fact]]
 Polynomials = tuple[Polynomial, ...]
 
 
-class System(NamedTuple):
-    """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
+class Explicit(NamedTuple):
+    """Polynomials written out, and what is asked of them: a Gröbner basis, or the number of common zeros.
 
     Attributes:
         name: by which the answer is known.
@@ -242,18 +242,18 @@ def lifted(f: Polynomial, ring: PolynomialRing) -> Polynomial:
     return ring.from_terms({(*exponents, *more): c for exponents, c in f.terms.items()})
 
 
-def graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> System:
+def graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> Explicit:
     """The ideal of the graph of a map by its coordinates; without its own variables that of the image.
 
     >>> from agattn import SingleLayer
     >>> from agattn.systems.catalogue import build
     >>> build("implicit-ideal", SingleLayer(1, 1)).systems["graph"]
-    System(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
+    Explicit(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
     """
     own = values[0].ring.variables
     ring = PolynomialRing((*own, *coordinates), p)
     pairs = zip(ring.gens[len(own) :], values, strict=True)
-    return System("graph", tuple(y - lifted(value, ring) for y, value in pairs), len(own))
+    return Explicit("graph", tuple(y - lifted(value, ring) for y, value in pairs), len(own))
 
 
 def matrix(rows: Any) -> Matrix:
@@ -361,7 +361,7 @@ class Task(Generic[A]):
     one_token: bool = True
     facts: Callable[[Problem], Facts] = lambda problem: iter(())
     check: Callable[[Answer], None] | None = None
-    systems: Callable[[Problem], Iterable[System]] = lambda problem: ()
+    systems: Callable[[Problem], Iterable[Explicit]] = lambda problem: ()
     values: Callable[[Mapping[str, Any], Problem], dict[str, Any]] = lambda bases, problem: {}
 
     def __post_init__(self) -> None:
