@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     )
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
-    from agattn.engines.doctor import examine as doctor
     from agattn.engines.emit import emit_task as emit
     from agattn.engines.emit import emit_task as script
+    from agattn.engines.locate import examine as doctor
     from agattn.engines.run import run_task as run
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict

@@ -170,9 +170,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.engines.run:Run",),
         ),
         "doctor": VerbEntry(
-            "agattn.engines.doctor:examine",
+            "agattn.engines.locate:examine",
             "Find Macaulay2, Singular and msolve, and try each.",
-            ("agattn.engines.doctor:Doctor",),
+            ("agattn.engines.locate:Doctor",),
         ),
     },
     "Experiments": {

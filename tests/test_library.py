@@ -263,7 +263,7 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.atlas.standard_families",
         "agattn.experiments.studies.audit.answers",
-        "agattn.engines.doctor._examined",
+        "agattn.engines.locate._examined",
         "agattn.reports.architecture_report.report",
         "agattn.reports.figure1.compute_figure_1",
         "agattn.reports.figure3.figure_3",

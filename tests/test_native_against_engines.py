@@ -19,15 +19,8 @@ from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.limits import limited
 from agattn.systems.catalogue import build
-from agattn.systems.layer_tasks import (
-    BASE_LOCUS,
-    CRITICAL,
-    FIBERS,
-    GENERIC_RANK,
-    IDEAL,
-    RANK_ONE_LOCUS,
-    TANGENTS,
-)
+from agattn.systems.ideal_tasks import IDEAL, RANK_ONE_LOCUS
+from agattn.systems.layer_tasks import BASE_LOCUS, CRITICAL, FIBERS, GENERIC_RANK, TANGENTS
 
 LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in range(1, d + 1)]
 WIDER = [SingleLayer(2, 3), SingleLayer(2, 1, 5), SingleLayer(4, 1, 2)]

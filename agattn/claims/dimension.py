@@ -9,7 +9,8 @@ from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.degree import expected_degree, source_degree
-from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
+from agattn.systems.ideal_tasks import IDEAL
+from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, TANGENTS
 
 
 def dimension(layer: SingleLayer, findings: Findings) -> int:
@@ -24,8 +25,7 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
         UndecidedError: if the two bounds do not meet, or nothing was found out.
     """
     upper = layer.expected_dimension
-    ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
-    lower = findings.get(GENERIC_RANK)
+    ideal, tangents, lower = map(findings.get, (IDEAL, TANGENTS, GENERIC_RANK))
     if tangents is not None:
         ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
         lower = max((rank for rank in (lower, *ranks) if rank is not None), default=None)
@@ -50,9 +50,8 @@ def predicted_dimension(layer: SingleLayer) -> int:
 
 def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
     found = dimension(layer, findings)
-    how = "dimension of the ideal found by elimination"
-    if findings.get(IDEAL) is None:
-        how = "rank of the differential, and parameters"
+    eliminated = "dimension of the ideal found by elimination"
+    how = eliminated if findings.get(IDEAL) is not None else "rank of the differential, and parameters"
     return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
 
 

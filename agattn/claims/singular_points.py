@@ -35,7 +35,8 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.strata.tangent import is_singular, source_tangent_dimension
 from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
-from agattn.systems.layer_tasks import CRITICAL, FIBERS, GENERIC_RANK, IDEAL, RANK_ONE_LOCUS, TANGENTS, Cone
+from agattn.systems.ideal_tasks import IDEAL, RANK_ONE_LOCUS, Cone
+from agattn.systems.layer_tasks import CRITICAL, FIBERS, GENERIC_RANK, TANGENTS
 
 Strata = tuple[Stratum, ...]
 

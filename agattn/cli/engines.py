@@ -13,9 +13,8 @@ from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, Destination, EngineName, InputFile, Whole, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, write_file
 from agattn.engines.catalogue import ENGINES, engine_named, of_all
-from agattn.engines.doctor import examine
 from agattn.engines.emit import emit_task
-from agattn.engines.locate import locate
+from agattn.engines.locate import examine, locate
 from agattn.engines.run import run_script, run_task
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.limits import MAX_TIMEOUT, limited

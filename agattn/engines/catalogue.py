@@ -1,4 +1,4 @@
-"""All engines, in the order in which they are asked, and which engine a name means.
+"""The engines, one declaration each, in the order in which they are asked, and which engine a name means.
 
 >>> [engine.title for engine in ENGINES.values()]
 ['Macaulay2', 'Singular', 'msolve']
@@ -6,25 +6,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter, methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from agattn import evidence
-from agattn.engines.engine import Engine
-from agattn.engines.programs.macaulay2 import MACAULAY2
-from agattn.engines.programs.msolve import MSOLVE
-from agattn.engines.programs.singular import SINGULAR
 from agattn.errors import InputError, argument, nearest
 
 if TYPE_CHECKING:
-    from agattn.systems.problem import Problem
+    from agattn.systems.problem import Answer, Problem
+
+#: The folder with a folder of templates for every engine, and the template that begins every script.
+#:
+#: :meta hide-value:
+TEMPLATES = Path(__file__).with_name("templates")
+#: What the dynamic loader says when the memory is too small for the program to start.
+LOADER = ("cannot allocate memory", "failed to map segment from shared object")
+
+
+def read_block(text: str, problem: Problem) -> Answer:
+    """The answer in a data block, which scripts of an engine with a language of its own print.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block that answers the problem.
+    """
+    from agattn.engines.transcript import read  # the command line does without polynomials
+
+    return read(text, problem)
+
+
+def _read_lists(text: str, problem: Problem) -> Answer:
+    from agattn.engines.msolve_lists import read
+
+    return read(text, problem)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Engine:
+    """A computer-algebra system: the program, its language, its transcripts, and what it can be asked.
+
+    It answers the tasks whose templates are in the folder of its name.
+
+    Attributes:
+        name: as the command line knows the engine.
+        title: as people write the name.
+        executable: the name of the program on PATH and in the wheels.
+        variable: the environment variable that overrides the search for the program.
+        version: the arguments with which the program states its version.
+        suffix: the ending of script files and templates.
+        comment: what begins a comment in a script.
+        arguments: what stands between the program and the name of the script file.
+        own_arguments: the same for scripts that agattn runs; ``arguments`` if empty.
+        by_shell: whether scripts are for the shell, with the program as their argument, as for a program
+            without a language.
+        one_line: a script that prints ``agattn-ok`` and ends.
+        out_of_memory: texts that the program prints when memory runs out, in small letters.
+        error_marks: beginnings of lines that mean an error, whatever the exit status says.
+        written: the text of a polynomial or of a variable in the language of the engine.
+        read: what a script printed, as the answer to the problem; raises ``TranscriptError``.
+        answers: what the engine answers, in words.
+        lacks: results of its tasks that the engine does not find.
+        proves: whether answers over ℚ are proved.
+    """
+
+    name: str
+    title: str
+    executable: str
+    variable: str
+    version: tuple[str, ...] = ("--version",)
+    suffix: str
+    comment: str
+    arguments: tuple[str, ...] = ()
+    own_arguments: tuple[str, ...] = ()
+    by_shell: bool = False
+    one_line: str
+    out_of_memory: tuple[str, ...]
+    error_marks: tuple[str, ...] = ()
+    written: Callable[[Any], str]
+    read: Callable[[str, Problem], Answer] = read_block
+    answers: str = "everything"
+    lacks: tuple[str, ...] = ()
+    proves: bool = True
+
+    @cached_property
+    def tasks(self) -> frozenset[str]:
+        """What the engine answers, at least in part: tasks, and ``model-TASK`` about any model."""
+        templates = (TEMPLATES / self.name).glob(self.template("*"))
+        return frozenset(template.name.partition(".")[0] for template in templates)
+
+    @property
+    def ending(self) -> str:
+        """How the names of scripts end, with the dot."""
+        return f".{self.suffix}"
+
+    def template(self, form: str) -> str:
+        """The name of the template of a task, or of the task ``model-TASK`` about any model."""
+        return f"{form}.{self.suffix}.j2"
+
+    def command(self, program: Path, script: Path, *, own: bool = False) -> list[str]:
+        """The command line that runs a script, by hand, or one of our own."""
+        if self.by_shell:
+            return ["/bin/sh", str(script), str(program)]
+        arguments = self.own_arguments if own and self.own_arguments else self.arguments
+        return [str(program), *arguments, str(script)]
+
+
+MACAULAY2 = Engine(
+    name="macaulay2",
+    title="Macaulay2",
+    executable="M2",
+    variable="AGATTN_M2",
+    suffix="m2",
+    comment="--",
+    arguments=("--script",),
+    # As by --script, but without a dozen packages: our scripts load the packages that they need, and start in
+    # half the time.
+    own_arguments=("-q", "--silent", "--stop", "--no-debug", "--no-prompts", "--no-preload"),
+    one_line='print "agattn-ok"\n',
+    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *LOADER),
+    written=methodcaller("macaulay2"),
+)
+
+SINGULAR = Engine(
+    name="singular",
+    title="Singular",
+    executable="Singular",
+    variable="AGATTN_SINGULAR",
+    suffix="sing",
+    comment="//",
+    arguments=("-q", "--no-rc"),
+    one_line='"agattn-ok"; quit;\n',
+    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *LOADER),
+    error_marks=("   ? ",),
+    written=methodcaller("singular"),
+)
+
+MSOLVE = Engine(
+    name="msolve",
+    title="msolve",
+    executable="msolve",
+    variable="AGATTN_MSOLVE",
+    suffix="sh",
+    comment="#",
+    by_shell=True,
+    one_line="printf 'x\\n0\\nx-1\\n' > one.ms\n\"$1\" -f one.ms | grep -qF '[[[1, 1]]]' && echo agattn-ok\n",
+    # msolve does not look whether it got memory, and dies; the shell then says one of these.
+    out_of_memory=("segmentation fault", "aborted", *LOADER),
+    written=attrgetter("name"),
+    read=_read_lists,
+    answers="questions about Groebner bases and systems with finitely many solutions",
+    lacks=("prime", "max-degree", "components"),
+    proves=False,  # msolve computes modulo primes and lifts
+)
 
 ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR, MSOLVE)}
-if differing := set(ENGINES) ^ set(evidence.ENGINES):
-    raise TypeError(
-        f"{', '.join(sorted(differing))} must stand in agattn.evidence.ENGINES, for the names in documents,"
-        " and in agattn.engines.catalogue.ENGINES, for the declaration"
-    )
 
 
 def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
@@ -45,11 +182,7 @@ def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
 
 
 def engine_named(name: str) -> Engine:
-    """The engine that a name means, as :func:`engine_name` reads it.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The engine that a name means, as :func:`engine_name` reads it."""
     return ENGINES[engine_name(name)]
 
 
@@ -69,7 +202,7 @@ def able(form: str) -> list[Engine]:
     >>> [engine.name for engine in able("slice")]
     ['macaulay2', 'singular']
     """
-    return [engine for engine in ENGINES.values() if engine.has_script(form)]
+    return [engine for engine in ENGINES.values() if form in engine.tasks]
 
 
 def check_can(engine: Engine, problem: Problem) -> None:
@@ -86,9 +219,15 @@ def check_can(engine: Engine, problem: Problem) -> None:
     Raises:
         InputError: that says what the engine can do, and who can do this.
     """
-    if lacking := engine.lacking(problem):
-        others = [argument("engine", other.name) for other in able(problem.form) if other is not engine]
-        raise InputError(f"{engine.title} {lacking}: it answers {engine.answers}; use {' or '.join(others)}")
+    lacking = next((result.name for result in problem.results if result.name in engine.lacks), "")
+    if problem.form not in engine.tasks:
+        fault = f"has no script for {problem.task}{' of a model' if problem.form != problem.task else ''}"
+    elif lacking:
+        fault = f"does not find the result {lacking}"
+    else:
+        return
+    others = [argument("engine", other.name) for other in able(problem.form) if other is not engine]
+    raise InputError(f"{engine.title} {fault}: it answers {engine.answers}; use {' or '.join(others)}")
 
 
 def refuse_characteristic(given: int) -> None:

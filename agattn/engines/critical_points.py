@@ -20,7 +20,7 @@ from agattn.systems.problem import Task
 #: The primes, each with whether the chart is the opposite one; the third decides where two disagree.
 PRIMES = ((32003, False), (32009, True), (31991, False))
 
-Found = Mapping[Stratum, CriticalSet]
+Counts = Mapping[Stratum, CriticalSet]
 
 
 def count_critical_points(
@@ -50,21 +50,19 @@ def count_critical_points(
     """
     task = countable(loss.layer, method, characteristic)
     ask = partial(_ask, installation, task.name, smooth)
-    answers: dict[int, Found] = {}
+    answers: dict[int, Counts] = {}
     for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
         log.info(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
-        found = ask(loss if loss.drawn else turned(loss, prime), prime, opposite)
-        agreeing = [p for p, other in answers.items() if other == found]
-        answers[prime] = found
+        counts = ask(loss if loss.drawn else turned(loss, prime), prime, opposite)
+        agreeing = [p for p, other in answers.items() if other == counts]
+        answers[prime] = counts
         if agreeing or characteristic is not None:
             engine = f"{installation.engine.name} {installation.version}"
-            return CriticalPoints(
-                loss, found, (*agreeing, prime), engine, method, exact=installation.engine.proves
-            )
-    said = "; ".join(f"modulo {p}: {', '.join(map(str, found.values()))}" for p, found in answers.items())
-    raise UndecidedError(
-        f"the numbers of critical points differ, {said}; try {argument('characteristic', 0)}"
-    )
+            primes, exact = (*agreeing, prime), installation.engine.proves
+            return CriticalPoints(loss, counts, primes, engine, method, exact=exact)
+    each = "; ".join(f"modulo {p}: {', '.join(map(str, counts.values()))}" for p, counts in answers.items())
+    other = argument("characteristic", 0)
+    raise UndecidedError(f"the numbers of critical points differ, {each}; try {other}")
 
 
 def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Task[SingleLayer]:
@@ -85,14 +83,14 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
 
 def _ask(
     installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, opposite: bool
-) -> Found:
+) -> Counts:
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
     more = {"opposite": opposite, "smooth": smooth} if task == "critical-points" else {}
 
-    def ask(strictly: bool | None = None) -> Found:
+    def ask(strictly: bool | None = None) -> Counts:
         problem = build(task, loss.layer, prime, seed=0, loss=loss, strictly=strictly, **more)
-        found: Found = task_named(task).read(run(problem, installation).answer)
-        return found
+        counts: Counts = task_named(task).read(run(problem, installation).answer)
+        return counts
 
     try:
         return ask()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 from math import inf
 from typing import Any
 
@@ -24,25 +25,24 @@ from agattn.errors import (
     argument,
 )
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.export import FORMATS, export
+from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.generation import degree_as_a_set, generated_in
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
 from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
-from agattn.geometry.strata.strata import representative, strata
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.strata.tangent import representative_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates
+from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
-from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
+from agattn.systems.catalogue import build
+from agattn.systems.consistency import degree_of_closure, hilbert_bounds
+from agattn.systems.ideal_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Printed, Problem
 
 
 def eliminate(
-    architecture: Architecture,
-    max_degree: int,
-    installation: Installation,
-    *,
-    characteristic: int = 0,
+    architecture: Architecture, max_degree: int, installation: Installation, *, characteristic: int = 0
 ) -> Ideal | ModelIdeal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
@@ -51,8 +51,6 @@ def eliminate(
         InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
-    from agattn.systems.catalogue import build  # this imports every task
-
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (
@@ -66,12 +64,9 @@ def eliminate(
         )
     runs = [run(problem, installation) for problem in problems]
     ideal, values = (done.answer for done in runs)
-    make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
-    about: Any = layer
-    if layer is None:
-        make, about = ModelIdeal.eliminated, coefficient_map(architecture, inf)
-    found = make(
-        about,
+    make: Callable[..., Ideal | ModelIdeal] = ModelIdeal.eliminated if layer is None else Ideal.eliminated
+    whole = make(
+        layer or coefficient_map(architecture, inf),
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
@@ -80,7 +75,7 @@ def eliminate(
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
     )
-    return found.replace(given=given) if isinstance(found, Ideal) and given is not layer else found
+    return whole.replace(given=given) if isinstance(whole, Ideal) and given is not layer else whole
 
 
 class Completeness(Result, extensible=True):
@@ -139,10 +134,10 @@ class Completeness(Result, extensible=True):
         """The same in a sentence, with the reason."""
         whole, reason = self._decided
         word = {True: "complete", False: "not complete", None: "not known to be complete"}[whole]
-        known = (
+        all_to = (
             f"; all equations are known to degree {self.known_to}" if whole is None and self.known_to else ""
         )
-        return f"{word}: {reason}{known}"
+        return f"{word}: {reason}{all_to}"
 
     @key(PROVED_OR_MODULAR)
     def evidence(self) -> Evidence:
@@ -166,15 +161,13 @@ class Completeness(Result, extensible=True):
         if self.dimension != self.expected_dimension:
             return ""
         if self._degrees and self._degrees[0] < self._degrees[1]:
-            return self._other_degree
-        if not self.prime:
+            return self._differs
+        if not self.prime or (self.missing_degree is None and not self._differs):
             return ""
-        prime = "they generate a prime ideal of the dimension of M̄, which would be all of I(M̄)"
+        but = f"but {self._differs}"
         if self.missing_degree is not None:
-            return f"{prime}; natively, equations of degree {self.missing_degree} are missing"
-        if differs := self._differs:
-            return f"{prime}; but {differs}"
-        return ""
+            but = f"natively, equations of degree {self.missing_degree} are missing"
+        return f"they generate a prime ideal of the dimension of M̄, which would be all of I(M̄); {but}"
 
     @property
     def _degrees(self) -> tuple[int, int] | None:
@@ -184,15 +177,14 @@ class Completeness(Result, extensible=True):
         return self.degree, self.expected_degree
 
     @property
-    def _other_degree(self) -> str:
-        cut = f"they cut out a variety of degree {self.degree}"
-        return f"{cut}, and M̄ has degree {self.expected_degree}"
-
-    @property
     def _differs(self) -> str:
-        """How degree or Hilbert function show that J is not I(M̄), in words, or an empty string."""
+        """How dimension, degree or Hilbert function show that J is not I(M̄), or an empty string."""
+        if self.dimension != self.expected_dimension:
+            cut = f"they cut out a variety of dimension {self.dimension}"
+            return f"{cut}, and M̄ has dimension {self.expected_dimension}"
         if self._degrees and self._degrees[0] != self._degrees[1]:
-            return self._other_degree
+            cut = f"they cut out a variety of degree {self.degree}"
+            return f"{cut}, and M̄ has degree {self.expected_degree}"
         values = zip(self.hilbert_function or (), self.expected_hilbert_function or (), strict=False)
         wrong = next((n for n, (value, expected) in enumerate(values) if value > expected), None)
         missing = f"by the Hilbert function of M̄, equations of degree {wrong} are missing"
@@ -224,11 +216,8 @@ class Completeness(Result, extensible=True):
             return True, self.theorem
         if self.dimension is None:
             return None, "the engine did not finish within its limits"
-        if self.dimension != self.expected_dimension:
-            cut = f"they cut out a variety of dimension {self.dimension}"
-            return False, f"{cut}, and M̄ has dimension {self.expected_dimension}"
-        if differs := self._differs:
-            return False, differs
+        if self._differs:
+            return False, self._differs
         of = f"; shown for {self.asked_of}, which has the same modules" if self.asked_of else ""
         if self.prime:
             prime = f"they generate a prime ideal of the dimension of M̄, {self.dimension}: all of I(M̄)"
@@ -280,15 +269,15 @@ class ExaminedIdeal(Ideal):
 
 def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
-    found = ExaminedIdeal(
+    result = ExaminedIdeal(
         **structs.asdict(ideal),
         invariants=UNSET if compared is None else compared.spans,
         named_families=UNSET if compared is None or not ideal.layer.has_orbits else compared.named,
         lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
         complete=UNSET if complete is None else complete,
     )
-    vars(found).update(vars(ideal))  # with the generators, which take long
-    return found
+    vars(result).update(vars(ideal))  # with the generators, which take long
+    return result
 
 
 def check_generators(ideal: Ideal, installation: Installation, *, characteristic: int = 0) -> Completeness:
@@ -304,64 +293,48 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
         EngineError: if the engine crashes; running out of time or memory is an answer.
         DisagreementError: if what it says contradicts what is known natively.
     """
-    if not installation.engine.has_script("complete-ideal"):
+    if "complete-ideal" not in installation.engine.tasks:
         others = " or ".join(argument("engine", engine.name) for engine in able("complete-ideal"))
         raise InputError(
             f"{installation.engine.title} cannot decide whether an ideal is prime; {argument('complete')} "
             f"needs {others}"
         )
-    layer = ideal.layer
-    if layer.expected_dimension == layer.ambient_dimension:
-        return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
+    layer, size, multiplicity = ideal.layer, ideal.layer.expected_dimension, degree_of_closure(ideal.layer)
+    if size == layer.ambient_dimension:
+        return Completeness(size, 1, size, 1, True, characteristic)
     missing = _missing_piece(ideal, _AT_ONCE)
     small = _smallest(ideal)
-    size, multiplicity = layer.expected_dimension, degree_of_closure(layer)
     whole = partial(Completeness, size, multiplicity, size, multiplicity, known_to=ideal.max_degree)
     if missing is None and small is not ideal:
         asked = check_generators(small, installation, characteristic=characteristic)
         if asked.whole:
-            return whole(
-                asked.prime,
-                characteristic,
-                regular=asked.regular,
-                modulus=asked.modulus,
-                asked_of=small.name,
-            )
+            shown = partial(whole, regular=asked.regular, modulus=asked.modulus, asked_of=small.name)
+            return shown(asked.prime, characteristic)
     elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
-    dimension = degree = prime = hilbert = known = None
+    figures: dict[str, Any] = {"dimension": None, "degree": None, "prime": None}
     ask = partial(_ask, ideal, installation, characteristic)
     try:
-        dimension, degree = ask(("dimension", "degree"))
+        figures["dimension"], figures["degree"] = ask(("dimension", "degree"))
         bounds = hilbert_bounds(layer, _DEGREES[-1]) if layer.d == 2 and layer.has_orbits else {}
         if bounds and all(low == high for low, high in bounds.values()):
-            known = tuple(low for low, _ in bounds.values())
-            hilbert = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
-        [decided] = ask(("prime",))
-        prime = bool(decided)
+            figures["expected_hilbert_function"] = tuple(low for low, _ in bounds.values())
+            figures["hilbert_function"] = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
+        figures["prime"] = bool(*ask(("prime",)))
     except (EngineTimeoutError, EngineMemoryError):
         pass
-    found = Completeness(
-        dimension,
-        degree,
-        layer.expected_dimension,
-        degree_of_closure(layer),
-        prime,
-        characteristic,
-        hilbert,
-        known,
-        known_to=ideal.max_degree,
-    )
-    if missing is None and found._by_engine[0] is False:
+    figures |= {"expected_dimension": size, "expected_degree": multiplicity}
+    result = Completeness(**figures, characteristic=characteristic, known_to=ideal.max_degree)
+    if missing is None and result._by_engine[0] is False:
         missing = _missing_piece(ideal)
     if missing is not None:
-        found = found.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
-    if found.contradiction:
+        result = result.replace(missing_degree=missing.degree, missing_evidence=missing.evidence)
+    if result.contradiction:
         raise DisagreementError(
             f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"
-            f" to degree {ideal.max_degree} the engine says that {found.contradiction}"
+            f" to degree {ideal.max_degree} the engine says that {result.contradiction}"
         )
-    return found
+    return result
 
 
 #: The prime modulo which an engine is asked whether a minor is no zero divisor.
@@ -399,14 +372,20 @@ def by_theorem(ideal: Ideal) -> Completeness | None:
 
 def _no_others_to(degree: int, ideal: Ideal) -> bool:
     """Whether no minimal generators are missing up to a degree, which is proved natively degree by degree."""
-    for n in range(ideal.max_degree + 1, degree + 1):
+    empty = takewhile(
+        lambda piece: not piece.minimal_generators and piece.evidence is Evidence.PROVED,
+        _further_pieces(ideal, degree),
+    )
+    return sum(1 for _ in empty) >= degree - ideal.max_degree
+
+
+def _further_pieces(ideal: Ideal, last: int) -> Iterator[DegreePiece]:
+    """The next degrees of an ideal, natively, to a last one or the first that is too large."""
+    for n in range(ideal.max_degree + 1, last + 1):
         try:
-            piece = compute_ideal(ideal.layer, n, force=False).degrees[-1]
+            yield compute_ideal(ideal.layer, n, force=False).degrees[-1]
         except TooLargeError:
-            return False
-        if piece.minimal_generators or piece.evidence is not Evidence.PROVED:
-            return False
-    return True
+            return
 
 
 def _smallest(ideal: Ideal) -> Ideal:
@@ -430,10 +409,9 @@ def _is_regular(ideal: Ideal, installation: Installation) -> bool | None:
     """
     layer = ideal.layer
     applies = layer.has_orbits and layer.d >= 2 and layer.d_out * layer.alpha > 1
-    few = layer.ambient_dimension <= _FEW_VARIABLES
-    if not applies or ideal.max_degree < degree_as_a_set(layer) or few:
-        return None
-    if not _smooth_outside_rank_one(layer):
+    many = layer.ambient_dimension > _FEW_VARIABLES
+    enough = applies and many and ideal.max_degree >= degree_as_a_set(layer)
+    if not enough or not _smooth_outside_rank_one(layer):
         return None
     degrees = range(1, ideal.max_degree + 1)
     names = ("regular", *(f"hilbert-{n}" for n in degrees))
@@ -458,13 +436,9 @@ def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
     whole = type(layer)(layer.d, layer.d_out)
     equations = [*compute_ideal(whole, 4, force=False).equations()]
     codimension = whole.ambient_dimension - whole.expected_dimension
-    for stratum in strata(layer):
-        if max(stratum.r_v, stratum.r_a) > 1:
-            values = coefficients(layer, *representative(layer, stratum))
-            point = {index: x for index, x in zip(coordinates(layer), values, strict=True) if x}
-            if gradient_rank(equations, point, MODULUS) < codimension:
-                return False
-    return True
+    outside = (stratum for stratum in strata(layer) if max(stratum.r_v, stratum.r_a) > 1)
+    ranks = (gradient_rank(equations, representative_point(layer, stratum), MODULUS) for stratum in outside)
+    return all(rank >= codimension for rank in ranks)
 
 
 #: Up to this degree equations are counted natively before an engine is asked: that takes seconds at most.
@@ -476,16 +450,8 @@ def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
 
     None if neither has, or they are too large.
     """
-    for n in (ideal.max_degree + 1, ideal.max_degree + 2):
-        try:
-            if (
-                n <= last
-                and (piece := compute_ideal(ideal.layer, n, force=False).degrees[-1]).minimal_generators
-            ):
-                return piece
-        except TooLargeError:
-            break
-    return None
+    pieces = _further_pieces(ideal, int(min(last, ideal.max_degree + 2)))
+    return next((piece for piece in pieces if piece.minimal_generators), None)
 
 
 _DEGREES = range(9)  # in which Hilbert functions are compared
@@ -498,22 +464,18 @@ def _ask(
     questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:
-    from agattn.systems.layer_tasks import COMPLETE_IDEAL
-
     engine = installation.engine
     problem = Problem(
         COMPLETE_IDEAL,
-        COMPLETE_IDEAL.title,
-        COMPLETE_IDEAL.reference,
         ideal.layer,
         tuple(Printed(name, name) for name in questions),
         data={
             "max_degree": ideal.max_degree,
             "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
-            **({} if element is None else {"element": FORMATS[engine.name][2](element)}),
+            **({} if element is None else {"element": engine.written(element)}),
         },
         characteristic=characteristic,
     )
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
-    found = run(problem, installation, script=text)
-    return [found.answer.integers[question] for question in questions]
+    answer = run(problem, installation, script=text).answer
+    return [answer.integers[question] for question in questions]

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
-from agattn.calls import one_of
-from agattn.engines.catalogue import check_can, engine_named
-from agattn.engines.engine import TEMPLATES, Engine
-from agattn.engines.msolve_lists import names_of, write_system
+from agattn.engines.catalogue import TEMPLATES, Engine, check_can, engine_named
+from agattn.engines.msolve_lists import write_system
 from agattn.engines.script import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
+from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
-from agattn.systems.explicit import systems
+from agattn.systems.catalogue import asked
+from agattn.systems.model_tasks import Parameter
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
 if TYPE_CHECKING:
     import jinja2
-
-    from agattn.geometry.sections.slices import Slice
-    from agattn.systems.model_tasks import Parameter
 
 
 @lru_cache(maxsize=4)
@@ -35,7 +32,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([engine.templates, TEMPLATES]),
+        loader=jinja2.FileSystemLoader([TEMPLATES / engine.name, TEMPLATES]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -43,7 +40,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
         autoescape=False,
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
-    environment.globals |= {"systems": systems, "coordinate_ring": coordinate_ring}
+    environment.globals["coordinate_ring"] = coordinate_ring
     written = engine.written
     environment.filters |= {
         "written": written,
@@ -57,7 +54,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
         "ascii": _ascii,
-        "msolve": lambda polynomials: write_system(polynomials, names_of(polynomials[0].ring)),
+        "msolve": write_system,
     }
     return environment
 
@@ -131,7 +128,7 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
 
 def _names(problem: Problem, engine: Engine) -> dict[str, Any]:
     """What templates know by name: the problem and its parts, and the macros of the engine's common.j2."""
-    of = None if problem.template else problem.architecture
+    of = None if problem.form != problem.task else problem.architecture
     layer = of if isinstance(of, SingleLayer) else None
     names = {
         "problem": problem,
@@ -186,17 +183,6 @@ def emit_task(
         ...
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
-    problem, chosen = problem_of(architecture, task, options), engine_named(engine)
+    problem, chosen = asked(architecture, task, **options), engine_named(engine)
     text = emit(problem, chosen, machine=machine)
     return Script(text, problem.task, chosen.name, problem.architecture)
-
-
-def problem_of(architecture: Architecture, task: str, options: Mapping[str, Any]) -> Problem:
-    """The problem that a task puts to engines."""
-    from agattn.systems.asked import OPTIONS, asked
-    from agattn.systems.catalogue import TASKS
-
-    name = one_of(task, TASKS, "task")
-    for option in options:
-        one_of(option, OPTIONS, "option")
-    return asked(architecture, name, **options)

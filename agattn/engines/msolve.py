@@ -6,10 +6,10 @@ an answer is checked here; :class:`Solutions` says what remains unproved.
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y = PolynomialRing(["x", "y"]).gens
->>> found = solve([x**2 + y**2 - 3, x * y - 1])
->>> found.degree, found.points, len(found.boxes)
+>>> solutions = solve([x**2 + y**2 - 3, x * y - 1])
+>>> solutions.degree, solutions.points, len(solutions.boxes)
 (4, 4, 4)
->>> all(0 <= high - low < 2**-100 for box in found.boxes for low, high in box)
+>>> all(0 <= high - low < 2**-100 for box in solutions.boxes for low, high in box)
 True
 >>> basis = groebner_basis([x**2 + y**2 - 3, x * y - 1], prime=32003)
 >>> basis.leading_monomials, basis.dimension, basis.degree
@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve_lists import (
     Box,
@@ -31,11 +32,8 @@ from agattn.engines.msolve_lists import (
     read_solutions,
     write_system,
 )
-from agattn.engines.programs.msolve import MSOLVE
-from agattn.engines.run import check_end
-from agattn.errors import EngineError, InputError, TranscriptError
+from agattn.errors import InputError, TranscriptError
 from agattn.evidence import Evidence
-from agattn.limits import limits
 
 #: The largest prime that msolve computes with; what is not finite over ℚ is measured modulo this.
 LARGEST_PRIME = 2**31 - 1
@@ -62,7 +60,6 @@ class Solutions:
             the degree of the ideal: of the components of the largest dimension, with multiplicity.
         parametrization: of the complex solutions, where there are finitely many, and some.
         boxes: one for each real solution: for each variable an interval with dyadic ends, lower then upper.
-        seconds: wall-clock time of msolve.
     """
 
     ring: PolynomialRing
@@ -70,7 +67,6 @@ class Solutions:
     degree: int
     parametrization: Parametrization | None
     boxes: tuple[Box, ...]
-    seconds: float
 
     evidence = Evidence.MODULAR
 
@@ -83,10 +79,7 @@ class Solutions:
 
 
 def solve(
-    polynomials: Sequence[Polynomial],
-    *,
-    precision: int = 128,
-    installation: Installation | None = None,
+    polynomials: Sequence[Polynomial], *, precision: int = 128, installation: Installation | None = None
 ) -> Solutions:
     """All solutions of a system over ℚ, if they are finitely many; else their dimension and degree.
 
@@ -107,9 +100,9 @@ def solve(
         raise InputError(f"the precision is {precision} bits; it must be from 1 to {MAX_PRECISION}")
     equations = [polynomial for polynomial in polynomials if polynomial]
     if not equations:
-        return Solutions(ring, len(ring), 1, None, (), 0.0)
+        return Solutions(ring, len(ring), 1, None, ())
     options = ("-P", "1", "-p", str(precision))
-    text, seconds = _run(equations, options, installation)
+    text = _run(equations, options, installation)
     dimension, degree, parametrization, isolated = read_solutions(text, ring)
     if dimension > 0:
         basis = groebner_basis(equations, prime=LARGEST_PRIME, installation=installation)
@@ -117,14 +110,14 @@ def solve(
             raise TranscriptError(
                 f"msolve finds infinitely many solutions over QQ, and finitely many modulo {LARGEST_PRIME}"
             )
-        return Solutions(ring, basis.dimension, basis.degree, None, (), seconds + basis.seconds)
+        return Solutions(ring, basis.dimension, basis.degree, None, ())
     boxes: tuple[Box, ...] = ()
     if parametrization is not None:
         if not parametrization.satisfies(equations, _CHECK_PRIME):
             raise TranscriptError("the points that msolve printed do not solve the equations")
         boxes = parametrization.boxes(precision)
         _check_same(boxes, isolated)
-    return Solutions(ring, dimension, degree, parametrization, boxes, seconds)
+    return Solutions(ring, dimension, degree, parametrization, boxes)
 
 
 def groebner_basis(
@@ -156,10 +149,9 @@ def groebner_basis(
     equations = [polynomial for polynomial in polynomials if polynomial]
     small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
     if not equations:
-        return GroebnerBasis(small, (), 0.0)
+        return GroebnerBasis(small, ())
     options = ("-g", "2", *(("-e", str(eliminate)) if eliminate else ()))
-    text, seconds = _run(equations, options, installation)
-    return GroebnerBasis(small, read_basis(text, ring, eliminate), seconds)
+    return GroebnerBasis(small, read_basis(_run(equations, options, installation), ring, eliminate))
 
 
 def reduce_modulo(polynomial: Polynomial, ring: PolynomialRing) -> Polynomial:
@@ -180,15 +172,15 @@ def reduce_modulo(polynomial: Polynomial, ring: PolynomialRing) -> Polynomial:
 def _check_same(boxes: Sequence[Box], printed: Sequence[Box]) -> None:
     """Refuse boxes that are not those of the same points."""
 
-    def meet(one: Box, other: Box) -> bool:
-        return all(a <= d and c <= b for (a, b), (c, d) in zip(one, other, strict=True))
+    def meet(first: Box, second: Box) -> bool:
+        return all(a <= d and c <= b for (a, b), (c, d) in zip(first, second, strict=True))
 
     if len(boxes) != len(printed):
         raise TranscriptError(
             f"it printed {len(printed)} real solutions; its parametrization has {len(boxes)}"
         )
     for some, others in ((boxes, printed), (printed, boxes)):
-        if not all(any(meet(one, other) for other in others) for one in some):
+        if not all(any(meet(box, other) for other in others) for box in some):
             raise TranscriptError("it printed a box that holds no root of its parametrization")
 
 
@@ -202,24 +194,16 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
         raise InputError("the polynomials are from different rings")
     if not len(ring):
         raise InputError("the ring has no variables")
+    if Variable("A") in ring.variables:
+        raise InputError("msolve calls a variable that it adds A; call yours otherwise")
     return ring
 
 
-def _run(
-    equations: Sequence[Polynomial],
-    options: Sequence[str],
-    installation: Installation | None,
-) -> tuple[str, float]:
-    """What msolve prints about equations, and its wall-clock seconds."""
+def _run(equations: Sequence[Polynomial], options: Sequence[str], installation: Installation | None) -> str:
+    """What msolve prints about equations."""
     installation = installation or locate(MSOLVE)
     system = f"cat > system.ms << 'end'\n{write_system(equations)}\nend\n"
-    try:
-        ended = installation.execute(
-            f'{system}"$1" {" ".join(options)} -f system.ms\n',
-            timeout=limits().timeout,
-            memory=limits().memory,
-        )
-        check_end(ended, installation)
-    except EngineError as error:
-        raise type(error)(f"msolve ({installation.path}): {error}") from error
-    return ended.output, ended.seconds
+    with installation.blamed():
+        ended = installation.execute(f'{system}"$1" {" ".join(options)} -f system.ms\n')
+        installation.check_end(ended)
+    return ended.output

@@ -33,8 +33,7 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import explicit, systems
-from agattn.systems.problem import Answer, ExplicitSystem, Problem
+from agattn.systems.problem import Answer, Explicit, Problem
 
 Interval = tuple[Fraction, Fraction]
 Box = tuple[Interval, ...]
@@ -94,11 +93,11 @@ class Parametrization:
             value = univariate([])
             for exponents, coefficient in polynomial.terms.items():
                 product = univariate([coefficient])
-                for point, known, e in zip(points, powers, exponents, strict=True):
-                    while len(known) <= e:
-                        known.append(known[-1] * point % w)
+                for point, ladder, e in zip(points, powers, exponents, strict=True):
+                    while len(ladder) <= e:
+                        ladder.append(ladder[-1] * point % w)
                     if e:
-                        product = product * known[e] % w
+                        product = product * ladder[e] % w
                 value += product
             if value % w:
                 return False
@@ -123,7 +122,7 @@ class Parametrization:
                 values = [
                     sum((c * x for c, x in zip(form, point, strict=True)), flint.arb(0)) for point in points
                 ]
-                apart = all(one < other for one, other in itertools.pairwise(values))
+                apart = all(lower < upper for lower, upper in itertools.pairwise(values))
                 if apart and all(_is_sharp(x, precision) for point in points for x in point):
                     return tuple(sorted(tuple(map(_interval, point)) for point in points))
             working *= 2
@@ -158,12 +157,10 @@ class GroebnerBasis:
     Attributes:
         polynomials: by increasing leading monomials; none for the ideal 0.
         ring: theirs; without the variables that were eliminated.
-        seconds: wall-clock time of msolve.
     """
 
     ring: PolynomialRing
     polynomials: tuple[Polynomial, ...]
-    seconds: float = 0.0
 
     evidence = Evidence.MODULAR
 
@@ -196,20 +193,20 @@ class GroebnerBasis:
 # Writing --------------------------------------------------------------------------------------------------
 
 
-def write_system(polynomials: Sequence[Polynomial], names: Sequence[str] = ()) -> str:
+def write_system(polynomials: Sequence[Polynomial]) -> str:
     """The input of msolve: variables, characteristic, and the polynomials, none of which may be 0.
 
     msolve reads a number modulo p wrong if it is a fraction, or long; ours are residues.
 
     >>> x, y = PolynomialRing(["x", "y"], 7).gens
     >>> print(write_system([x**2 - y, 3 * y]))
-    x1,x2
+    x,y
     7
-    x1^2+6*x2,
-    3*x2
+    x^2+6*y,
+    3*y
     """
     ring = polynomials[0].ring
-    names = names or _names(ring)
+    names = _names(ring)
     lines = (
         "+".join(_term(c, zip(names, exponents, strict=True)) for exponents, c in polynomial.terms.items())
         for polynomial in polynomials
@@ -225,16 +222,6 @@ def _term(coefficient: Coefficient, powers: Iterable[tuple[str, int]]) -> str:
 
 
 def _names(ring: PolynomialRing) -> list[str]:
-    """The variables as msolve is told them where nobody reads it; it calls one that it adds A."""
-    return [f"x{i + 1}" for i in range(len(ring))]
-
-
-def names_of(ring: PolynomialRing) -> list[str]:
-    """The variables as scripts call them.
-
-    >>> names_of(PolynomialRing(["a", "y_1"]))
-    ['a', 'y_1']
-    """
     return [variable.name for variable in ring.variables]
 
 
@@ -298,17 +285,17 @@ def read_solutions(
             try:
                 if sorted(printed[: len(ring)]) != sorted(names) or n != len(printed):
                     raise ValueError(printed)
-                place = [printed.index(name) for name in names]
-                parametrization = _parametrization(ring, place, n, form, w, derivative, rest)
+                order = [printed.index(name) for name in names]
+                parametrization = _parametrization(ring, order, n, form, w, derivative, rest)
                 if not 1 <= parametrization.points <= degree:
                     raise ValueError(degree)
-                return 0, degree, parametrization, tuple(_box(box, place) for box in boxes)
+                return 0, degree, parametrization, tuple(_box(box, order) for box in boxes)
             except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise TranscriptError("its list is not well formed") from error
     raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
-def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> tuple[int, int]:
+def read_numbers(text: str, ring: PolynomialRing) -> tuple[int, int]:
     """What msolve prints with ``-P 2``: the numbers of solutions over the algebraic closure.
 
     The first is with multiplicity, the second that of distinct ones.
@@ -325,7 +312,7 @@ def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> 
                 coefficients: Any = list(_coefficients(w))
                 f: Any = flint.nmod_poly(coefficients, p) if p else flint.fmpz_poly(coefficients)
                 number = f.degree() - f.gcd(f.derivative()).degree()
-                right = q == p and sorted(printed[: len(ring)]) == sorted(names or _names(ring))
+                right = q == p and sorted(printed[: len(ring)]) == sorted(_names(ring))
             except (ValueError, TypeError, ArithmeticError) as error:
                 raise TranscriptError("its list is not well formed") from error
             if right and 1 <= number <= length:
@@ -336,9 +323,9 @@ def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> 
 
 
 def _parametrization(
-    ring: PolynomialRing, place: Sequence[int], n: int, form: Any, w: Any, derivative: Any, rest: Any
+    ring: PolynomialRing, order: Sequence[int], n: int, form: Any, w: Any, derivative: Any, rest: Any
 ) -> Parametrization:
-    """From the parts of what msolve prints; ``place`` is where each variable of the ring stands in it."""
+    """From the parts of what msolve prints; ``order`` says where each variable of the ring stands in it."""
     eliminating = _coefficients(w)
     slope = tuple(i * c for i, c in enumerate(eliminating))[1:]
     if len(form) != n or len(rest) != n - 1 or _coefficients(derivative) != slope or len(eliminating) < 2:
@@ -354,7 +341,7 @@ def _parametrization(
     else:
         raise ValueError(n)
     return Parametrization(
-        ring, tuple(values[i] for i in place), eliminating, tuple(numerators[i] for i in place)
+        ring, tuple(values[i] for i in order), eliminating, tuple(numerators[i] for i in order)
     )
 
 
@@ -367,11 +354,11 @@ def _coefficients(polynomial: Any) -> tuple[int, ...]:
     return coefficients
 
 
-def _box(box: Any, place: Sequence[int]) -> Box:
+def _box(box: Any, order: Sequence[int]) -> Box:
     intervals = [(_number(low), _number(high)) for low, high in box]
-    if len(intervals) != len(place) or any(low > high for low, high in intervals):
+    if len(intervals) != len(order) or any(low > high for low, high in intervals):
         raise ValueError(box)
-    return tuple(intervals[i] for i in place)
+    return tuple(intervals[i] for i in order)
 
 
 _FACTOR = r"[A-Za-z]\w*(?:\^[0-9]+)?"
@@ -382,9 +369,7 @@ _HEADER = re.compile(
 )
 
 
-def read_basis(
-    text: str, ring: PolynomialRing, eliminate: int = 0, names: Sequence[str] = ()
-) -> tuple[Polynomial, ...]:
+def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> tuple[Polynomial, ...]:
     """What msolve prints with ``-g 2``: the part of the basis without the variables to be eliminated.
 
     Raises:
@@ -394,8 +379,7 @@ def read_basis(
     if match is None:
         raise TranscriptError(f"it printed no whole basis: {text[:60]!r}")
     characteristic, order, _, length, body = match.groups()
-    names = list(names or _names(ring))
-    printed = order.split(", ")
+    names, printed = _names(ring), order.split(", ")
     if int(characteristic) != ring.characteristic or printed not in (names, names[eliminate:]):
         raise TranscriptError(f"it printed a basis of another ring: {order[:60]!r}")
     elements = [element.strip() for element in body.split(",")]
@@ -404,17 +388,17 @@ def read_basis(
     if len(elements) != int(length):
         raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length}")
     small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
-    found = (_polynomial(element, names, ring) for element in elements)
+    basis = (_polynomial(element, names, ring) for element in elements)
     return tuple(
         small.from_terms({e[eliminate:]: c for e, c in polynomial.terms.items()})
-        for polynomial in found
+        for polynomial in basis
         if not any(any(e[:eliminate]) for e in polynomial.terms)
     )
 
 
 def _polynomial(text: str, names: Sequence[str], ring: PolynomialRing) -> Polynomial:
     terms: dict[Exponents, int] = {}
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     at = 0
     while at < len(text):
         match = _TERM.match(text, at)
@@ -424,9 +408,9 @@ def _polynomial(text: str, names: Sequence[str], ring: PolynomialRing) -> Polyno
         exponents = [0] * len(names)
         for factor in filter(None, (match[3] or match[4] or "").split("*")):
             name, _, power = factor.partition("^")
-            if name not in place or len(power) > 4:
+            if name not in index or len(power) > 4:
                 raise TranscriptError(f"{factor[:40]!r} is no power of a variable")
-            exponents[place[name]] += int(power or 1)
+            exponents[index[name]] += int(power or 1)
         coefficient = _integer(match[2] or "1")
         if not coefficient or tuple(exponents) in terms:
             raise TranscriptError(f"a polynomial has the term {match[0][:40]!r} twice, or zero")
@@ -448,8 +432,8 @@ def read(text: str, problem: Problem) -> Answer:
             answer in it was damaged, or is not what msolve prints about the system that was put to it.
     """
     answers = _answers(text, problem)
-    found = {name: _result(answers, system) for name, system in systems(problem).items()}
-    return Answer(problem, *explicit(problem).values(found, problem))
+    bases = {name: _result(answers, system) for name, system in problem.systems.items()}
+    return Answer.of(problem, problem.origin.values(bases, problem))
 
 
 def cksum(data: bytes) -> int:
@@ -468,39 +452,33 @@ _ANSWER = "agattn-answer"
 
 
 def _answers(text: str, problem: Problem) -> dict[str, str]:
-    """What was said to each question, by its name."""
+    """What msolve printed on each question, by its name."""
     lines, end = framed(text, problem)
-    found: dict[str, tuple[str, list[str]]] = {}
-    for line in lines:
-        match line.split(" "):
-            case [word, name, *seal] if word == _ANSWER and name not in found:
-                found[name] = " ".join(seal), []
-            case _ if not found:
-                raise TranscriptError(f"{line[:80]!r} stands where an answer was due")
-            case _:
-                next(reversed(found.values()))[1].append(line)
-    if end.split(" ") != [END, *found]:
+    block = "".join(f"{line}\n" for line in lines)
+    first, *parts = re.split(rf"^{_ANSWER} (\S+) (.*)\n", block, flags=re.MULTILINE)
+    if first:
+        raise TranscriptError(f"{lines[0][:80]!r} stands where an answer was due")
+    names, seals, answers = parts[::3], parts[1::3], parts[2::3]
+    if end.split(" ") != [END, *names] or len(set(names)) < len(names):
         raise TranscriptError(
-            f"the data block has the answers {', '.join(found)[:80]!r} but ends with {end[:80]!r}"
+            f"the data block has the answers {', '.join(names)[:80]!r} but ends with {end[:80]!r}"
         )
-    answers = {}
-    for name, (sealed, parts) in found.items():
-        data = "".join(f"{part}\n" for part in parts).encode("utf-8", errors="replace")
-        if sealed != f"{cksum(data)} {len(data)}":
+    for name, seal, answer in zip(names, seals, answers, strict=True):
+        data = answer.encode("utf-8", errors="replace")
+        if seal != f"{cksum(data)} {len(data)}":
             raise TranscriptError(
                 f"the answer {name[:40]!r} was damaged: its checksum is not that of its lines"
             )
-        answers[name] = data.decode()
-    return answers
+    return dict(zip(names, answers, strict=True))
 
 
-def _result(answers: Mapping[str, str], system: ExplicitSystem) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: Explicit) -> GroebnerBasis | tuple[int, int]:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring
     if system.finite:
-        return read_numbers(text, ring, names_of(ring))
-    basis = read_basis(text, ring, system.eliminated, names_of(ring))
+        return read_numbers(text, ring)
+    basis = read_basis(text, ring, system.eliminated)
     return GroebnerBasis(PolynomialRing(ring.variables[system.eliminated :], ring.characteristic), basis)
 
 

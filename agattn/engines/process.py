@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError, argument
+from agattn.limits import limits, takes
 
 # A shell sets the limits and becomes the program. The processor-time limit ends the program even if nothing
 # else can; the file limit ends one that floods its output.
@@ -63,12 +64,11 @@ def work_folder() -> Iterator[Path]:
         yield folder
 
 
+@takes("timeout", "memory")
 def run_program(
     command: Sequence[str],
     files: Mapping[str, str] | None = None,
     *,
-    timeout: float,
-    memory: int,
     cancelled: threading.Event | None = None,
     passed_through: bool = False,
 ) -> Ended:
@@ -92,9 +92,9 @@ def run_program(
         EngineMemoryError: if it and its descendants held more than the limit.
         EngineCrashedError: if it could not be started, was cancelled, or printed without end.
     """
-    folder = _temporary_path()
-    limits = [int(timeout * 4) + 10, MAX_OUTPUT * 2048, memory * 1024, "." if passed_through else folder]
-    limited = ["/bin/sh", "-c", _LIMITS, "sh", *map(str, limits), *command]
+    folder, timeout, memory = _temporary_path(), limits().timeout, limits().memory
+    bounds = [int(timeout * 4) + 10, MAX_OUTPUT * 2048, memory * 1024, "." if passed_through else folder]
+    limited = ["/bin/sh", "-c", _LIMITS, "sh", *map(str, bounds), *command]
     started = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         streams = {} if passed_through else {"stdout": output, "stderr": errors}

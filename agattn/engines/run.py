@@ -11,11 +11,11 @@ from agattn.architectures import Architecture
 from agattn.architectures.forms import STUDIED, Studied
 from agattn.engines.catalogue import engine_named
 from agattn.engines.locate import Installation, locate
-from agattn.engines.process import Ended, run_program
-from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError, argument
+from agattn.engines.process import run_program
+from agattn.errors import EngineCrashedError
 from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
-from agattn.limits import limits, log, takes
+from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Lines, Sheet, Table
 from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
@@ -125,26 +125,21 @@ def run(
         EngineCrashedError: if it ended with an error.
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
-    from agattn.engines.emit import emit  # commands that run no engine do without these imports
+    from agattn.engines.emit import emit  # documents without a run do without these imports
     from agattn.systems.consistency import check_answer
 
     engine = installation.engine
     script = emit(problem, engine, machine=True) if script is None else script
-    name = f"{engine.title} ({installation.path}), {problem.task}"
     saved = None if keep is None else keep / f"{problem.task}-{engine.name}"
-    try:
+    with installation.blamed(f", {problem.task}"):
         if saved is not None:
-            write(saved.with_suffix(f".{engine.suffix}"), script)
-        ended = installation.execute(
-            script, timeout=limits().timeout, memory=limits().memory, cancelled=cancelled
-        )
+            write(saved.with_suffix(engine.ending), script)
+        ended = installation.execute(script, cancelled=cancelled)
         if saved is not None:
             write(saved.with_suffix(".transcript"), ended.output + ended.errors)
-        check_end(ended, installation)
+        installation.check_end(ended)
         answer = engine.read(ended.output, problem)
         check_answer(answer)
-    except EngineError as error:
-        raise type(error)(f"{name}: {error}") from error
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
 
 
@@ -171,13 +166,13 @@ def run_task(
         :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
-    >>> print(found.evidence, list(found.answer.integers.values())[1:])
+    >>> run = ag.run(ag.SingleLayer(2, 1), "hilbert-function", "singular", max_degree=4)
+    >>> print(run.evidence, list(run.answer.integers.values())[1:])
     proved [6, 21, 56, 125]
     """
-    from agattn.engines.emit import problem_of
+    from agattn.systems.catalogue import asked
 
-    problem = problem_of(architecture, task, options)
+    problem = asked(architecture, task, **options)
     installation = locate(engine_named(engine))
     log.info(f"{installation.engine.title}: {problem.title}, over {problem.field_name}")
     return run(problem, installation, None if keep is None else Path(keep))
@@ -191,36 +186,7 @@ def run_script(script: Path, installation: Installation) -> None:
         EngineMemoryError: if the engine held more memory than it may.
         EngineCrashedError: if it ended with an error.
     """
-    engine = installation.engine
-    command = engine.command(installation.path, script.absolute())
-    try:
-        ended = run_program(command, timeout=limits().timeout, memory=limits().memory, passed_through=True)
-        if ended.status:
-            how = f"ended with exit status {ended.status}" if ended.status > 0 else "was killed by a signal"
-            raise EngineCrashedError(how)
-    except EngineError as error:
-        raise type(error)(f"{engine.title} ({installation.path}), {script.name}: {error}") from error
-
-
-def check_end(ended: Ended, installation: Installation) -> None:
-    """Raise what the way a program ended calls for; a clean end is left to the reader of its output.
-
-    Raises:
-        EngineMemoryError: if it ran out of memory.
-        EngineCrashedError: if it ended with another error.
-        TranscriptError: if it printed an error and went on.
-    """
-    engine = installation.engine
-    printed = (ended.output + ended.errors).lower()
-    if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
-        raise EngineMemoryError(
-            f"ran out of memory, with {limits().memory} MiB allowed; raise {argument('memory')}"
-        )
-    if ended.status != 0:
-        lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
-        lines = [line for line in lines if "error" in line.lower()] or lines
-        said = f": {lines[0][:200]}" if lines else ""
-        raise EngineCrashedError(f"{ended.how}{said}")
-    for line in ended.output.splitlines():
-        if line.startswith(engine.error_marks):
-            raise TranscriptError(f"it reported an error: {line.strip()[:200]}")
+    command = installation.engine.command(installation.path, script.absolute())
+    with installation.blamed(f", {script.name}"):
+        if (ended := run_program(command, passed_through=True)).status:
+            raise EngineCrashedError(ended.how)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.errors import TranscriptError
@@ -44,47 +45,50 @@ def read(text: str, problem: Problem) -> Answer:
         TranscriptError: if there is not exactly one whole data block, it belongs to another problem, or it
             does not hold exactly the results the problem asks for.
     """
-    items = _block(text, problem)
+    body, end = framed(text, problem)
+    fields = end.split(" ")
+    if fields[:2] != [END, str(len(body))]:
+        raise TranscriptError(f"the data block has {len(body)} lines but ends with {end[:80]!r}")
+    if fields[2:] != [str(checksum(body))]:
+        raise TranscriptError("the data block was damaged: its checksum is not that of its lines")
+    items = iter(body)
     rings = {
         result.name: PolynomialRing(result.ring.variables, problem.characteristic)
         for result in problem.results
         if result.ring is not None
     }
-    integers: dict[str, int] = {}
-    polynomials: dict[str, tuple[Polynomial, ...]] = {}
+    values: dict[str, Any] = {}
     for line in items:
         word, name, number = _fields(line, 3)
-        if name in integers or name in polynomials:
+        ring = rings.get(name.partition("@")[0])
+        if name in values:
             raise TranscriptError(f"the result {name[:80]!r} stands in the data block twice")
-        if word == "integer":
-            integers[name] = _integer(number)
-        elif word == "polynomials" and name.split("@")[0] in rings:
-            ring = rings[name.split("@")[0]]
-            polynomials[name] = tuple(_polynomial(items, ring) for _ in _count(number))
+        if word == "integer" and ring is None:
+            values[name] = _integer(number)
+        elif word == "polynomials" and ring is not None:
+            values[name] = tuple(_polynomial(items, ring) for _ in _count(number))
         else:
             raise TranscriptError(f"{line[:80]!r} is no result of {problem.task}")
-    _check_complete(problem, integers, polynomials)
-    return Answer(problem, integers, polynomials)
+    _check_complete(problem, values)
+    return Answer.of(problem, values)
 
 
-def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Mapping[str, object]) -> None:
+def _check_complete(problem: Problem, values: Mapping[str, Any]) -> None:
     """Refuse an answer that lacks a result or has one that was not asked for."""
-    due: dict[bool, list[str]] = {True: [], False: []}  # polynomials, integers
+    due = set()
     for result in problem.results:
+        labels = [""]
         if result.per_point:
             labels = [f"@{point.label}" for point in problem.points]
         elif result.per_item:
             # One name more than there can be is enough to show that some are missing.
-            most = len(integers) + len(polynomials) + 1
-            labels = [f"@{i + 1}" for i in _count(str(integers.get(result.per_item, 0)))[:most]]
-        else:
-            labels = [""]
-        due[result.ring is not None] += [result.name + label for label in labels]
-    for with_ring, found in ((False, integers), (True, polynomials)):
-        if missing := sorted(set(due[with_ring]).difference(found)):
-            raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
-        if extra := sorted(set(found).difference(due[with_ring])):
-            raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
+            items = _count(str(values.get(result.per_item, 0)))[: len(values) + 1]
+            labels = [f"@{i + 1}" for i in items]
+        due |= {result.name + label for label in labels}
+    if missing := sorted(due - values.keys()):
+        raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
+    if extra := sorted(values.keys() - due):
+        raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
 
 
 def framed(text: str, problem: Problem) -> tuple[list[str], str]:
@@ -108,16 +112,6 @@ def framed(text: str, problem: Problem) -> tuple[list[str], str]:
             f"the data block answers another problem: it begins {lines[begins[0]][:80]!r}, not {expected!r}"
         )
     return lines[begins[0] + 1 : ends[0]], lines[ends[0]]
-
-
-def _block(text: str, problem: Problem) -> Iterator[str]:
-    body, end = framed(text, problem)
-    fields = end.split(" ")
-    if fields[:2] != [END, str(len(body))]:
-        raise TranscriptError(f"the data block has {len(body)} lines but ends with {end[:80]!r}")
-    if fields[2:] != [str(checksum(body))]:
-        raise TranscriptError("the data block was damaged: its checksum is not that of its lines")
-    return iter(body)
 
 
 def checksum(lines: Sequence[str]) -> int:

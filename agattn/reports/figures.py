@@ -69,7 +69,7 @@ def _figure_1(
     from agattn.geometry.sections.slices import Slice
     from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
-    from agattn.systems.sizes import check_size
+    from agattn.systems.problem import check_size
 
     positive_integer("radius", radius)
     is_layer, is_slice = isinstance(layer, SingleLayer), isinstance(slice, (str, Path, Slice))

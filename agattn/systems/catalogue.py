@@ -1,7 +1,7 @@
 """All tasks, and the problems that they put to engines.
 
-A task stands in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.section_tasks`,
-:mod:`agattn.systems.critical_tasks`, :mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or
+A task stands in :mod:`agattn.systems.ideal_tasks`, :mod:`agattn.systems.layer_tasks`,
+:mod:`agattn.systems.critical_tasks`, :mod:`agattn.systems.network_tasks` or
 :mod:`agattn.systems.model_tasks`, and is found there by its type.
 
 >>> from agattn import DeepNetwork, SingleLayer
@@ -15,21 +15,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from agattn.architectures import Architecture, SingleLayer
+import flint
+
+from agattn.architectures import Architecture
+from agattn.calls import one_of, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
+from agattn.geometry.critical_points.loss import chosen_loss
+from agattn.geometry.identifiability.equivalence import weights_of_layer
+from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.reconstruction.membership import compact
+from agattn.geometry.variety.coordinates import coefficients
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import limits, takes
-from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks, section_tasks
+from agattn.systems import critical_tasks, ideal_tasks, layer_tasks, model_tasks, network_tasks
+from agattn.systems.points import point_of, read_point, read_target, slice_of
 from agattn.systems.problem import Problem, Task
 
 MODULAR_PRIME = 32003
-PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, section_tasks, critical_tasks, network_tasks, deep_tasks)
+    for module in (ideal_tasks, layer_tasks, critical_tasks, network_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }
@@ -39,11 +50,12 @@ MODEL_TASKS: Mapping[str, Task[Any]] = {
     value.name: value for value in vars(model_tasks).values() if isinstance(value, Task)
 }
 
-#: The argument by which what a task takes is given.
-_ARGUMENTS = {
-    "points": "point", "weights": "point", "target": "point", "slice": "slice", "max_degree": "max_degree",
-    "prime": "prime", "components": "components", "loss": "metric",
-}  # fmt: skip
+#: What may be asked of a task besides the architecture.
+OPTIONS = (
+    "characteristic", "point", "max_degree", "prime", "components", "slice", "metric", "samples", "data",
+)  # fmt: skip
+#: The options by which some of what a task takes is given.
+_OPTIONS = {"points": "point", "weights": "point", "target": "point", "loss": "metric"}
 
 
 def task_named(name: str) -> Task[Any]:
@@ -53,13 +65,10 @@ def task_named(name: str) -> Task[Any]:
         InputError: if there is none that engines can be asked; the nearest one is suggested.
     """
     if name not in TASKS:
-        described = {known: task.summary for known, task in TASKS.items()}
-        raise InputError(f"there is no task {name!r}{nearest(name, described, f'; there are {_listed()}')}")
+        described = {task.name: task.summary for task in TASKS.values()}
+        hint = nearest(name, described, f"; there are {', '.join(TASKS)}")
+        raise InputError(f"there is no task {name!r}{hint}")
     return TASKS[name]
-
-
-def _listed() -> str:
-    return ", ".join(TASKS)
 
 
 def task_about(name: str, architecture: Architecture) -> Task[Any]:
@@ -69,8 +78,8 @@ def task_about(name: str, architecture: Architecture) -> Task[Any]:
         InputError: if there is none, or it is about another kind of architecture.
 
     >>> from agattn import DeepNetwork, SingleLayer
-    >>> [task_about("fiber", of).template for of in (SingleLayer(2, 1), DeepNetwork((2, 1), (1,)))]
-    ['', 'model-fiber']
+    >>> [task_about("fiber", of).form for of in (SingleLayer(2, 1), DeepNetwork((2, 1), (1,)))]
+    ['fiber', 'model-fiber']
     """
     task = task_named(name)
     fits = isinstance(architecture, task.about)
@@ -111,41 +120,89 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
         )
     for key in given:
         if key not in task.takes:
-            raise InputError(not_taken(name, architecture, argument(_ARGUMENTS[key])))
+            raise InputError(not_taken(name, architecture, argument(_OPTIONS.get(key, key))))
     if "target" in task.takes and "target" not in given:
         point = worded("--point FILE", "point=...")
         raise InputError(f'{name} needs {point}, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
     if not limits().force and (large := task.too_large(architecture)):
         raise TooLargeError(f"{name}: {large}. Use {argument('force', True)} to write it all the same")
-    data = task.data(architecture, given)
+    data = task.data(architecture, **given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    # A layer is asked about as a model if it has one token, which its name does not say.
-    more = ", t = 1" if task.template and isinstance(architecture, SingleLayer) else ""
-    title = task.title.format(M=architecture.name + more, to=data.get("to", ""))
-    reference = f"{PAPER}, {task.reference}" if task.reference else ""
-    problem = Problem(task, title, reference, architecture, results, "", data, characteristic)
-    for entry in problem.numbers() if characteristic else ():
-        if entry.denominator % characteristic == 0:
-            raise InputError(
-                f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
-            )
     words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
     words += [f"--seed {limits().seed}"] if limits().seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
     words += [f"--{key}" for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
-    words += [f"--{_ARGUMENTS[key]} FILE" for key in given if _ARGUMENTS.get(key) in ("point", "slice")]
+    files = [_OPTIONS.get(key, key) for key in given]
+    words += [f"--{key} FILE" for key in ("point", "slice") if key in files]
     if (chosen := given.get("loss")) is not None:
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
-    return replace(problem, command=" ".join(words))
+    problem = Problem(task, architecture, results, " ".join(words), data, characteristic)
+    for entry in problem.numbers() if characteristic else ():
+        if entry.denominator % characteristic == 0:
+            raise InputError(
+                f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
+            )
+    return problem
+
+
+def asked(architecture: Architecture, task: str, **options: Any) -> Problem:
+    """The problem of a task, from what is given in Python or in a shell.
+
+    Args:
+        architecture: a layer, a network or a model.
+        task: its name.
+        options: of :data:`OPTIONS`: ``point``, exact weights of a layer, arrays by the names of a model's
+            parameters, for membership also N coordinates; ``slice``; the loss of critical points by
+            ``metric``, ``samples`` and ``data``, arrays X and Y; the others as :func:`build` takes them.
+            Points and slices may be paths of JSON files.
+
+    Raises:
+        InputError: if there is no such task or option, or the task looks at none of what is given.
+        TooLargeError: if the system is beyond the limits on sizes.
+    """
+    name = one_of(task, TASKS, "task")
+    for option in options:
+        one_of(option, OPTIONS, "option")
+    about = task_about(name, architecture)
+    given = {key: value for key, value in options.items() if value is not None and value is not False}
+    if "point" in given:
+        given |= _at(given.pop("point"), architecture, about)
+    if "slice" in given and "slice" in about.takes:
+        given["slice"] = slice_of(given["slice"], architecture)  # type: ignore[arg-type]
+    if of_loss := {key: given.pop(key) for key in ("metric", "samples", "data") if key in given}:
+        if "loss" not in about.takes:
+            raise InputError(not_taken(name, architecture, argument(next(iter(of_loss)))))
+        metric, samples, data = (of_loss.get(key) for key in ("metric", "samples", "data"))
+        given["loss"] = chosen_loss(architecture, metric or "generic", data, samples, None)  # type: ignore[arg-type]
+    return build(name, architecture, **given)
+
+
+def _at(point: Any, architecture: Any, task: Task[Any]) -> dict[str, Any]:
+    """A point as a task takes it: exact weights, all coordinates, or all parameters of a model."""
+    takes = next((key for key in ("target", "weights") if key in task.takes), "points")
+    if takes not in task.takes:
+        return {takes: point}  # which is refused
+    path = Path(point) if isinstance(point, (str, Path)) else None
+    if takes == "weights":
+        if path is None and not isinstance(point, Mapping):
+            raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
+        return {takes: ExactWeights(architecture, WeightFile([path]) if path else point).vector}
+    if takes == "target" and path:
+        return {takes: read_target(path, architecture)}
+    if takes == "target" and not isinstance(point, (Weights, Mapping)):
+        return {takes: tuple(compact(architecture, point).tolist())}
+    at = read_point(path, architecture) if path else point_of(weights_of_layer(architecture, point))
+    return {takes: tuple(coefficients(architecture, at.A, at.V)) if takes == "target" else (at,)}
 
 
 def not_taken(name: str, architecture: Architecture, option: str) -> str:
     """Why a task refuses an option.
 
+    >>> from agattn import SingleLayer
     >>> not_taken("fiber", SingleLayer(2, 1), "--components")
     'fiber of a layer takes no --components; leave --components out'
     """
@@ -158,7 +215,7 @@ def check_field(characteristic: int) -> None:
     Raises:
         InputError: if the characteristic is neither 0 nor a prime that says something and engines accept.
     """
-    if characteristic and not is_prime(characteristic):
+    if characteristic and not flint.fmpz(characteristic).is_prime():
         raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
     if 0 < characteristic < 100:
         raise InputError(
@@ -166,10 +223,3 @@ def check_field(characteristic: int) -> None:
         )
     if characteristic > 32749:
         raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
-
-
-def is_prime(number: int) -> bool:
-    """Whether a number is prime; exact."""
-    import flint
-
-    return number > 1 and bool(flint.fmpz(number).is_prime())

@@ -5,6 +5,11 @@ of its answers: ``facts``, bounds of the integers that are known natively, which
 first; and ``check``, which compares all values with each other, and polynomials with the map and with general
 theorems of algebraic geometry.
 
+A native fact is an exact computation of ours, or a theorem with a proof on the pages. It wins over an
+engine's word, always: an answer that contradicts one is refused whole, whatever stands beside it. Where
+nothing is known natively, no fact is given, and an answer is worth what its engine is worth. Each task says
+its own facts; here stands what several tasks share.
+
 >>> from agattn import SingleLayer
 >>> from agattn.systems.catalogue import build
 >>> check_answer(Answer(build("hilbert-function", SingleLayer(2, 1), max_degree=1),
@@ -19,6 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, inf, prod
 from operator import mul
 from typing import Any
@@ -26,8 +32,14 @@ from typing import Any
 from agattn.algebra.echelon import PRIME
 from agattn.algebra.graded_ideals import minimal_generators
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, jacobian_at
-from agattn.errors import TranscriptError
-from agattn.systems.problem import Answer
+from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import TooLargeError, TranscriptError
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
+from agattn.geometry.ideal.ideal import DegreePiece, compute_ideal
+from agattn.geometry.variety.degree import expected_degree
+from agattn.limits import by_default
+from agattn.systems.problem import Answer, Fact, Facts, Point, Problem
 
 # Modulo a small prime a random point can be a special one.
 LARGE_PRIME = 10_000
@@ -39,8 +51,6 @@ def check_answer(answer: Answer) -> None:
     Raises:
         TranscriptError: if something that must hold of the values does not; says what.
     """
-    from agattn.systems.native_facts import native_facts
-
     for name, fact in native_facts(answer.problem).items():
         if name in answer.integers:
             between(fact.low, fact.what, answer.integers[name], fact.high)
@@ -130,7 +140,7 @@ def check_variety(answer: Answer, gradients: int, size: int, cone: bool = True) 
 
 
 def check_generators(
-    generators: Sequence[Polynomial], known: Mapping[int, int] | None = None, degrees: Sequence[int] = ()
+    generators: Sequence[Polynomial], numbers: Mapping[int, int] | None = None, degrees: Sequence[int] = ()
 ) -> None:
     """Refuse minimal generators of an ideal of which some follow from the others.
 
@@ -139,11 +149,11 @@ def check_generators(
     Args:
         generators: as an engine lists them. Where they are not homogeneous, a set of generators need not be
             minimal, and only linear combinations of others are refused.
-        known: of some degrees the number of minimal generators, which is known natively.
+        numbers: of minimal generators of some degrees, as they are known natively.
         degrees: of the variables; all are 1 if none are given.
     """
     counts = Counter(f.degree() for f in generators)
-    for n, number in (known or {}).items():
+    for n, number in (numbers or {}).items():
         between(number, f"the number of generators of degree {n}", counts[n], number)
     if not generators:
         return
@@ -172,10 +182,108 @@ def check_values(answer: Answer) -> None:
         last = value
 
 
-def components_of(answer: Answer, known: str) -> list[int]:
+def components_of(answer: Answer, reason: str) -> list[int]:
     """The dimensions of components, of which the largest is that of all of them together."""
     dims = [answer.at(i + 1, "component-dimension")[0] for i in range(answer.integers["components"])]
-    demand(bool(dims), f"there is no component, and {known}")
+    demand(bool(dims), f"there is no component, and {reason}")
     between(max(dims), "the dimension", answer.integers["dimension"], max(dims))
     demand(min(dims) >= 0, f"a component has dimension {min(dims)}")
     return dims
+
+
+# What is known natively -------------------------------------------------------------------------------------
+
+#: In these degrees equations are counted natively at once; of models where they have few monomials.
+DEGREES = 4
+#: For d = 2 the Hilbert function is proved at once up to this degree.
+_TWO_ROWS = 8
+
+
+def native_facts(problem: Problem) -> dict[str, Fact]:
+    """What is known natively of the integers that answer a problem, by their names.
+
+    Modulo a prime a rank may be smaller than over ℚ, and there may be more equations; facts are only those
+    that hold modulo the problem's prime as well.
+    """
+    return dict(problem.origin.facts(problem))
+
+
+def at_point(point: Point, name: str, what: str, low: int, high: float) -> tuple[str, Fact]:
+    """A fact about the result of this name at a point."""
+    return f"{name}@{point.label}", Fact(low, high, f"{what} at {point.label}")
+
+
+# The variety ------------------------------------------------------------------------------------------------
+
+
+def bounds_of_dimension(architecture: Architecture) -> tuple[int, int]:
+    """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
+    bounds = dimension(architecture, seed=0, force=True)
+    return bounds.lower_bound, bounds.upper_bound
+
+
+def degree_of_closure(layer: SingleLayer) -> int | None:
+    """The degree of M̄ where it is known: by intersection theory for t ≥ 2, over every field; of the space."""
+    if layer.has_orbits:
+        return expected_degree(layer)
+    return 1 if layer.expected_dimension == layer.ambient_dimension else None
+
+
+@lru_cache(maxsize=64)
+def known_degrees(layer: SingleLayer, last: int) -> tuple[DegreePiece, ...]:
+    """The degrees of the ideal up to one, as far as counting them takes no time."""
+    try:
+        with by_default():
+            return compute_ideal(layer, min(last, DEGREES)).degrees if last else ()
+    except TooLargeError:
+        return ()
+
+
+def known_generators(problem: Problem) -> dict[int, int]:
+    """Of the lowest degrees the number of minimal generators of the ideal of M̄; over ℚ alone."""
+    pieces = known_degrees(problem.layer, DEGREES) if problem.is_exact else ()
+    return {piece.degree: piece.minimal_generators for piece in pieces}
+
+
+def hilbert_bounds(layer: SingleLayer, last: int) -> dict[int, tuple[int, int]]:
+    """Bounds of the Hilbert function of M̄ over ℚ in degrees 0, ..., last; those from above hold modulo p too.
+
+    They meet where equations are counted at once, for a = d' = 1, and for d = 2 up to degree 8.
+
+    >>> hilbert_bounds(SingleLayer(2, 2), 4)[4]
+    (975, 975)
+    >>> hilbert_bounds(SingleLayer(3, 1, 1), 9)[9]
+    (84700, 84700)
+    """
+    counted = {piece.degree: piece.hilbert_function for piece in known_degrees(layer, last)}
+    bounded = layer.has_orbits and layer.d >= 2
+    sharp = last if layer.a == layer.d_out == 1 else _TWO_ROWS if layer.d == 2 else 0
+    bounds = {0: (1, 1)}
+    for n in range(1, last + 1):
+        size = comb(layer.ambient_dimension + n - 1, n)
+        high = counted.get(n, double_locus_bound(layer, n) if bounded else size)
+        proved = n in counted or (bounded and n <= sharp and _is_sharp(layer, n))
+        # The coordinate ring is a domain, so that its Hilbert function grows.
+        bounds[n] = (high if proved else bounds[n - 1][0]), high
+    return bounds
+
+
+def _is_sharp(layer: SingleLayer, n: int) -> bool:
+    if layer.a == layer.d_out == 1:
+        return True
+    return double_locus_bound_is_sharp(layer.alpha, n if n <= DEGREES else _TWO_ROWS)
+
+
+def facts_of_dimension(problem: Problem) -> Facts:
+    """Bounds of ``dimension``, that of M̄."""
+    yield "dimension", Fact(*bounds_of_dimension(problem.architecture), "the dimension")
+
+
+def facts_of_values(problem: Problem, bounds: Mapping[int, tuple[int, int]]) -> Facts:
+    """Bounds of ``value@n``, those of a Hilbert function by degrees n, which hold over ℚ."""
+    last = problem.data["max_degree"]
+    yield "values", Fact(last, last, "the number of values")
+    for n in range(1, last + 1):
+        if n in bounds:
+            low, high = bounds[n]
+            yield f"value@{n}", Fact(low if problem.is_exact else 1, high, f"the value in degree {n}")

@@ -19,29 +19,18 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata
+from agattn.geometry.critical_points.charts import chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
-from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
+from agattn.geometry.critical_points.loss import Loss, loss_of_block
+from agattn.geometry.critical_points.loss import loss as drawn_loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.limits import by_default, limits
 from agattn.systems.consistency import between, demand
-from agattn.systems.explicit import lifted
-from agattn.systems.problem import (
-    ENGINE,
-    Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
-    Polynomials,
-    Printed,
-    Problem,
-    Task,
-    Values,
-)
+from agattn.systems.problem import ENGINE, Answer, Explicit, Polynomials, Printed, Problem, Task, lifted
 
 #: More variables than these finish rarely.
 MAX_VARIABLES = 14
@@ -63,28 +52,14 @@ class Part:
     lower: tuple[tuple[Polynomial, ...], ...]
     preimages: int
 
-    @classmethod
-    def of(cls, chart: WeightChart, strictly: bool) -> Part:
-        """The chart of a stratum, where ``strictly`` without the points of lower strata."""
-        avoided, lower = (chart.avoided_strictly, ()) if strictly else (chart.avoided, chart.lower)
-        return cls(
-            chart.stratum,
-            (*chart.ring.variables, Variable("s")),
-            _rows(chart.A),
-            _rows(chart.V),
-            avoided,
-            lower,
-            chart.preimages,
-        )
-
 
 def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[str, Any]:
+def _loss_data(layer: SingleLayer, chosen: Loss | None, cuts: int) -> dict[str, Any]:
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
-    chosen: Loss = given.get("loss") or loss(layer, seed=limits().seed)
+    chosen = chosen or drawn_loss(layer, seed=limits().seed)
     if chosen.layer != layer:
         raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
@@ -104,32 +79,44 @@ def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[
     }
 
 
-def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
-    strictly, opposite = bool(given.get("strictly")), bool(given.get("opposite"))
-    singular = () if given.get("smooth") else singular_strata(layer)
+def _data(
+    layer: SingleLayer,
+    loss: Loss | None = None,
+    smooth: bool = False,
+    strictly: bool = False,
+    opposite: bool = False,
+) -> dict[str, Any]:
+    singular = () if smooth else singular_strata(layer)
     charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
     cuts = max(len(chart.ring) for chart in charts)
-    parts = tuple(Part.of(chart, strictly) for chart in charts)
-    return _loss_data(layer, given, cuts) | {"parts": parts}
+    parts = tuple(
+        Part(
+            chart.stratum,
+            (*chart.ring.variables, Variable("s")),
+            _rows(chart.A),
+            _rows(chart.V),
+            chart.avoided_strictly if strictly else chart.avoided,
+            () if strictly else chart.lower,
+            chart.preimages,
+        )
+        for chart in charts
+    )
+    return _loss_data(layer, loss, cuts) | {"parts": parts}
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
-    found = {}
+    sets = {}
     for i, part in enumerate(answer.problem.data["parts"], 1):
-        values = (answer.integers[f"{name}@{i}"] for name in ("dimension", "degree", "lower"))
-        dimension, degree, lower = values
+        dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         if lower:
             raise LowerStrataError(f"there are critical points on strata lower than {part.stratum}, too")
-        if degree % part.preimages:
-            raise EngineError(f"{degree} weights do not lie over points with {part.preimages} preimages each")
-        found[part.stratum] = CriticalSet(dimension, degree // part.preimages)
-    return found
+        sets[part.stratum] = CriticalSet(dimension, degree // part.preimages)
+    return sets
 
 
 def _infeasible(layer: SingleLayer) -> str:
-    if layer.expected_dimension > MAX_VARIABLES:
-        return f"{layer.expected_dimension} variables are too many to finish"
-    return ""
+    many = layer.expected_dimension > MAX_VARIABLES
+    return f"{layer.expected_dimension} variables are too many to finish" if many else ""
 
 
 def _numbers_of_critical_points(
@@ -143,11 +130,11 @@ def _numbers_of_critical_points(
     layer, given = answer.problem.layer, _loss_of(answer.problem)
     of_data = given.metric in ("data", "generic", "gaussian")
     most = numbers_by_theorem(layer, "generic") if of_data else {}
-    found = {}
+    numbers = {}
     for n, stratum in enumerate(strata):
-        bound = most[stratum][0] if stratum in most else None
-        found[stratum] = _eliminated(given, stratum if n else None, answer.problem.characteristic), bound
-    return found
+        number = _eliminated(given, stratum if n else None, answer.problem.characteristic)
+        numbers[stratum] = number, most[stratum][0] if stratum in most else None
+    return numbers
 
 
 def _loss_of(problem: Problem) -> Loss:
@@ -169,42 +156,39 @@ def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> in
 
 
 def _check_number(
-    problem: Problem, stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None
+    problem: Problem, stratum: Stratum, dimension: int, number: int, exact: int | None, most: int | None
 ) -> None:
     """The number of critical points on a stratum against what is known of it."""
     name = f"the number of critical points on {stratum}"
-    if known is not None:
-        between(min(known, 1) - 1, f"the dimension on {stratum}", dimension, min(known, 1) - 1)
-        between(known, name, number, known)
+    if exact is not None:
+        between(min(exact, 1) - 1, f"the dimension on {stratum}", dimension, min(exact, 1) - 1)
+        between(exact, name, number, exact)
     if most is not None and dimension <= 0:
         between(0, name, number, most)
     if problem.is_exact:
         on = None if stratum == open_stratum(problem.layer) else stratum
-        found = CriticalSet(dimension, number)
-        proved = proved_of_general(_loss_of(problem), on, found)
-        demand(
-            not proved, f"on {stratum} the critical points are {found}; for general losses {proved} proved"
-        )
+        points = CriticalSet(dimension, number)
+        proved = proved_of_general(_loss_of(problem), on, points)
+        other = f"on {stratum} the critical points are {points}; for general losses {proved} proved"
+        demand(not proved, other)
 
 
 def _check_critical_points(answer: Answer) -> None:
     """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
     parts = answer.problem.data["parts"]
-    known = _numbers_of_critical_points(answer, [part.stratum for part in parts])
+    numbers = _numbers_of_critical_points(answer, [part.stratum for part in parts])
     between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
     for i, part in enumerate(parts, 1):
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
         between(0, f"the value of lower@{i}", lower, len(part.lower))
-        demand(
-            degree >= 0 and (degree > 0) == (dimension >= 0),
-            f"on {part.stratum} dimension and degree do not fit",
-        )
+        fit = degree >= 0 and (degree > 0) == (dimension >= 0)
+        demand(fit, f"on {part.stratum} dimension and degree do not fit")
         even = degree % part.preimages == 0
         demand(even, f"on {part.stratum} an odd number of weights is over points with two")
         if not lower:
             number = degree // part.preimages
-            _check_number(answer.problem, part.stratum, dimension, number, *known[part.stratum])
+            _check_number(answer.problem, part.stratum, dimension, number, *numbers[part.stratum])
 
 
 def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
@@ -214,7 +198,7 @@ def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polyno
     return tuple(sum((g * w for w, g in zip(row, part, strict=True)), zero) for row, part in rows)
 
 
-def _systems_of_charts(problem: Problem) -> Iterator[ExplicitSystem]:
+def _systems_of_charts(problem: Problem) -> Iterator[Explicit]:
     """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
 
     ``lower@i.j``: those of them on its j-th lower strata.
@@ -231,9 +215,9 @@ def _systems_of_charts(problem: Problem) -> Iterator[ExplicitSystem]:
         value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
         *variables, s = ring.gens
         system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided, ring) - 1)
-        yield ExplicitSystem(f"critical@{i}", system)
+        yield Explicit(f"critical@{i}", system)
         for j, ideal in enumerate(part.lower, 1):
-            yield ExplicitSystem(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
+            yield Explicit(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
 
 
 def _finite(basis: Any) -> tuple[int, int]:
@@ -246,9 +230,9 @@ def _finite(basis: Any) -> tuple[int, int]:
     return basis.dimension, basis.degree
 
 
-def _points_of_bases(found: Bases, problem: Problem) -> Values:
+def _points_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     integers = {"strata": len(problem.data["parts"])}
-    for name, basis in found.items():
+    for name, basis in bases.items():
         kind, _, label = name.partition("@")
         i = label.partition(".")[0]
         if kind == "lower":
@@ -256,7 +240,7 @@ def _points_of_bases(found: Bases, problem: Problem) -> Values:
         else:
             dimension, degree = _finite(basis)
             integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
-    return integers, {}
+    return integers
 
 
 CRITICAL_POINTS = Task(
@@ -275,11 +259,12 @@ CRITICAL_POINTS = Task(
     ),
     data=_data,
     read=_read,
-    takes=("loss", "smooth", "strictly", "opposite", "seed"),
+    seeded=True,
     one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
     check=_check_critical_points,
-    explicit=Explicit(_systems_of_charts, _points_of_bases),
+    systems=_systems_of_charts,
+    values=_points_of_bases,
 )
 
 
@@ -314,13 +299,13 @@ def _independent(layer: SingleLayer, equations: Sequence[Polynomial]) -> tuple[P
     return tuple(equations[n] for n in chosen)
 
 
-def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
+def _equations_data(layer: SingleLayer, loss: Loss | None = None) -> dict[str, Any]:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space, without equations")
     equations = _equations(layer)
     independent = _independent(layer, equations)
     multipliers = tuple(Variable("l", (i + 1,)) for i in range(len(independent)))
-    return _loss_data(layer, given, layer.expected_dimension) | {
+    return _loss_data(layer, loss, layer.expected_dimension) | {
         "coordinates": coordinate_ring(layer).variables,
         "multipliers": multipliers,
         "equations": equations,
@@ -339,11 +324,11 @@ def _check_critical_equations(answer: Answer) -> None:
     between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
     demand(degree >= 0 and (degree > 0) == (dimension >= 0), "dimension and degree do not fit")
     stratum = open_stratum(answer.problem.layer)
-    known = _numbers_of_critical_points(answer, [stratum])[stratum]
-    _check_number(answer.problem, stratum, dimension, degree, *known)
+    numbers = _numbers_of_critical_points(answer, [stratum])[stratum]
+    _check_number(answer.problem, stratum, dimension, degree, *numbers)
 
 
-def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:
+def _system_with_multipliers(problem: Problem) -> Iterator[Explicit]:
     """The equations of M̄, and the gradient of the loss as a combination of those of some."""
     data = problem.data
     ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
@@ -353,11 +338,11 @@ def _system_with_multipliers(problem: Problem) -> Iterator[ExplicitSystem]:
     gradients = (g - u for g, u in zip(_weighted(y, data["block"]), data["linear"][0], strict=True))
     normals = (sum((l * h.derivative(x) for l, h in pairs), ring.zero()) for x in y)
     critical = (gradient - normal for gradient, normal in zip(gradients, normals, strict=True))
-    yield ExplicitSystem("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
+    yield Explicit("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
 
 
-def _points_of_basis(found: Bases, problem: Problem) -> Values:
-    return dict(zip(("dimension", "degree"), _finite(found["critical"]), strict=True)), {}
+def _points_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+    return dict(zip(("dimension", "degree"), _finite(bases["critical"]), strict=True))
 
 
 CRITICAL_EQUATIONS = Task(
@@ -379,9 +364,10 @@ CRITICAL_EQUATIONS = Task(
         )
     },
     too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN),
-    takes=("loss", "seed"),
+    seeded=True,
     one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
     check=_check_critical_equations,
-    explicit=Explicit(_system_with_multipliers, _points_of_basis),
+    systems=_system_with_multipliers,
+    values=_points_of_basis,
 )

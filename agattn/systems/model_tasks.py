@@ -14,12 +14,12 @@ Each task has the name of one about layers, for which it stands in where the arc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import comb, inf, prod
 from operator import mul
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,41 +31,24 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import DegreePiece
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited, limits
 from agattn.systems.consistency import (
+    DEGREES,
     between,
+    bounds_of_dimension,
     check_generators,
     check_values,
     check_variety,
     components_of,
     demand,
+    facts_of_values,
+    native_facts,
     rank_of_gradients,
 )
-from agattn.systems.explicit import graph
-from agattn.systems.layer_tasks import (
-    MAX_ELIMINATION_COORDINATES,
-    MAX_MINORS,
-    ideal_of_basis,
-    max_degree,
-    values_of_basis,
-)
-from agattn.systems.native_facts import DEGREES, bounds_of_dimension, facts_of_values, native_facts
-from agattn.systems.problem import (
-    ENGINE,
-    Answer,
-    Bases,
-    Explicit,
-    ExplicitSystem,
-    Fact,
-    Facts,
-    Printed,
-    Problem,
-    Task,
-    Values,
-)
+from agattn.systems.ideal_tasks import ideal_of_basis, last_degree, values_of_basis
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
+from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
 MAX_TERMS = 1_000_000
@@ -76,7 +59,8 @@ _POINTS = 20
 # Equations of a model are counted natively in degrees with so few monomials.
 _MONOMIALS = 2_000
 
-Given = Mapping[str, Any]
+#: A task about any architecture.
+model_task = partial(Task[Any], about=object)
 
 
 class Parameter(NamedTuple):
@@ -88,7 +72,7 @@ class Parameter(NamedTuple):
     last: Variable
 
 
-def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES) -> dict[str, Any]:
+def _map(architecture: Architecture, limit: int = MAX_COORDINATES) -> dict[str, Any]:
     """The parameters and the coordinates, with their gradings.
 
     ``weights`` are positive degrees of the parameters under which all coordinates are homogeneous, of one
@@ -96,18 +80,17 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     no such degrees.
     """
     force = limits().force
-    found = coefficient_map(architecture, inf if force else MAX_TERMS)
-    if (size := len(found.polynomials)) > limit and not force:
+    map_ = coefficient_map(architecture, inf if force else MAX_TERMS)
+    if (size := len(map_.polynomials)) > limit and not force:
         raise TooLargeError(
             f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use "
-            f"{argument('force', True)} to write it"
-            " all the same"
+            f"{argument('force', True)} to write it all the same"
         )
-    if all(f.degree() < 1 for f in found.polynomials):
+    if all(f.degree() < 1 for f in map_.polynomials):
         raise InputError(f"{architecture} is constant in its parameters; there is nothing to ask an engine")
-    variables = [v if v.indices else Variable(v.letter, (1,)) for v in found.ring.variables]
+    variables = [v if v.indices else Variable(v.letter, (1,)) for v in map_.ring.variables]
     ring = PolynomialRing(variables)
-    polynomials = tuple(ring.from_terms(f.terms) for f in found.polynomials)
+    polynomials = tuple(ring.from_terms(f.terms) for f in map_.polynomials)
     together = ring.from_terms(dict.fromkeys((e for f in polynomials for e in f.terms), 1))
     weights = positive_grading([together]) or positive_grading(polynomials)
     of = [_degree(f, weights) for f in polynomials]
@@ -122,7 +105,7 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     return {
         "parameters": tuple(parameters),
         "polynomials": polynomials,
-        "coordinates": tuple(map(str, found.coordinates)),
+        "coordinates": tuple(map(str, map_.coordinates)),
         "weights": weights,
         "degrees": degrees,
         "cone": len(set(degrees)) == 1,
@@ -134,7 +117,7 @@ def _degree(f: Polynomial, weights: tuple[int, ...]) -> int:
     return max((sum(map(mul, weights, exponents)) for exponents in f.terms), default=-1)
 
 
-def coordinate_ring(architecture: Architecture, data: Given) -> PolynomialRing:
+def coordinate_ring(architecture: Architecture, data: Mapping[str, Any]) -> PolynomialRing:
     """The ring of the y_1, ..., y_N."""
     return PolynomialRing([Variable("y", (k + 1,)) for k in range(len(data["polynomials"]))])
 
@@ -145,32 +128,38 @@ def _proved_dimension(architecture: Architecture) -> int:
     Raises:
         UndecidedError: if the bounds do not meet.
     """
-    found = dimension(architecture, force=True)
-    if found.lower_bound < found.upper_bound:
-        raise UndecidedError(f"the dimension is from {found.lower_bound} to {found.upper_bound}")
-    return found.lower_bound
+    bounds = dimension(architecture, force=True)
+    if bounds.lower_bound < bounds.upper_bound:
+        raise UndecidedError(f"the dimension is from {bounds.lower_bound} to {bounds.upper_bound}")
+    return bounds.lower_bound
 
 
 # The ideal --------------------------------------------------------------------------------------------------
 
 
-def _ideal_data(architecture: Architecture, given: Given) -> Given:
-    data = _map(architecture, given, MAX_ELIMINATION_COORDINATES)
-    if (last := given.get("max_degree")) is None:
-        return data | {"whole": True} | ({"prime": True} if given.get("prime") else {})
-    if given.get("prime"):
+def _ideal_data(
+    architecture: Architecture, prime: bool = False, max_degree: int | None = None
+) -> dict[str, Any]:
+    data = _map(architecture, MAX_ELIMINATION_COORDINATES)
+    if max_degree is None:
+        return data | {"whole": True} | ({"prime": True} if prime else {})
+    if prime:
         raise InputError(
             f"{argument('prime')} is about the whole ideal, and {argument('max_degree')} asks for a part; "
             "give one of the two"
         )
-    if last < 1:
-        raise InputError(f"the largest degree is {last}; it must be at least 1")
+    if max_degree < 1:
+        raise InputError(f"the largest degree is {max_degree}; it must be at least 1")
     if not data["weights"]:
         raise InputError(
             f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
             f" to a degree cannot be found by themselves; leave out {argument('max_degree')}"
         )
-    return data | {"max_degree": last, "bound": last * max(data["degrees"]), "to": f" to degree {last}"}
+    return data | {
+        "max_degree": max_degree,
+        "bound": max_degree * max(data["degrees"]),
+        "to": f" to degree {max_degree}",
+    }
 
 
 def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ...]:
@@ -179,8 +168,8 @@ def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ..
     few = [n for n in range(1, min(last, DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
     if not few:
         return ()
-    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
-    return found.degrees if found.affine != problem.data["cone"] else ()
+    ideal = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1], force=False)
+    return ideal.degrees if ideal.affine != problem.data["cone"] else ()
 
 
 def _facts_of_ideal(problem: Problem) -> Facts:
@@ -215,24 +204,20 @@ def _check_ideal(answer: Answer) -> None:
     between(0, "the rank of the gradients", gradients, size - low)
     if "dimension" in answer.integers:
         check_variety(answer, gradients, size, data["cone"])
-    known: tuple[DegreePiece, ...] = ()
-    if data["cone"] and problem.is_exact:
-        known = known_degrees_of_model(problem, data.get("max_degree", DEGREES))
-    check_generators(forms, {piece.degree: piece.minimal_generators for piece in known}, degrees)
+    last = data.get("max_degree", DEGREES) if data["cone"] and problem.is_exact else 0
+    pieces = known_degrees_of_model(problem, last)
+    check_generators(forms, {piece.degree: piece.minimal_generators for piece in pieces}, degrees)
 
 
-def _graph_of_map(problem: Problem) -> Iterator[ExplicitSystem]:
-    polynomials = problem.data["polynomials"]
-    coordinates = (Variable("y", (k + 1,)) for k in range(len(polynomials)))
-    yield graph(polynomials, coordinates, problem.characteristic)
+def _graph_of_map(problem: Problem) -> Iterator[Explicit]:
+    coordinates = coordinate_ring(problem.architecture, problem.data).variables
+    yield graph(problem.data["polynomials"], coordinates, problem.characteristic)
 
 
-IDEAL: Task[Any] = Task(
+IDEAL = model_task(
     "implicit-ideal",
     "the ideal",
-    cast(Any, object),
-    _proved_dimension,
-    template="model-implicit-ideal",
+    native=_proved_dimension,
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
@@ -244,24 +229,22 @@ IDEAL: Task[Any] = Task(
     ),
     data=_ideal_data,
     read=lambda answer: answer.integers["dimension"],
-    takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
     facts=_facts_of_ideal,
     check=_check_ideal,
-    explicit=Explicit(_graph_of_map, ideal_of_basis),
+    systems=_graph_of_map,
+    values=ideal_of_basis,
 )
 
 
 def _facts_of_values(problem: Problem) -> Facts:
-    known = known_degrees_of_model(problem, problem.data["max_degree"])
-    yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in known})
+    pieces = known_degrees_of_model(problem, problem.data["max_degree"])
+    yield from facts_of_values(problem, {piece.degree: (piece.hilbert_function,) * 2 for piece in pieces})
 
 
-HILBERT_FUNCTION: Task[Any] = Task(
+HILBERT_FUNCTION = model_task(
     "hilbert-function",
     "the Hilbert function",
-    cast(Any, object),
-    template="model-hilbert-function",
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
@@ -273,45 +256,26 @@ HILBERT_FUNCTION: Task[Any] = Task(
             per_item="values",
         ),
     ),
-    data=lambda architecture, given: {
-        **_map(architecture, given, MAX_ELIMINATION_COORDINATES),
-        **max_degree(architecture, given),
+    data=lambda architecture, max_degree=4: {
+        **_map(architecture, MAX_ELIMINATION_COORDINATES),
+        **last_degree(architecture, max_degree),
     },
-    takes=("max_degree",),
     facts=_facts_of_values,
     check=check_values,
-    explicit=Explicit(_graph_of_map, values_of_basis),
+    systems=_graph_of_map,
+    values=values_of_basis,
 )
 
 
 # Fibers -----------------------------------------------------------------------------------------------------
 
 
-def read_weights(path: Path, architecture: Architecture) -> tuple[Any, ...]:
-    """All parameters at a point, in their order: from a file with exact arrays by their names.
-
-    Raises:
-        InputError: if the file cannot be read, or does not fit the architecture.
-    """
-    return ExactWeights(architecture, WeightFile([path])).vector
-
-
-def _random_weights(architecture: Architecture) -> tuple[int, ...]:
-    """Integers from −9 to 9, none of them 0."""
-    generator = np.random.default_rng(limits().seed)
-    size = architecture.parameters
-    return tuple((generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist())
-
-
-def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
-    """A point by its parameters: the given point, or a random point."""
-    point = given.get("weights") or _random_weights(architecture)
-    return {"point": tuple(map(Fraction, point))}
-
-
-def _fiber_data(architecture: Architecture, given: Given) -> Given:
-    components = {"components": True} if given.get("components") else {}
-    return _map(architecture, given) | _point(architecture, given) | components
+def _point(architecture: Architecture, weights: Sequence[Any] | None = None) -> dict[str, Any]:
+    """A point by its parameters: the given point, or integers from −9 to 9, none of them 0."""
+    if weights is None:
+        generator, size = np.random.default_rng(limits().seed), architecture.parameters
+        weights = (generator.integers(1, 10, size) * generator.choice([-1, 1], size)).tolist()
+    return {"point": tuple(map(Fraction, weights))}
 
 
 def _facts_of_fiber(problem: Problem) -> Facts:
@@ -345,30 +309,27 @@ def _check_fiber(answer: Answer) -> None:
     between(reduced, "the degree of the fiber", degree, bezout)
 
 
-def _systems_of_fiber(problem: Problem) -> Iterator[ExplicitSystem]:
+def _systems_of_fiber(problem: Problem) -> Iterator[Explicit]:
     """The parameters with the same function as the point's; and the differentials there, linear forms."""
     polynomials, point = problem.data["polynomials"], problem.data["point"]
     ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
-    yield ExplicitSystem("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
+    yield Explicit("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
     differentials = (
         sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
         for f in polynomials
     )
-    yield ExplicitSystem("tangent", tuple(differentials))
+    yield Explicit("tangent", tuple(differentials))
 
 
-def _fiber_of_bases(found: Bases, problem: Problem) -> Values:
-    fiber, tangent = found["fiber"], found["tangent"]
-    numbers = {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
-    return numbers, {}
+def _fiber_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+    fiber, tangent = bases["fiber"], bases["tangent"]
+    return {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
 
 
-FIBER: Task[Any] = Task(
+FIBER = model_task(
     "fiber",
     "the fiber",
-    cast(Any, object),
-    lambda architecture: architecture.parameters - _proved_dimension(architecture),
-    template="model-fiber",
+    native=lambda architecture: architecture.parameters - _proved_dimension(architecture),
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
     results=(
@@ -379,22 +340,27 @@ FIBER: Task[Any] = Task(
         Printed("component-dimension", "dimension of a component", per_item="components", where="components"),
         Printed("component-degree", "its degree, reduced", per_item="components", where="components"),
     ),
-    data=_fiber_data,
+    data=lambda architecture, weights=None, components=False: {
+        **_map(architecture),
+        **_point(architecture, weights),
+        **({"components": True} if components else {}),
+    },
     read=lambda answer: answer.integers["dimension"],
-    takes=("weights", "components", "seed"),
+    seeded=True,
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
     facts=_facts_of_fiber,
     check=_check_fiber,
-    explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
+    systems=_systems_of_fiber,
+    values=_fiber_of_bases,
 )
 
 
 # Critical points --------------------------------------------------------------------------------------------
 
 
-def _critical_data(architecture: Architecture, given: Given) -> Given:
+def _critical_data(architecture: Architecture) -> dict[str, Any]:
     """The generic rank of the Jacobian, and a point at which it has that rank."""
-    data = _map(architecture, given)
+    data = _map(architecture)
     rank = dimension(architecture, force=True).lower_bound
     rows, columns = len(data["polynomials"]), architecture.parameters
     if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not limits().force:
@@ -404,7 +370,7 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
         )
     for number in range(_POINTS):
         with limited(seed=limits().seed + number):
-            point = _point(architecture, {})
+            point = _point(architecture)
         if jacobian_at(data["polynomials"], point["point"]).rank() == rank:
             return data | point | {"rank": rank}
     raise UndecidedError(f"the Jacobian has rank below {rank} at {_POINTS} random points")
@@ -434,11 +400,9 @@ def _check_critical_locus(answer: Answer) -> None:
     )
 
 
-CRITICAL: Task[Any] = Task(
+CRITICAL = model_task(
     "critical-locus",
     "the critical points",
-    cast(Any, object),
-    template="model-critical-locus",
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(
@@ -448,7 +412,7 @@ CRITICAL: Task[Any] = Task(
         Printed("codimension", "its codimension in the space of parameters"),
     ),
     data=_critical_data,
-    takes=("seed",),
+    seeded=True,
     parts=(Source("dimension and degree of the locus", ENGINE), Source("the map and its rank", "native")),
     facts=_facts_of_critical_locus,
     check=_check_critical_locus,

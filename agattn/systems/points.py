@@ -7,7 +7,6 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +15,11 @@ from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
 from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
+from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
-
-if TYPE_CHECKING:
-    from agattn.geometry.sections.slices import Slice
 
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
@@ -63,8 +60,8 @@ def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
     (True, True)
     """
     through = fiber(weights(A=A, V=V))
-    known = through.points if through.case == "two lines" else through.points[:1]
-    return tuple((matrix(c.A.tolist()), matrix(c.V.tolist())) for c in known)
+    points = through.points if through.case == "two lines" else through.points[:1]
+    return tuple((matrix(c.A.tolist()), matrix(c.V.tolist())) for c in points)
 
 
 def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
@@ -139,20 +136,18 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    from agattn.geometry.sections.slices import Slice
-
     data = parsed("JSON", read_text(path), path)
     if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
         raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
     size = layer.ambient_dimension
     [origin] = _exact([data["origin"]], "origin", (1, size), path)
-    one, two, three = _exact(data["directions"], "directions", (3, size), path)
+    first, second, third = _exact(data["directions"], "directions", (3, size), path)
     names = data.get("names", ["x", "y", "w"])
     if not isinstance(names, list) or len(names) != 3:
         raise InputError(f"names in {path} must be three letters")
     if not all(isinstance(name, str) for name in names):
         raise InputError(f"names in {path} must be three different small letters")
-    return Slice(origin, (one, two, three), tuple(names))
+    return Slice(origin, (first, second, third), tuple(names))
 
 
 def slice_of(given: object, layer: SingleLayer) -> Slice:
@@ -161,8 +156,6 @@ def slice_of(given: object, layer: SingleLayer) -> Slice:
     Raises:
         InputError: if it is neither, or as :func:`read_slice`.
     """
-    from agattn.geometry.sections.slices import Slice
-
     if isinstance(given, (str, Path)):
         return read_slice(Path(given), layer)
     if not isinstance(given, Slice):

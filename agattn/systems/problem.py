@@ -5,26 +5,28 @@ the value has the same type, so that two engines, or an engine and the native co
 ``==``. Engines find their template by the task's name.
 
 A :class:`Problem` says what is asked about which architecture over which field; an engine's template turns it
-into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials. Here stand
-also the types of what a task knows of its problems: facts about the integers of an answer, and polynomials
-that are written out.
+into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence, Source
 
 if TYPE_CHECKING:
-    from agattn.algebra.polynomial import Polynomial, PolynomialRing
     from agattn.geometry.strata.strata import Stratum
+
+PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
@@ -78,7 +80,6 @@ class Problem:
 
     Attributes:
         origin: the task that puts the problem.
-        title, reference: what is computed, in one line, and the statement of the literature this belongs to.
         architecture: the layer or network.
         results: what a script must print, in order.
         command: the command line that writes the script.
@@ -88,8 +89,6 @@ class Problem:
     """
 
     origin: Task[Any]
-    title: str
-    reference: str
     architecture: Architecture
     results: tuple[Printed, ...]
     command: str = ""
@@ -102,19 +101,31 @@ class Problem:
         return self.origin.name
 
     @property
-    def template(self) -> str:
-        """The name of the templates, where that is not the name of the task."""
-        return self.origin.template
-
-    @property
     def form(self) -> str:
         """The name of the templates."""
         return self.origin.form
 
     @property
+    def title(self) -> str:
+        """What is computed, in one line."""
+        # A layer is asked about as a model if it has one token, which its name does not say.
+        more = ", t = 1" if self.form != self.task and isinstance(self.architecture, SingleLayer) else ""
+        return self.origin.title.format(M=self.architecture.name + more, to=self.data.get("to", ""))
+
+    @property
+    def reference(self) -> str:
+        """The statement of the literature that this belongs to."""
+        return f"{PAPER}, {self.origin.reference}" if self.origin.reference else ""
+
+    @property
     def layer(self) -> SingleLayer:
         """The architecture, in tasks about a single layer."""
         return cast(SingleLayer, self.architecture)
+
+    @property
+    def systems(self) -> dict[str, Explicit]:
+        """The polynomial systems that answer the problem together, by name."""
+        return {system.name: system for system in self.origin.systems(self)}
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -140,8 +151,6 @@ class Problem:
 
     def numbers(self) -> Iterator[Fraction]:
         """All rational numbers in the data."""
-        from agattn.algebra.polynomial import Polynomial
-
         waiting: list[Any] = list(self.data.values())
         while waiting:
             value = waiting.pop()
@@ -166,6 +175,12 @@ class Answer:
     integers: Mapping[str, int]
     polynomials: Mapping[str, tuple[Polynomial, ...]]
 
+    @classmethod
+    def of(cls, problem: Problem, values: Mapping[str, Any]) -> Answer:
+        """The answer with these values of results."""
+        integers = {name: value for name, value in values.items() if isinstance(value, int)}
+        return cls(problem, integers, {name: values[name] for name in values if name not in integers})
+
     def at(self, label: object, *names: str) -> list[int]:
         """Integer results for one point or item."""
         return [self.integers[f"{name}@{label}"] for name in names]
@@ -174,16 +189,16 @@ class Answer:
         """An integer result by point label."""
         return {point.label: self.integers[f"{name}@{point.label}"] for point in self.problem.points}
 
-    def by_ranks(self, name: str) -> dict[Stratum, int]:
-        """An integer result by the ranks of the points that stand for orbits."""
-        return {p.ranks: self.integers[f"{name}@{p.label}"] for p in self.problem.points if p.ranks}
+    def by_ranks(self, *names: str) -> dict[Stratum, list[int]]:
+        """Integer results by the ranks of the points that stand for orbits."""
+        return {point.ranks: self.at(point.label, *names) for point in self.problem.points if point.ranks}
 
     def as_json(self) -> dict[str, object]:
         """The answer as JSON-ready data; polynomials in Macaulay2's syntax, and what y_k are if known."""
-        found = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
-        if found and (meanings := self.problem.data.get("coordinates")):
-            found["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
-        return {"field": self.problem.field_name, **self.integers, **found}
+        lists = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
+        if lists and (meanings := self.problem.data.get("coordinates")):
+            lists["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
+        return {"field": self.problem.field_name, **self.integers, **lists}
 
 
 class Fact(NamedTuple):
@@ -197,15 +212,11 @@ class Fact(NamedTuple):
 Facts = Iterator[tuple[str, Fact]]
 
 
-Polynomials: TypeAlias = "tuple[Polynomial, ...]"
-#: Of each system by name: its Gröbner basis, or the numbers of its zeros, with multiplicity and without.
-Bases = Mapping[str, Any]
-#: The integers and the polynomials of an answer, by their names.
-Values: TypeAlias = "tuple[dict[str, int], dict[str, Polynomials]]"
+Polynomials = tuple[Polynomial, ...]
 
 
-class ExplicitSystem(NamedTuple):
-    """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
+class Explicit(NamedTuple):
+    """Polynomials written out, and what is asked of them: a Gröbner basis, or the number of common zeros.
 
     Attributes:
         name: by which the answer is known.
@@ -225,16 +236,24 @@ class ExplicitSystem(NamedTuple):
         return self.polynomials[0].ring
 
 
-class Explicit(NamedTuple):
-    """A problem written out.
+def lifted(f: Polynomial, ring: PolynomialRing) -> Polynomial:
+    """A polynomial in a ring that has more variables, after its own."""
+    more = (0,) * (len(ring) - len(f.ring))
+    return ring.from_terms({(*exponents, *more): c for exponents, c in f.terms.items()})
 
-    Attributes:
-        systems: the polynomial systems that answer the problem together.
-        values: the values of the answer, from the Gröbner bases of these systems.
+
+def graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> Explicit:
+    """The ideal of the graph of a map by its coordinates; without its own variables that of the image.
+
+    >>> from agattn import SingleLayer
+    >>> from agattn.systems.catalogue import build
+    >>> build("implicit-ideal", SingleLayer(1, 1)).systems["graph"]
+    Explicit(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
     """
-
-    systems: Callable[[Problem], Iterable[ExplicitSystem]]
-    values: Callable[[Bases, Problem], Values]
+    own = values[0].ring.variables
+    ring = PolynomialRing((*own, *coordinates), p)
+    pairs = zip(ring.gens[len(own) :], values, strict=True)
+    return Explicit("graph", tuple(y - lifted(value, ring) for y, value in pairs), len(own))
 
 
 def matrix(rows: Any) -> Matrix:
@@ -244,6 +263,41 @@ def matrix(rows: Any) -> Matrix:
     (Fraction(1, 1), Fraction(2, 1))
     """
     return tuple(tuple(Fraction(entry) for entry in row) for row in rows)
+
+
+#: Linear algebra in more coordinates would fill the memory.
+MAX_LINEAR_COORDINATES = 1000
+#: Identities of networks are checked with exact matrices of t × t entries: minutes for 300 tokens.
+MAX_TOKENS = 100
+
+
+def check_size(architecture: Architecture) -> None:
+    """Refuse an architecture that is too large for what is computed natively.
+
+    Raises:
+        TooLargeError: if it has more than 1000 coordinates, or where it has none more than 20,000 parameters
+            or 100 tokens, or arrays that would fill the memory.
+    """
+    if (coordinates := architecture.ambient_dimension) is not None:
+        sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
+    else:
+        from agattn.geometry.dimension.dimension import MAX_PARAMETERS  # which layers do without
+
+        sizes = [
+            (architecture.parameters, MAX_PARAMETERS, "parameters"),
+            (architecture.t, MAX_TOKENS, "tokens"),
+        ]
+    for size, limit, what in sizes:
+        if size > limit:
+            raise TooLargeError(
+                f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
+                f"{argument('force', True)} to start all the same"
+            )
+    if architecture.kind == "model":
+        from agattn.architectures.composition import Network, check_arrays
+
+        if isinstance(architecture, Network):
+            check_arrays(architecture)
 
 
 A = TypeVar("A", bound=Architecture)
@@ -269,19 +323,20 @@ class Task(Generic[A]):
         title: of a script, with {M} for the architecture, and {to} for what the data have as ``to``.
         reference: the statement of the paper that it belongs to.
         results: what a script must print; none where only the native computation knows.
-        data: what else the script needs, from the architecture and what was given by name.
+        data: what else the script needs; what may be given are its parameters after the architecture, such
+            as ``points`` or ``max_degree``.
         read: turns an engine's answer into the value.
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
-        takes: what may be given: ``"points"``, ``"weights"``, ``"target"``, ``"slice"``, ``"max_degree"``,
-            ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
+        seeded: whether a seed draws something of the data.
         one_token: whether the task makes sense for a single layer at t = 1.
-        template: by what engines find their template, if not by the name, which another task may have.
         facts: what is known natively of the integers of an answer, asked before anything else.
         check: refuses an answer whose values do not fit each other or what is known, by ``TranscriptError``;
             where nothing is left to check, :class:`~agattn.systems.consistency.NoChecks` with the reason.
-        explicit: the polynomials written out, for engines that have no language to build them in, and what
-            their Gröbner bases say; ``None`` where these engines are not asked.
+        systems: the polynomials written out, for engines that have no language to build them in; none where
+            these engines are not asked.
+        values: the values of an answer by name, from the Gröbner bases of these systems, or of finitely many
+            zeros the numbers, with multiplicity and without.
 
     Raises:
         TypeError: if engines are asked and there is no ``check``.
@@ -298,16 +353,16 @@ class Task(Generic[A]):
     title: str = ""
     reference: str = ""
     results: tuple[Printed, ...] = ()
-    data: Callable[[A, Mapping[str, Any]], Mapping[str, Any]] = lambda architecture, given: {}
+    data: Callable[..., Mapping[str, Any]] = lambda architecture: {}
     read: Callable[[Answer], Any] = lambda answer: answer
     parts: tuple[Source, ...] = ()
     too_large: Callable[[A], str] = lambda architecture: ""
-    takes: tuple[str, ...] = ()
+    seeded: bool = False
     one_token: bool = True
-    template: str = ""
     facts: Callable[[Problem], Facts] = lambda problem: iter(())
     check: Callable[[Answer], None] | None = None
-    explicit: Explicit | None = None
+    systems: Callable[[Problem], Iterable[Explicit]] = lambda problem: ()
+    values: Callable[[Mapping[str, Any], Problem], dict[str, Any]] = lambda bases, problem: {}
 
     def __post_init__(self) -> None:
         if self.results and self.check is None:
@@ -317,9 +372,15 @@ class Task(Generic[A]):
             )
 
     @property
+    def takes(self) -> tuple[str, ...]:
+        """What may be given besides the architecture."""
+        _, *parameters = inspect.signature(self.data).parameters
+        return (*parameters, *["seed"] * self.seeded)
+
+    @property
     def form(self) -> str:
-        """The name of the templates of the task."""
-        return self.template or self.name
+        """The name of the templates; ``model-TASK`` for a task about any model."""
+        return f"model-{self.name}" if self.about is object else self.name
 
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""

@@ -18,10 +18,9 @@ from typing import Any
 
 from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import one_of
-from agattn.engines.catalogue import able, engine_name, engine_named
+from agattn.engines.catalogue import SINGULAR, able, engine_name, engine_named
 from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
-from agattn.engines.programs.singular import SINGULAR
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,

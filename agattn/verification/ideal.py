@@ -20,7 +20,7 @@ from agattn.geometry.strata.strata import stratum_of_ranks
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited, limits, log, takes
 from agattn.sheet.result import Count, Key, Result
-from agattn.systems.native_facts import degree_of_closure
+from agattn.systems.consistency import degree_of_closure
 
 
 @takes("seed", "timeout", "force", "progress")

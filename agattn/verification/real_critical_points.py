@@ -36,9 +36,9 @@ import flint
 from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
+from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
-from agattn.engines.programs.msolve import MSOLVE
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.geometry.critical_points.affine_charts import GENERAL, affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet

@@ -33,7 +33,7 @@ from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key
 from agattn.sheet.terminal import text
-from agattn.systems.sizes import check_size
+from agattn.systems.problem import check_size
 
 _HEADINGS = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
 

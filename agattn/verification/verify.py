@@ -37,8 +37,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.limits import limited, limits, log, numbered, silent, takes
-from agattn.systems.problem import Task
-from agattn.systems.sizes import check_size
+from agattn.systems.problem import Task, check_size
 from agattn.verification.report import Report
 
 # After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.
@@ -327,7 +326,7 @@ class _Work:
             return reason
         findings: list[Finding] = []
         failures: list[str] = []
-        able = [there for there in self.installations if there.engine.has_script(task.form)]
+        able = [there for there in self.installations if task.form in there.engine.tasks]
         for installation in able:
             result = self._ask(task, installation)
             if isinstance(result, str):

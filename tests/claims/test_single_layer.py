@@ -17,15 +17,13 @@ from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, plain
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal
 from agattn.geometry.strata.strata import ZERO, Stratum
+from agattn.systems.ideal_tasks import IDEAL, RANK_ONE_LOCUS, Cone
 from agattn.systems.layer_tasks import (
     BASE_LOCUS,
     CRITICAL,
     FIBERS,
     GENERIC_RANK,
-    IDEAL,
-    RANK_ONE_LOCUS,
     TANGENTS,
-    Cone,
     FiberSize,
     Tangent,
 )

@@ -28,7 +28,7 @@ from agattn.geometry.strata.strata import Stratum
 from agattn.limits import limited
 from agattn.sheet.result import UNSET
 from agattn.systems.catalogue import build
-from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
+from agattn.systems.consistency import degree_of_closure, hilbert_bounds
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.points import read_point
+from agattn.systems.problem import Task
 
 LAYERS = [
     SingleLayer(1, 1),
@@ -54,9 +55,7 @@ PROBLEMS = tuple(problems())
 
 
 def can(engine, problem):
-    return engine.has_script(problem.form) and not {r.name for r in problem.results}.intersection(
-        engine.lacks
-    )
+    return problem.form in engine.tasks and not {r.name for r in problem.results}.intersection(engine.lacks)
 
 
 @pytest.mark.parametrize(
@@ -123,9 +122,9 @@ def test_what_an_engine_cannot_do_is_refused_in_one_line():
         with pytest.raises(InputError, match=f"{reason}.*; use engine='macaulay2' or engine='singular'$"):
             emit(build(task, SingleLayer(2, 1), **given), MSOLVE)
     # Whatever has a script has its systems, and says what the answer is by their bases.
-    forms = {file.name.split(".")[0] for file in MSOLVE.templates.glob("*.sh.j2")}
-    assert forms == {task.form for task in (*TASKS.values(), *MODEL_TASKS.values()) if task.explicit}
-    assert all(engine.has_script(task) for engine in (MACAULAY2, SINGULAR) for task in (*TASKS, *forms))
+    tasks = (*TASKS.values(), *MODEL_TASKS.values())
+    assert MSOLVE.tasks == {task.form for task in tasks if task.systems is not Task.systems}
+    assert MACAULAY2.tasks == SINGULAR.tasks == {task.form for task in tasks} | {"complete-ideal"}
 
 
 def test_unknown_engines_are_named():
@@ -188,7 +187,7 @@ def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
 
 @pytest.mark.parametrize(
     ("task", "layer", "expected"),
-    [case for case in QUICK if MSOLVE.has_script(case[0])],
+    [case for case in QUICK if case[0] in MSOLVE.tasks],
     ids=lambda x: x if isinstance(x, str) else None,
 )
 def test_every_task_of_msolve(msolve_installation, task, layer, expected):

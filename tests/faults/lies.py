@@ -23,10 +23,10 @@ from agattn.engines.run import Run, run
 from agattn.errors import AgattnError
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.limits import limited
-from agattn.systems import native_facts as native
+from agattn.systems import consistency as native
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
-from agattn.systems.section_tasks import vanishes_where
+from agattn.systems.ideal_tasks import vanishes_where
 from tests.faults.answers import compared, judged, parts, record, replayed, running, sealed, tasks_of
 from tests.faults.table import LIES, Row
 from tests.questions import OPEN, QUESTIONS
@@ -311,7 +311,7 @@ def generators(chosen, number, installation, say):
     """Lies to ``agattn ideal --complete``, about some of its questions: whether equations are all."""
     name = installation.engine.name
     row, replay = Row(f"`agattn ideal --complete`, `{name}`", LIES), Replay()
-    if not installation.engine.has_script("complete-ideal"):
+    if "complete-ideal" not in installation.engine.tasks:
         return row
     with mock.patch.object(elimination, "run", replay):
         ideals = [compute_ideal(layer, degree) for layer, last in GENERATED.items() for degree in last]

@@ -44,13 +44,11 @@ TRUSTED = {
     "transcripts": ["agattn/engines/transcript.py"],
     "checks of answers": [
         "agattn/systems/consistency.py",
-        "agattn/systems/native_facts.py",
         "agattn/systems/critical_tasks.py::_check",
-        "agattn/systems/deep_tasks.py::_check",
         "agattn/systems/layer_tasks.py::_check",
         "agattn/systems/model_tasks.py::_check",
         "agattn/systems/network_tasks.py::_check",
-        "agattn/systems/section_tasks.py::_check",
+        "agattn/systems/ideal_tasks.py::_check",
     ],
     "completeness": ["agattn/engines/elimination.py", "agattn/geometry/closedness/closed_images.py"],
 }

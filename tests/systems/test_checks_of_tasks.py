@@ -14,13 +14,11 @@ from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.identifiability import virtual_weights
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
-from agattn.geometry.reconstruction import membership
 from agattn.geometry.sections.slices import Slice
-from agattn.systems import critical_tasks, model_tasks, section_tasks
+from agattn.systems import critical_tasks, ideal_tasks, model_tasks, network_tasks
 from agattn.systems.catalogue import build
-from agattn.systems.deep_tasks import weights_ring
+from agattn.systems.network_tasks import weights_ring
 from agattn.systems.problem import Answer
 
 P = 32003
@@ -389,7 +387,7 @@ def test_critical_points_of_a_model(model, p, dims):
 )
 def test_components_over_virtual_weights(monkeypatch, bounds, dims, rescalings, words):
     """The fiber near the point has a dimension within bounds; where they meet it consists of rescalings."""
-    monkeypatch.setattr(virtual_weights, "local_fiber", lambda M, L, t, p, **_: FiberDimension(*bounds))
+    monkeypatch.setattr(network_tasks, "local_fiber", lambda M, L, t, p, **_: FiberDimension(*bounds))
     integers = {"components": len(dims), "dimension": max(dims)}
     for n, (dim, all_of_them) in enumerate(zip(dims, rescalings, strict=True), 1):
         integers |= {f"component-dimension@{n}": dim, f"rescaling@{n}": all_of_them}
@@ -485,7 +483,7 @@ def test_membership_is_compared_where_it_is_proved(monkeypatch, target, member):
     either = {(0,), (1,)}
     assert those_that_pass(build("membership", LAYER, P, **target), ["member"], range(-1, 4)) == either
     found = SimpleNamespace(in_zariski_closure=True, evidence=Evidence.NUMERICAL)
-    monkeypatch.setattr(membership, "identify", lambda *_, **__: found)
+    monkeypatch.setattr(ideal_tasks, "identify", lambda *_, **__: found)
     assert those_that_pass(build("membership", LAYER, **target), ["member"], range(-1, 4)) == either
 
 
@@ -538,7 +536,7 @@ def test_a_section_is_the_whole_slice_where_the_resultant_is_zero():
 def test_the_dimension_of_a_section_is_that_of_the_zeros_of_the_resultant(monkeypatch, letter, size):
     problem = build("slice", LAYER)
     x, *_ = ring_of(problem).gens
-    monkeypatch.setattr(section_tasks, "resultant_of", lambda *_: {"0": x - x, "5": 5 * x**0, "x": x}[letter])
+    monkeypatch.setattr(ideal_tasks, "resultant_of", lambda *_: {"0": x - x, "5": 5 * x**0, "x": x}[letter])
     for dimension, equation in ((3, []), (2, [x]), (1, [x**0]), (0, [x**0]), (-1, [x**0])):
         said = refusal(problem, {"dimension": dimension}, {"equation": equation, "singular": [x**0]})
         assert bool(said) is (dimension != size)

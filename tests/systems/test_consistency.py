@@ -20,7 +20,7 @@ from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import parametrization
-from agattn.systems import native_facts
+from agattn.systems import consistency
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.consistency import (
     NoChecks,
@@ -34,7 +34,7 @@ from agattn.systems.consistency import (
     components_of,
     rank_of_gradients,
 )
-from agattn.systems.layer_tasks import COMPLETE_IDEAL
+from agattn.systems.ideal_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Answer, Printed, Task
 
 #: All tasks of engines, about models too, and the one that is asked about equations that were found natively.
@@ -116,7 +116,7 @@ def test_one_changed_value_is_found(singular, monkeypatch, case):
     assert not {value for value in unseen if not re.fullmatch(allowed, value)}
     assert allowed == "nothing" or unseen, "everything is found: say so"
     # Of those that are whole answers, the check alone refuses some, without the facts.
-    monkeypatch.setattr(native_facts, "native_facts", lambda problem: {})
+    monkeypatch.setattr(consistency, "native_facts", lambda problem: {})
     check_answer(done.answer)
     whole = [text for _, text in changes(done.transcript) if not refused(read, text, done.problem)]
     alone = [text for text in whole if refused(check_answer, read(text, done.problem))]
@@ -407,13 +407,13 @@ def test_facts_are_compared_before_the_check_of_a_task():
     ],
 )
 def test_the_hilbert_function_is_known_where_it_is_known(sizes, last, bounds):
-    found = native_facts.hilbert_bounds(SingleLayer(*sizes), last)
+    found = consistency.hilbert_bounds(SingleLayer(*sizes), last)
     assert [found[n] for n in range(last + 1)] == bounds and len(found) == last + 1
 
 
 def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
     for layer in (SingleLayer(2, 2), SingleLayer(2, 2, 1), SingleLayer(3, 1, 1)):
-        found = native_facts.hilbert_bounds(layer, 9)
+        found = consistency.hilbert_bounds(layer, 9)
         assert list(found) == list(range(10))
         for n, (low, high) in found.items():
             assert low <= high <= comb(layer.ambient_dimension + n - 1, n)
@@ -423,45 +423,45 @@ def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
         ideal = compute_ideal(layer, 3)
         assert all(found[n] == (ideal.hilbert_function(n),) * 2 for n in range(4))
     assert (
-        native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[5][0]
-        == native_facts.hilbert_bounds(SingleLayer(3, 2), 5)[4][0]
+        consistency.hilbert_bounds(SingleLayer(3, 2), 5)[5][0]
+        == consistency.hilbert_bounds(SingleLayer(3, 2), 5)[4][0]
     )
 
 
 def test_a_bound_is_the_hilbert_function_only_where_that_is_shown(monkeypatch):
     """For a = d' = 1 by a theorem, for d = 2 to degree 8 by a computation, which is told the answer here."""
     for shown, last in ((False, 4), (True, 8)):
-        monkeypatch.setattr(native_facts, "double_locus_bound_is_sharp", lambda a, n, shown=shown: shown)
+        monkeypatch.setattr(consistency, "double_locus_bound_is_sharp", lambda a, n, shown=shown: shown)
         for sizes, sharp in (((2, 1, 1), 9), ((3, 1, 1), 9), ((2, 1, 2), last), ((2, 2), last)):
-            found = native_facts.hilbert_bounds(SingleLayer(*sizes), 9)
+            found = consistency.hilbert_bounds(SingleLayer(*sizes), 9)
             assert [n for n in range(10) if found[n][0] == found[n][1]] == list(range(sharp + 1))
 
 
 def test_bounds_of_a_dimension_are_taken_at_any_size(monkeypatch):
     monkeypatch.setattr(importlib.import_module("agattn.geometry.dimension.dimension"), "MAX_PARAMETERS", 1)
-    assert native_facts.bounds_of_dimension(CUBIC) == (2, 2)
+    assert consistency.bounds_of_dimension(CUBIC) == (2, 2)
 
 
 @pytest.mark.parametrize(
     ("sizes", "degree"), [((2, 1), 4), ((1, 3), 1), ((3, 1, 1, 1), None), ((2, 1, 1, 1), 1), ((2, 2), 20)]
 )
 def test_the_degree_of_the_closure(sizes, degree):
-    assert native_facts.degree_of_closure(SingleLayer(*sizes)) == degree
+    assert consistency.degree_of_closure(SingleLayer(*sizes)) == degree
 
 
 def test_what_takes_too_long_to_count_is_not_known(monkeypatch):
     def too_large(layer, last):
         raise TooLargeError("no")
 
-    assert native_facts.known_degrees(LAYER, 0) == ()
-    assert [piece.degree for piece in native_facts.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
-    monkeypatch.setattr(native_facts, "compute_ideal", too_large)
-    assert native_facts.known_degrees.__wrapped__(LAYER, 9) == ()
+    assert consistency.known_degrees(LAYER, 0) == ()
+    assert [piece.degree for piece in consistency.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
+    monkeypatch.setattr(consistency, "compute_ideal", too_large)
+    assert consistency.known_degrees.__wrapped__(LAYER, 9) == ()
 
 
 def test_facts_at_points_have_the_names_of_the_results():
     point = build("fiber", LAYER).points[0]
-    name, fact = native_facts.at_point(point, "length", "the length", 1, 2)
+    name, fact = consistency.at_point(point, "length", "the length", 1, 2)
     assert name == f"length@{point.label}" and fact == (1, 2, f"the length at {point.label}")
 
 
@@ -469,5 +469,5 @@ def test_facts_of_values_hold_modulo_a_prime_from_above():
     bounds = {1: (6, 6), 2: (20, 21), 4: (1, 2)}
     for characteristic, low in ((0, (6, 20)), (101, (1, 1))):
         problem = build("hilbert-function", LAYER, characteristic, max_degree=3)
-        found = {name: fact[:2] for name, fact in native_facts.facts_of_values(problem, bounds)}
+        found = {name: fact[:2] for name, fact in consistency.facts_of_values(problem, bounds)}
         assert found == {"values": (3, 3), "value@1": (low[0], 6), "value@2": (low[1], 21)}

@@ -18,7 +18,7 @@ from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import token_mixings
 from agattn.limits import limited
 from agattn.systems.catalogue import TASKS, build
-from agattn.systems.deep_tasks import (
+from agattn.systems.network_tasks import (
     DEEP_BASE_LOCUS,
     DEEP_FIBER,
     DEEP_LIMIT,

@@ -24,7 +24,7 @@ from agattn.experiments.studies.study import answers
 from agattn.limits import limited, limits, takes
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Positive, Result, Written, key
-from agattn.systems.sizes import check_size
+from agattn.systems.problem import check_size
 
 #: In a condition; pairs of comparisons with more numbers would take hours.
 LARGEST_NUMBER = 12

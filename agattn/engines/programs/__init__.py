@@ -1,1 +1,0 @@
-"""The engines, each declared in one file of its name."""
