@@ -21,6 +21,8 @@ from agattn.names import COMMANDS, GROUPS, STATUSES, VERBS
 
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
+#: What stands in the place of commands of earlier versions.
+_FORMER = {"audit": "type agattn study audit", "atlas": "type agattn study atlas"}
 _ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())
 
 
@@ -67,6 +69,8 @@ def _instead(name: str) -> str:
     """What to type instead of a word that is no command."""
     if name.isdecimal():
         return "; sizes follow a command, as in agattn verify 3 2 2"
+    if name in _FORMER:
+        return f" any more; {_FORMER[name]}"
     verb = VERBS.get(name.replace("-", "_"))
     if verb is not None:
         return f"; {verb.command} finds it"

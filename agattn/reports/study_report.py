@@ -17,14 +17,16 @@ Here values are computed; the sentences are in the template ``study.j2``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
 from typing import Any
 
 from agattn.architectures import SingleLayer
+from agattn.architectures.forms import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
-from agattn.experiments.studies.audit import describe
-from agattn.experiments.studies.jobs import TOGETHER, Line, canonical
-from agattn.experiments.studies.lines import Entry, counted, words, written
+from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
@@ -35,9 +37,34 @@ from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10
 _MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
+#: In a condition; pairs of comparisons with more numbers would take hours.
+LARGEST_NUMBER = 12
 _VERDICTS = ("confirmed", "refuted", "undecided", "inapplicable")
 
 Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line, to be asked for its parts."""
+
+    line: Line
+
+    @cached_property
+    def architecture(self) -> Any:
+        """What it is about."""
+        return architecture_of(self.line["architecture"])
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What came out; nothing where there was an error."""
+        result: dict[str, Any] = self.line.get("result", {})
+        return result
+
+    @property
+    def claims(self) -> dict[str, dict[str, Any]]:
+        """The verdicts by claim."""
+        return {claim["id"]: claim for claim in self.result.get("claims", [])}
 
 
 def study_report(
@@ -466,3 +493,58 @@ def _triple(row: Mapping[str, Any]) -> str:
 
 def _triples(strata: Iterable[Mapping[str, Any]], name: str, value: bool | None = True) -> str:
     return " ".join(_triple(row) for row in strata if row[name] is value)
+
+
+# Where a claim fails ---------------------------------------------------------------------------------------
+
+
+def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> str | None:
+    """A shortest condition on d, d' and a that holds for all layers inside and for none outside.
+
+    It is a conjunction of at most three conditions, each of which is a comparison or an alternative of two.
+    ``None`` if there is no such condition.
+
+    >>> grid = [SingleLayer(d, 1, a) for d in (1, 2, 3) for a in range(1, d + 1)]
+    >>> describe([x for x in grid if x.a < x.d], [x for x in grid if x.a == x.d])
+    'a < d'
+    """
+    layers = [*inside, *outside]
+    if not outside:
+        return "always"
+    tests = _comparisons(layers)
+    size = len(inside)
+    everything = frozenset(range(size, len(layers)))
+    candidates: dict[tuple[str, ...], frozenset[int]] = {}
+    for condition in [*combinations(tests, 1), *combinations(tests, 2)]:
+        values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
+        excluded = frozenset(n for n in everything if not values[n])
+        weaker = any(
+            set(shorter) < set(condition) and excluded <= gone for shorter, gone in candidates.items()
+        )
+        if all(values[:size]) and excluded and not weaker:
+            candidates[condition] = excluded
+    # Of the conditions that exclude the same rows the first is as good as any.
+    useful = {gone: condition for condition, gone in reversed(candidates.items())}
+    found = [
+        tuple(useful[gone] for gone in chosen)
+        for length in (1, 2, 3)
+        for chosen in combinations(reversed(useful), length)
+        if frozenset[int]().union(*chosen) == everything
+    ]
+    if not found:
+        return None
+    best = min(found, key=lambda conditions: sum(map(len, conditions)))
+    alternatives = [" or ".join(condition) for condition in best]
+    return " and ".join(f"({text})" if " or " in text and len(best) > 1 else text for text in alternatives)
+
+
+def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, list[bool]]:
+    """For which layers a comparison holds of d, d', a with each other or a small number; simplest first."""
+    letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
+    found = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
+    largest = min(max(letters["d"] + letters["d'"]), LARGEST_NUMBER)
+    for n, (letter, values) in product(range(1, largest + 1), letters.items()):
+        if n > 1:
+            found[f"{letter} ≥ {n}"] = [value >= n for value in values]
+        found[f"{letter} = {n}"] = [value == n for value in values]
+    return found

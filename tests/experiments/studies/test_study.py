@@ -9,11 +9,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
 import time
 from collections import Counter
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,10 +29,19 @@ from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, failure, key_of, make_line, versions_for
-from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
-from agattn.experiments.studies.study import study
-from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
+from agattn.experiments.studies.jobs import (
+    Job,
+    exit_status,
+    failure,
+    is_open,
+    key_of,
+    make_line,
+    read_lines,
+    versions_for,
+    words,
+    written,
+)
+from agattn.experiments.studies.study import cluster, local_processes, study
 from agattn.geometry.dimension.dimension import dimension
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import verify
@@ -316,12 +323,12 @@ def test_workers_may_open_the_files_that_they_need():
     pytest.importorskip("distributed")
     code = """
 import resource, sys
-from agattn.experiments.studies.workers import local_processes
+from agattn.experiments.studies.study import local_processes
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, int(sys.argv[1])))
 if __name__ == "__main__":
     try:
-        with local_processes(2) as (executor, _):
-            print(executor.submit(pow, 2, 10).result())
+        with local_processes(2) as (client, _):
+            print(client.submit(pow, 2, 10).result())
     except ValueError as error:
         print(error)
 """
@@ -356,39 +363,23 @@ def test_the_folder_of_the_user(monkeypatch, tmp_path):
 # Studies
 
 
-class Shuffled(Executor):
-    """Takes all jobs, and does one when asked for a result, in an order of its own."""
-
-    def __init__(self, order):
-        self.order, self.jobs = list(order), []
-
-    def submit(self, do, *arguments):
-        self.jobs.append((Future(), lambda: do(*arguments)))
-        if len(self.jobs) == len(self.order):
-            threading.Thread(target=self.work).start()
-        return self.jobs[-1][0]
-
-    def work(self):
-        for number in self.order:
-            future, do = self.jobs[number]
-            future.set_result(do())
-            while number not in finished_jobs:
-                time.sleep(0.001)
-
-
-finished_jobs = []
-
-
 @given(st.permutations(range(5)))
 def test_lines_come_in_the_order_of_the_jobs(order):
-    finished_jobs.clear()
-    lines = study(
-        [job(1, d_out) for d_out in range(1, 6)],
-        workers=lambda: nullcontext((Shuffled(order), 5)),
-        finished=lambda line: finished_jobs.append(line["architecture"]["d_out"] - 1),
-    )
-    assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
-    assert finished_jobs == list(order)
+    def shuffled(tasks, versions):
+        tasks = list(tasks)
+        for n in order:
+            number, a_job = tasks[n]
+            yield number, *jobs_module.perform(a_job, versions)
+
+    finished = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agattn.experiments.studies.study._here", shuffled)
+        lines = study(
+            [job(1, d_out) for d_out in range(1, 6)],
+            finished=lambda line: finished.append(line["architecture"]["d_out"] - 1),
+        )
+        assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
+    assert finished == list(order)
 
 
 def test_a_line_does_not_wait_for_those_after_it():
@@ -398,37 +389,6 @@ def test_a_line_does_not_wait_for_those_after_it():
     next(lines)
     assert len(done) == 1
     lines.close()
-
-
-def test_whatever_ends_a_study_ends_the_workers():
-    @contextmanager
-    def watched():
-        with in_this_process() as found:
-            try:
-                yield found
-            finally:
-                left.append(found)
-
-    def ended(how):
-        left.clear()
-        lines = study([job(1, 1), job(1, 2)], workers=watched, finished=how.get("finished", id))
-        next(lines)
-        assert not left
-        how["then"](lines)
-        return len(left)
-
-    def interrupt(line):
-        if line["architecture"]["d_out"] == 2:
-            raise KeyboardInterrupt
-
-    def interrupted(lines):
-        with pytest.raises(KeyboardInterrupt):
-            list(lines)
-
-    left = []
-    assert ended({"then": list}) == 1
-    assert ended({"then": lambda lines: lines.close()}) == 1
-    assert ended({"finished": interrupt, "then": interrupted}) == 1
 
 
 def test_done_once(tmp_path, monkeypatch):
@@ -527,17 +487,17 @@ def is_running(pid):
 def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
     slow = job(engine="macaulay2")
-    with two() as (executor, at_once):
+    with two() as (client, at_once):
         assert at_once == 2
-        worker = executor.submit(os.getpid).result(60)
-        future = executor.submit(jobs_module.perform, slow, versions_for("macaulay2"))
+        worker = client.submit(os.getpid).result(60)
+        future = client.submit(jobs_module.perform, slow, versions_for("macaulay2"))
         deadline = time.monotonic() + 60
         while not (tmp_path / "pid").exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
         engine = int((tmp_path / "pid").read_text())
         assert is_running(engine) and is_running(worker)
-    assert not is_running(engine) and not is_running(worker) and future.cancelled()
+    assert not is_running(engine) and not is_running(worker) and future.status != "finished"
 
 
 # A cluster
@@ -558,6 +518,37 @@ def dask_address():
         host="127.0.0.1",
     ) as found:
         yield found.scheduler_address
+
+
+def test_whatever_ends_a_study_ends_the_workers(dask_address):
+    @contextmanager
+    def watched():
+        with cluster(dask_address) as found:
+            try:
+                yield found
+            finally:
+                left.append(found)
+
+    def ended(how):
+        left.clear()
+        lines = study([job(1, 1), job(1, 2)], workers=watched, finished=how.get("finished", id))
+        next(lines)
+        assert not left
+        how["then"](lines)
+        return len(left)
+
+    def interrupt(line):
+        if line["architecture"]["d_out"] == 2:
+            raise KeyboardInterrupt
+
+    def interrupted(lines):
+        with pytest.raises(KeyboardInterrupt):
+            list(lines)
+
+    left = []
+    assert ended({"then": list}) == 1
+    assert ended({"then": lambda lines: lines.close()}) == 1
+    assert ended({"finished": interrupt, "then": interrupted}) == 1
 
 
 def test_a_cluster_gives_the_same_bytes(dask_address):
