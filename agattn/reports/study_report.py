@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, compress, product
 from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.architectures.forms import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
-from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, words, written
+from agattn.experiments.studies.jobs import TOGETHER, Line, answer, canonical, counted, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
@@ -37,8 +37,6 @@ from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10
 _MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
-#: In a condition; pairs of comparisons with more numbers would take hours.
-LARGEST_NUMBER = 12
 _VERDICTS = ("confirmed", "refuted", "undecided", "inapplicable")
 
 Row = tuple[Cell, ...]
@@ -387,40 +385,23 @@ def _against_formula(
 
 def _several(entries: Sequence[Entry], _: bool) -> Values:
     """What is known of each architecture, in one row: dimension, linear symmetries, equations."""
-    shown = {"dimension": _its_dimension, "symmetries": _its_symmetries, "ideal": _its_equations}
+    named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
     together = _together(entries)
-    asks = [ask for ask in shown if any(ask in row for row in together)]
+    asks = [ask for ask in named if any(ask in row for row in together)]
     rows: list[Row] = []
     for row in together:
         first = next(iter(row.values()))
-        answers = (
-            "" if ask not in row else shown[ask](row[ask]) if row[ask].result else "not done" for ask in asks
-        )
-        rows.append((_name(first), str(first.architecture.parameters), *answers))
-    named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
+        cells = [_answer(row[ask].line) if ask in row else "" for ask in asks]
+        rows.append((_name(first), str(first.architecture.parameters), *cells))
     headings = ("architecture", "parameters", *(named[ask] for ask in asks))
     return {"together": _table("What is known of each architecture", headings, rows)}
 
 
-def _its_dimension(entry: Entry) -> Cell:
-    found = entry.result
-    between = f", from {found['lower_bound']} to {found['upper_bound']}"
-    value = f"{found['dimension']}{between if found['evidence'] != 'proved' else ''}"
-    return Lines((value, Word(found["evidence"])))
-
-
-def _its_symmetries(entry: Entry) -> Cell:
-    found = entry.result
-    return Lines((f"{found['dimension']}: {found['type']}", Word(found["evidence"])))
-
-
-def _its_equations(entry: Entry) -> Cell:
-    found = entry.result
-    counts = {piece["degree"]: piece["minimal_generators"] for piece in found["degrees"]}
-    known = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
-    dense = found["dimension"] == found["ambient"]
-    (evidence,) = words(entry.line)
-    return Lines((f"{known}{' in any degree' if dense else f', to degree {max(counts)}'}", Word(evidence)))
+def _answer(line: Line) -> Cell:
+    if "error" in line:
+        return "not done"
+    [known] = words(line)
+    return Lines((answer(line), Word(known)))
 
 
 def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:
@@ -508,43 +489,37 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
     >>> describe([x for x in grid if x.a < x.d], [x for x in grid if x.a == x.d])
     'a < d'
     """
-    layers = [*inside, *outside]
     if not outside:
         return "always"
-    tests = _comparisons(layers)
-    size = len(inside)
-    everything = frozenset(range(size, len(layers)))
-    candidates: dict[tuple[str, ...], frozenset[int]] = {}
-    for condition in [*combinations(tests, 1), *combinations(tests, 2)]:
-        values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
-        excluded = frozenset(n for n in everything if not values[n])
-        weaker = any(
-            set(shorter) < set(condition) and excluded <= gone for shorter, gone in candidates.items()
-        )
-        if all(values[:size]) and excluded and not weaker:
-            candidates[condition] = excluded
-    # Of the conditions that exclude the same rows the first is as good as any.
-    useful = {gone: condition for condition, gone in reversed(candidates.items())}
-    found = [
-        tuple(useful[gone] for gone in chosen)
+    tests = _comparisons([*inside, *outside])
+    inner = frozenset(range(len(inside)))
+    outer = frozenset(range(len(inside), len(inside) + len(outside)))
+    always = [text for text in tests if inner <= tests[text]]
+    pairs = combinations([text for text in tests if text not in always], 2)
+    useful: dict[frozenset[int], tuple[str, ...]] = {}  # what a condition excludes, and the first that does
+    for condition in [*combinations(always, 1), *pairs]:
+        held = frozenset[int]().union(*(tests[text] for text in condition))
+        if inner <= held and (excluded := outer - held):
+            useful.setdefault(excluded, condition)
+    complete = [
+        [useful[excluded] for excluded in chosen]
         for length in (1, 2, 3)
-        for chosen in combinations(reversed(useful), length)
-        if frozenset[int]().union(*chosen) == everything
+        for chosen in combinations(useful, length)
+        if frozenset[int]().union(*chosen) == outer
     ]
-    if not found:
+    if not complete:
         return None
-    best = min(found, key=lambda conditions: sum(map(len, conditions)))
+    best = min(complete, key=lambda conditions: sum(map(len, conditions)))
     alternatives = [" or ".join(condition) for condition in best]
     return " and ".join(f"({text})" if " or " in text and len(best) > 1 else text for text in alternatives)
 
 
-def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, list[bool]]:
+def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, frozenset[int]]:
     """For which layers a comparison holds of d, d', a with each other or a small number; simplest first."""
     letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
-    found = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
-    largest = min(max(letters["d"] + letters["d'"]), LARGEST_NUMBER)
+    tests = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
+    largest = max(letters["d"] + letters["d'"])
     for n, (letter, values) in product(range(1, largest + 1), letters.items()):
-        if n > 1:
-            found[f"{letter} ≥ {n}"] = [value >= n for value in values]
-        found[f"{letter} = {n}"] = [value == n for value in values]
-    return found
+        tests[f"{letter} ≥ {n}"] = [value >= n for value in values]
+        tests[f"{letter} = {n}"] = [value == n for value in values]
+    return {text: frozenset(compress(range(len(layers)), holds)) for text, holds in tests.items()}

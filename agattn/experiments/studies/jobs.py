@@ -382,48 +382,55 @@ def _known(ask: str, result: Mapping[str, Any]) -> str:
     return result["evidence"] or "bounds"
 
 
-def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
+def answer(line: Mapping[str, Any]) -> str:
+    """What came out of a job, in a few words."""
     ask, result = line["job"]["ask"], line.get("result")
     if result is None:
-        answer, known = line["error"]["message"], "failed"
-    elif ask == "verify":
-        answer, known = _verdicts(line), ""
-    elif ask == "strata":
-        singular = sum(row["singular"] is True for row in result["strata"])
-        answer, known = f"{len(result['strata'])} strata, {singular} singular", _known(ask, result)
-    elif ask == "ideal":
-        new = ((degree["degree"], degree["minimal_generators"]) for degree in result["degrees"])
-        counts = ", ".join(f"{number} of degree {degree}" for degree, number in new if number)
-        answer, known = f"equations: {counts or 'none'}", _known(ask, result)
-    elif result["dimension"] is None:
-        answer, known = f"dimension in {result['lower_bound']}..{result['upper_bound']}", "proved"
-    else:
-        answer, known = f"dimension {result['dimension']}{_missed(result)}", _known(ask, result)
-    return architecture_of(line["architecture"]).name, ask, answer, known
+        return str(line["error"]["message"])
+    if ask == "verify":
+        return _verdicts(result["claims"])
+    if ask == "strata":
+        singular = sum(stratum["singular"] is True for stratum in result["strata"])
+        return f"{len(result['strata'])} strata, {singular} singular"
+    if ask == "symmetries":
+        return f"{result['dimension']}: {result['type']}"
+    if ask == "ideal":
+        counts = {piece["degree"]: piece["minimal_generators"] for piece in result["degrees"]}
+        equations = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
+        dense = result["dimension"] == result["ambient"]
+        return equations + (" in any degree" if dense else f", to degree {max(counts)}")
+    interval = f"from {result['lower_bound']} to {result['upper_bound']}"
+    if result["dimension"] is None:
+        return interval
+    return f"{result['dimension']}{'' if result['evidence'] == 'proved' else f', {interval}'}"
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims have each verdict, and which are refuted or undecided."""
+    parts = []
+    for verdict in WORDS:
+        ids = [claim["id"] for claim in claims if claim["verdict"] == verdict]
+        if ids:
+            named = f" ({', '.join(ids)})" if verdict in ("refuted", "undecided") else ""
+            parts.append(f"{len(ids)} {verdict}{named}")
+    return ", ".join(parts)
+
+
+def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
+    text, ask, result = answer(line), line["job"]["ask"], line.get("result", {})
+    paper = result.get("paper")
+    if paper and result["predicted"] != result["dimension"]:
+        text += f"; general formula: {result['predicted']}"
+    elif paper and paper["defect"]:
+        text += f"; HMK: {paper['value']}"
+    known = "" if result and ask == "verify" else words(line)[0]
+    return architecture_of(line["architecture"]).name, ask, text, known
 
 
 def rows_sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:
     """The table that a study shows."""
     return Sheet("", (Table("", ("architecture", "asked", Wide("answer"), "evidence"), tuple(rows)),))
-
-
-def _verdicts(line: Mapping[str, Any]) -> str:
-    """How many claims have each verdict, and which are refuted or undecided."""
-    text = counted(words(line))
-    for verdict in ("refuted", "undecided"):
-        ids = [claim["id"] for claim in line["result"]["claims"] if claim["verdict"] == verdict]
-        if ids:
-            text += f"; {verdict}: {', '.join(ids)}"
-    return text
-
-
-def _missed(result: Mapping[str, Any]) -> str:
-    """The formula that does not give a dimension, where there is one: the general formula, else HMK's."""
-    paper = result.get("paper")
-    if paper and result["predicted"] != result["dimension"]:
-        return f", formula {result['predicted']}"
-    return f", HMK {paper['value']}" if paper and paper["defect"] else ""
 
 
 def is_open(line: Mapping[str, Any]) -> bool:

@@ -125,19 +125,27 @@ def _by_dask(tasks: Tasks, versions: Versions, workers: Workers) -> Done:
 
         futures, going = as_completed(loop=client.loop), dict[str, tuple[int, Job, float]]()
 
+        def lost(job: Job, error: Exception, seconds: float) -> tuple[Line, bool]:
+            if client.status != "running":
+                error = ConnectionError("the scheduler is gone")
+            kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
+            if kind == "KilledWorker":
+                message = "the workers that did this job died, perhaps as memory ran out; use fewer"
+            return make_line(job, versions, failure(kind, message), 4, seconds), False
+
         def outcome(future: Any) -> tuple[int, Line, bool]:
             number, job, started = going.pop(future.key)
             try:
                 return number, *future.result()
             except Exception as error:  # killed workers, lost connections, failing to unpickle
-                kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
-                if kind == "KilledWorker":
-                    message = "the workers that did this job died, perhaps as memory ran out; use fewer"
-                seconds = time.perf_counter() - started
-                return number, make_line(job, versions, failure(kind, message), 4, seconds), False
+                return number, *lost(job, error, time.perf_counter() - started)
 
         for number, job in chain([first], tasks):
-            future = client.submit(perform, job, versions, limits().force, pure=False)
+            try:
+                future = client.submit(perform, job, versions, limits().force, pure=False)
+            except Exception as error:  # of a client that is closed
+                yield number, *lost(job, error, 0.0)
+                continue
             going[future.key] = number, job, time.perf_counter()
             futures.add(future)
             if len(going) == at_once:

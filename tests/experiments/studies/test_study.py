@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -266,36 +267,39 @@ def test_a_result_about_another_job_is_none(tmp_path):
     assert cache.get(wanted) is None and cache.get(line_of_2_1["key"]) is None
 
 
+@contextmanager
+def held(folder):
+    """Hold the database of a folder, as a study on a slow disk does."""
+    other = sqlite3.connect(folder / "cache.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        yield other
+    finally:
+        other.close()
+
+
 @pytest.mark.parametrize("opening", [True, False])
-def test_a_database_that_others_hold_is_waited_for(tmp_path, monkeypatch, opening):
-    """As when many studies begin at once, on a disk that is slow: SQLite gives up, and diskcache after it."""
-    busy = [sqlite3.OperationalError("database is locked"), type("Timeout", (Exception,), {})()]
-    busy[0].sqlite_errorcode = sqlite3.SQLITE_BUSY
-    whole, left = diskcache.Cache, [*busy, *busy]
-
-    class Held(whole):
-        def __init__(self, *args, **named):
-            if opening and left:
-                raise left.pop()
-            super().__init__(*args, **named)
-
-        def set(self, *args, **named):
-            if left:
-                raise left.pop()
-            return super().set(*args, **named)
-
-    monkeypatch.setattr(diskcache, "Cache", Held)
+def test_a_database_that_others_hold_is_waited_for(tmp_path, opening):
     cache, line = Cache(tmp_path), line_of_2_1
-    cache.put(line)
-    assert left == [] and cache.get(line["key"]) == line
+    if not opening:
+        cache.open()
+    with held(tmp_path) as other:
+        threading.Timer(0.5, other.rollback).start()
+        cache.put(line)
+    assert cache.get(line["key"]) == line
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
-    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.0)
-    left.append(busy[0])
-    with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
-        cache.put(line)
-    left.append(MemoryError())
+
+
+def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.1)
+    cache = Cache(tmp_path)
+    cache.put(line_of_2_1)
+    message = r"cannot keep results in .*: another process holds the database; choose another"
+    with held(tmp_path), pytest.raises(InputError, match=message):
+        cache.put(line_of_2_1)
+    monkeypatch.setattr(diskcache.Cache, "set", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(InputError, match=r"cannot keep results in .*: MemoryError; choose another"):
-        cache.put(line)
+        cache.put(line_of_2_1)
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]
 
 
@@ -566,6 +570,23 @@ def test_a_lost_worker_is_an_error_of_its_job(dask_address, monkeypatch):
     (line,) = study([job()], workers=lambda: cluster(dask_address))
     assert (line["status"], line["error"]["type"]) == (4, "ConnectionError")
     assert line["error"]["message"] == "the worker that did this job was lost: the machine is gone"
+
+
+def test_jobs_that_are_left_without_a_scheduler_are_told(dask_address):
+    clients = []
+
+    @contextmanager
+    def one_at_a_time():
+        with cluster(dask_address) as (client, _):
+            clients.append(client)
+            yield client, 1
+
+    lines = study([job(d) for d in (1, 2, 3)], workers=one_at_a_time)
+    assert "result" in next(lines)
+    clients[0].close()
+    errors = [line["error"] for line in lines]
+    assert [error["type"] for error in errors] == ["ConnectionError"] * 2
+    assert errors[0]["message"] == "the worker that did this job was lost: the scheduler is gone"
 
 
 def test_no_dask(monkeypatch):
