@@ -153,12 +153,12 @@ def carry_out(
         output = None
     statuses: list[dict[str, int]] = []
     done: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    results: Counter[str] = Counter()
 
     def finished(line: Line) -> None:
         done.update(jobs=1, cached=int(line["cached"]))
-        found.update(words(line))
-        update(done["jobs"], counted(found.elements()))
+        results.update(words(line))
+        update(done["jobs"], counted(results.elements()))
 
     files = [sys.stdout] * on_stdout
     made = study(jobs, versions, workers, cache, fresh=fresh, retry_open=retry_open, finished=finished)
@@ -189,17 +189,17 @@ def carry_out(
         _show(sheet())
     if output is not None:
         say_on_stderr(f"wrote {output}")
-    say_on_stderr(_outcome(done, found))
+    say_on_stderr(_outcome(done, results))
     return exit_status(statuses)
 
 
-def _outcome(done: Counter[str], found: Counter[str]) -> str:
+def _outcome(done: Counter[str], results: Counter[str]) -> str:
     """How many jobs are done, how many of them from the cache, and how many results are of which kind."""
     from agattn.experiments.studies.jobs import counted
 
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
-    several = f", {found.total()} results" if found.total() != done["jobs"] else ""
-    outcome = f": {counted(found.elements())}" if found else ""
+    several = f", {results.total()} results" if results.total() != done["jobs"] else ""
+    outcome = f": {counted(results.elements())}" if results else ""
     return f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}"
 
 

@@ -167,11 +167,11 @@ class _Block(NamedTuple):
     def check(self) -> None:
         """Refuse a question that is not about such architectures."""
         for ask in self.asks:
-            known = [heading for kind, _, heading in _KINDS.values() if kind in QUESTIONS[ask].about]
-            if _KINDS[self.kind][2] not in known:
+            headings = [heading for kind, _, heading in _KINDS.values() if kind in QUESTIONS[ask].about]
+            if _KINDS[self.kind][2] not in headings:
                 same = "a layer is the network with dims = [[d, d_out]] and ranks = [[a]]"
                 hint = f"; {same}" if ask == "dimension" and self.kind == "layers" else ""
-                raise InputError(f'ask = "{ask}" is for {" and ".join(known)}{hint}')
+                raise InputError(f'ask = "{ask}" is for {" and ".join(headings)}{hint}')
 
     def of(self, ask: str, claims: tuple[str, ...]) -> Table:
         """The settings of a question."""

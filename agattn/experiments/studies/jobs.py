@@ -111,7 +111,7 @@ def _equations(architecture: Any, max_degree: int) -> Ideal | ModelIdeal:
     return compute_model_ideal(source, max_degree, dimension=proved)
 
 
-class Question(NamedTuple):
+class StudyQuestion(NamedTuple):
     """What can be asked.
 
     Attributes:
@@ -135,18 +135,18 @@ class Question(NamedTuple):
 
 _ALL = (SingleLayer, DeepNetwork, Network)
 QUESTIONS = {
-    "verify": Question(VerifyAsked, _ALL, (Report,)),
-    "dimension": Question(
+    "verify": StudyQuestion(VerifyAsked, _ALL, (Report,)),
+    "dimension": StudyQuestion(
         DimensionAsked,
         (DeepNetwork, Network),
         (DimensionByPaper,),
         lambda network, _: with_paper(dimension(network)),
     ),
-    "symmetries": Question(
+    "symmetries": StudyQuestion(
         SymmetriesAsked, _ALL, (LinearSymmetries,), lambda network, _: linear_symmetries(network)
     ),
-    "ideal": Question(IdealAsked, _ALL, (ModelIdeal, Ideal), _equations),
-    "strata": Question(
+    "ideal": StudyQuestion(IdealAsked, _ALL, (ModelIdeal, Ideal), _equations),
+    "strata": StudyQuestion(
         StrataAsked, (SingleLayer,), (StrataTable,), lambda layer, _: strata_table(layer, force=True)
     ),
 }
@@ -202,7 +202,7 @@ class Job:
             document = report.as_json() | {"troubles": sorted(report.troubles)}
             return document, report.exit_status, report.engine_failed
         document = question.answer(layer, self.max_degree).as_json()
-        proved = self.ask == "ideal" or _known(self.ask, document) == "proved"
+        proved = self.ask == "ideal" or _evidence(self.ask, document) == "proved"
         return document, 0 if proved else 3, False
 
 
@@ -370,10 +370,10 @@ def words(line: Mapping[str, Any]) -> list[str]:
         return [run["outcome"] for run in result["runs"]]
     if ask == "verify":
         return [claim["verdict"] for claim in result["claims"]]
-    return [_known(ask, result)]
+    return [_evidence(ask, result)]
 
 
-def _known(ask: str, result: Mapping[str, Any]) -> str:
+def _evidence(ask: str, result: Mapping[str, Any]) -> str:
     """How a result is known."""
     if ask == "ideal":
         return weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value
@@ -424,8 +424,8 @@ def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
         text += f"; general formula: {result['predicted']}"
     elif paper and paper["defect"]:
         text += f"; HMK: {paper['value']}"
-    known = "" if result and ask == "verify" else words(line)[0]
-    return architecture_of(line["architecture"]).name, ask, text, known
+    evidence = "" if result and ask == "verify" else words(line)[0]
+    return architecture_of(line["architecture"]).name, ask, text, evidence
 
 
 def rows_sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:

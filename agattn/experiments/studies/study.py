@@ -79,10 +79,10 @@ def study(
 
     def unknown() -> Tasks:
         for number, job in enumerate(jobs):
-            known = None if cache is None or fresh else cached_line(cache, job, versions, retry_open)
-            if known is not None:
-                waiting[number] = known
-                finished(known)
+            line = None if cache is None or fresh else cached_line(cache, job, versions, retry_open)
+            if line is not None:
+                waiting[number] = line
+                finished(line)
                 continue
             if cache is not None:
                 cache.open()
@@ -326,7 +326,7 @@ def study_grid(
     text = grid if isinstance(grid, str) and "\n" in grid else grid_text(Path(grid))  # a path has one line
     wanted = read_grid(text, {k: value for k, value in given.items() if value is not None})
     jobs = wanted.jobs if part is None else wanted.part(part)
-    place = partial(local_processes, workers) if workers > 1 else None
+    by_dask = partial(local_processes, workers) if workers > 1 else None
     cache = None if keep is None else Cache(Path(keep))
-    lines = study(jobs, None, place, cache, fresh=fresh, retry_open=retry_undecided)
+    lines = study(jobs, None, by_dask, cache, fresh=fresh, retry_open=retry_undecided)
     return tuple(steps(lines, len(jobs), lambda line: str(architecture_of(line["architecture"]))))
