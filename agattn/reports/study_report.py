@@ -26,7 +26,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.forms import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
-from agattn.experiments.studies.jobs import TOGETHER, Line, answer, canonical, counted, words, written
+from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
@@ -279,9 +279,8 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
             else "None is refuted."
         )
     )
-    colours = ", ".join(
-        f"{MARKS[word].name}: {word}" for word in MARKS if any(word in row for row in verdicts)
-    )
+    present = {word for row in verdicts for word in row}
+    colours = ", ".join(f"{MARKS[word].name}: {word}" for word in MARKS if word in present)
     caption = f"The verdicts on the {noun}: architectures below each other. {colours.capitalize()}."
     names = [_name(entry) for entry in entries]
     drawn = _picture(
@@ -425,7 +424,7 @@ def _answer(line: Line) -> Cell:
     if "error" in line:
         return "not done"
     [evidence] = words(line)
-    return Lines((answer(line), Word(evidence)))
+    return Lines((summary(line), Word(evidence)))
 
 
 def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:

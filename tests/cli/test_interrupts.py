@@ -93,7 +93,7 @@ def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
 def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_path, monkeypatch):
     def fails_at_its_end(tasks, versions):
         try:
-            number, job = next(tasks)
+            number, job, _ = next(tasks)
             yield number, *perform(job, versions)
             raise KeyboardInterrupt
         finally:

@@ -382,7 +382,7 @@ def _evidence(ask: str, result: Mapping[str, Any]) -> str:
     return result["evidence"] or "bounds"
 
 
-def answer(line: Mapping[str, Any]) -> str:
+def summary(line: Mapping[str, Any]) -> str:
     """What came out of a job, in a few words."""
     ask, result = line["job"]["ask"], line.get("result")
     if result is None:
@@ -418,7 +418,7 @@ def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
 
 def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
-    text, ask, result = answer(line), line["job"]["ask"], line.get("result", {})
+    text, ask, result = summary(line), line["job"]["ask"], line.get("result", {})
     paper = result.get("paper")
     if paper and result["predicted"] != result["dimension"]:
         text += f"; general formula: {result['predicted']}"

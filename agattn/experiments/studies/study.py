@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
-from itertools import chain
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -43,8 +42,9 @@ from agattn.workers import end_with_parent
 
 #: Gives a client of Dask, and the number of jobs that it should have at a time.
 Workers = Callable[[], AbstractContextManager[tuple[Any, int]]]
-#: Jobs with their numbers, and what came of them: the line, and whether to keep it.
-Tasks = Iterator[tuple[int, Job]]
+#: Jobs with their numbers, and with their lines where these are kept.
+Tasks = Iterator[tuple[int, Job, Line | None]]
+#: What came of a job: its number, its line, and whether to keep that.
 Done = Generator[tuple[int, Line, bool], None, None]
 
 
@@ -77,29 +77,23 @@ def study(
     waiting: dict[int, Line] = {}
     following = 0
 
-    def unknown() -> Tasks:
+    def tasks() -> Tasks:
         for number, job in enumerate(jobs):
             line = None if cache is None or fresh else cached_line(cache, job, versions, retry_open)
-            if line is not None:
-                waiting[number] = line
-                finished(line)
-                continue
-            if cache is not None:
+            if line is None and cache is not None:
                 cache.open()
-            yield number, job
+            yield number, job, line
 
-    done = _here(unknown(), versions) if workers is None else _by_dask(unknown(), versions, workers)
+    done = _here(tasks(), versions) if workers is None else _by_dask(tasks(), versions, workers)
     with closing(done):
         for number, line, lasting in done:
             if cache is not None and lasting:
                 cache.put({name: value for name, value in line.items() if name != "cached"})
-            waiting[number] = line
             finished(line)
+            waiting[number] = line
             while following in waiting:
                 yield waiting.pop(following)
                 following += 1
-    for number in sorted(waiting):
-        yield waiting[number]
 
 
 def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = False) -> Line | None:
@@ -111,36 +105,45 @@ def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = F
 
 
 def _here(tasks: Tasks, versions: Versions) -> Done:
-    for number, job in tasks:
-        yield number, *perform(job, versions, limits().force)
+    for number, job, line in tasks:
+        if line is None:
+            yield number, *perform(job, versions, limits().force)
+        else:
+            yield number, line, False
 
 
 def _by_dask(tasks: Tasks, versions: Versions, workers: Workers) -> Done:
     """Do jobs by Dask; a job whose worker is lost ends in an error."""
-    first = next(tasks, None)
-    if first is None:
-        return
-    with workers() as (client, at_once):
-        from distributed import as_completed
+    client: Any = None
+    at_once = 0
+    futures: Any = ()
+    going: dict[str, tuple[int, Job, float]] = {}
 
-        futures, going = as_completed(loop=client.loop), dict[str, tuple[int, Job, float]]()
+    def lost(job: Job, error: Exception, seconds: float) -> tuple[Line, bool]:
+        if client.status != "running":
+            error = ConnectionError("the scheduler is gone")
+        kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
+        if kind == "KilledWorker":
+            message = "the workers that did this job died, perhaps as memory ran out; use fewer"
+        return make_line(job, versions, failure(kind, message), 4, seconds), False
 
-        def lost(job: Job, error: Exception, seconds: float) -> tuple[Line, bool]:
-            if client.status != "running":
-                error = ConnectionError("the scheduler is gone")
-            kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
-            if kind == "KilledWorker":
-                message = "the workers that did this job died, perhaps as memory ran out; use fewer"
-            return make_line(job, versions, failure(kind, message), 4, seconds), False
+    def outcome(future: Any) -> tuple[int, Line, bool]:
+        number, job, started = going.pop(future.key)
+        try:
+            return number, *future.result()
+        except Exception as error:  # killed workers, lost connections, failing to unpickle
+            return number, *lost(job, error, time.perf_counter() - started)
 
-        def outcome(future: Any) -> tuple[int, Line, bool]:
-            number, job, started = going.pop(future.key)
-            try:
-                return number, *future.result()
-            except Exception as error:  # killed workers, lost connections, failing to unpickle
-                return number, *lost(job, error, time.perf_counter() - started)
+    with ExitStack() as stack:
+        for number, job, line in tasks:
+            if line is not None:
+                yield number, line, False
+                continue
+            if client is None:
+                client, at_once = stack.enter_context(workers())
+                from distributed import as_completed
 
-        for number, job in chain([first], tasks):
+                futures = as_completed(loop=client.loop)
             try:
                 future = client.submit(perform, job, versions, limits().force, pure=False)
             except Exception as error:  # of a client that is closed

@@ -372,7 +372,7 @@ def test_lines_come_in_the_order_of_the_jobs(order):
     def shuffled(tasks, versions):
         tasks = list(tasks)
         for n in order:
-            number, a_job = tasks[n]
+            number, a_job, _ = tasks[n]
             yield number, *jobs_module.perform(a_job, versions)
 
     finished = []
@@ -393,6 +393,14 @@ def test_a_line_does_not_wait_for_those_after_it():
     next(lines)
     assert len(done) == 1
     lines.close()
+
+
+def test_a_line_that_is_kept_waits_for_no_job(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+    list(study([job(1)], cache=cache))
+    monkeypatch.setattr("agattn.experiments.studies.study.perform", None)
+    lines = study([job(1), job(2)], cache=cache)
+    assert next(lines)["cached"]
 
 
 def test_done_once(tmp_path, monkeypatch):
