@@ -9,7 +9,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import random
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -111,13 +113,13 @@ class Cache:
     def _change(self, change: Callable[[], object]) -> None:
         try:
             try:
-                change()
+                _patiently(change)
             except Exception as error:
                 if not _is_damage(error):
                     raise
                 self._opened = None
                 (self.folder / _DATABASE).rename(self.folder / f"{_DATABASE}.damaged")
-                change()
+                _patiently(change)
         except Exception as error:  # of the system, of SQLite, or diskcache.Timeout
             held = "another process holds the database" if _is_timeout(error) else type(error).__name__
             reason = getattr(error, "strerror", None) or str(error) or held
@@ -125,6 +127,20 @@ class Cache:
                 f"cannot keep results in {self.folder}: {reason}; choose another folder with "
                 "--cache, or --no-cache"
             ) from error
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Change the database, again where SQLite gives up at once as two processes wait for each other."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            change()
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not busy or time.monotonic() > end:
+                raise
+        time.sleep(random.uniform(0.01, 0.2))
 
 
 def _is_damage(error: Exception) -> bool:

@@ -290,6 +290,31 @@ def test_a_database_that_others_hold_is_waited_for(tmp_path, opening):
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
 
 
+@pytest.mark.parametrize("opening", [True, False])
+def test_sqlite_is_asked_again_where_it_gives_up_at_once(tmp_path, monkeypatch, opening):
+    """As when many studies begin at once, on a disk that is slow."""
+    busy = sqlite3.OperationalError("database is locked")
+    busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    left = [busy, busy]
+    name = "__init__" if opening else "set"
+    whole = getattr(diskcache.Cache, name)
+
+    def impatient(*args, **named):
+        if left:
+            raise left.pop()
+        return whole(*args, **named)
+
+    monkeypatch.setattr(diskcache.Cache, name, impatient)
+    cache = Cache(tmp_path)
+    cache.put(line_of_2_1)
+    assert left == [] and cache.get(line_of_2_1["key"]) == line_of_2_1
+    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.0)
+    left.append(busy)
+    with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
+        (Cache(tmp_path) if opening else cache).put(line_of_2_1)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
+
+
 def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch):
     monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.1)
     cache = Cache(tmp_path)
