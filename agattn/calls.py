@@ -86,14 +86,14 @@ def _what_is_wrong(
     by_place = [name for name, one in parameters.items() if one.kind is _EITHER]
     given = set(by_place[: len(args)])
     for name in named:
-        meant = _known(name, parameters)
-        if meant not in by_name and len(by_name) == len(parameters):
+        suggestion = _known(name, parameters)
+        if suggestion not in by_name and len(by_name) == len(parameters):
             shell = _IN_THE_SHELL.get(name)
             hint = f"; did you mean {shell!r}?" if shell in by_name else nearest(name, by_name)
             return f"takes no {name!r}{hint or '.'}"
-        if meant in given:
-            return f"is given {meant!r} twice."
-        given.add(meant)
+        if suggestion in given:
+            return f"is given {suggestion!r} twice."
+        given.add(suggestion)
     if len(args) > len(by_place):
         most = f"{len(by_place)} argument{'s' * (len(by_place) != 1)}" if by_place else "no arguments"
         verb = "is" if len(args) == 1 else "are"
@@ -231,10 +231,10 @@ def one_of(name: object, choices: Iterable[str], what: str) -> str:
     >>> one_of("Weights", ("weights", "equations"), "method")
     'weights'
     """
-    known = list(choices)
-    if not isinstance(name, str) or name.lower() not in known:
-        listed = f"; there are {', '.join(known)}"
-        hint = nearest(name, known, listed) if isinstance(name, str) else listed
+    words = list(choices)
+    if not isinstance(name, str) or name.lower() not in words:
+        listed = f"; there are {', '.join(words)}"
+        hint = nearest(name, words, listed) if isinstance(name, str) else listed
         raise InputError(f"there is no {what} {shown(name)}{hint}")
     return name.lower()
 

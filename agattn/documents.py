@@ -54,10 +54,10 @@ def schema(name: str) -> dict[str, Any]:
     agattn.errors.InputError: there is no schema 'rang'; did you mean 'rank'?
     """
     name = one_of(name, NAMES, "schema")
-    found = result.schema(*results(name), title=f"agattn {name} --json")
-    if "anyOf" not in found and name not in LINES:
-        found.pop("description", None)  # what the command does says more than the class of its result
-    return found
+    document = result.schema(*results(name), title=f"agattn {name} --json")
+    if "anyOf" not in document and name not in LINES:
+        document.pop("description", None)  # what the command does says more than the class of its result
+    return document
 
 
 def check(name: str, document: object) -> None:

@@ -162,14 +162,14 @@ def _is_radius(value: object) -> bool:
 
 
 _FLAGS = (
-    "components", "devinterp", "eliminate", "force", "free_energy", "fresh", "machine", "nearest", "pairs",
-    "pictures", "points", "prime", "quick", "real", "retry_undecided", "smooth", "softmax",
+    "components", "eliminate", "force", "fresh", "machine", "nearest", "pairs", "pictures", "points", "prime",
+    "real", "retry_undecided", "smooth", "softmax",
 )  # fmt: skip
 #: What arguments of these names must be, for every verb: a test, and in words. The rest is read by the rooms.
 _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seed", "characteristic"), (is_whole, "a whole number of at least 0")),
     **dict.fromkeys(
-        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "count", "digits"),
+        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "digits"),
         (_is_size, f"a whole number from 0 to {LARGEST_SIZE}"),
     ),
     **dict.fromkeys(("timeout", "memory", "noise"), (is_number, "a number from 0 to 1e300")),

@@ -175,11 +175,6 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Train attention from many seeds, and say where in the geometry the runs end.",
             ("agattn.experiments.training.training:TrainedRun",),
         ),
-        "calibrate": VerbEntry(
-            "agattn.experiments.calibration.calibration:calibration",
-            "Try estimators of learning coefficients where the coefficients are known.",
-            ("agattn.experiments.calibration.calibration:Calibration",),
-        ),
         "study": VerbEntry(
             "agattn.experiments.studies.study:study_grid",
             "Ask one question about many architectures: cached, resumed, in parallel.",
@@ -196,11 +191,8 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         ),
         "figure": VerbEntry(
             "agattn.reports.figures:figure",
-            "Recompute the paper's figures, or draw a loss, a slice or a spectrum.",
+            "Recompute figures 1, 2 and 3 of the paper.",
             (
-                "agattn.reports.figure_critical:FigureCritical",
-                "agattn.reports.figure_deep:FigureDeep",
-                "agattn.reports.figure_spectrum:FigureSpectrum",
                 "agattn.reports.figure1:Figure1",
                 "agattn.reports.figure2:Figure2",
                 "agattn.reports.figure3:Figure3",

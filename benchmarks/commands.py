@@ -35,7 +35,6 @@ ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
 COMMANDS = (
     "--help",
-    "calibrate",
     "check m322.json",
     "classify examples/weights.json",
     "critical-points -d 2 -o 1 --samples 1",

@@ -25,17 +25,17 @@ import numpy as np
 from agattn import DeepNetwork, SingleLayer
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture
+from agattn.architectures.protocol import as_parameters
 from agattn.experiments.training.conserved import drift
-from agattn.experiments.training.losses import (
+from agattn.experiments.training.teachers import (
+    Data,
     PopulationLoss,
     SampleLoss,
+    Teacher,
     TrainingLoss,
-    as_parameters,
     jax_loss,
 )
-from agattn.experiments.training.paths import flow
-from agattn.experiments.training.teachers import Data, Teacher
-from agattn.experiments.training.training import SMALL, start
+from agattn.experiments.training.training import SMALL, flow, start
 
 Ends = tuple[Array, float, Array]  # the last weights, the drift, and which seeds were solved
 

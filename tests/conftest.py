@@ -11,7 +11,7 @@ from hypothesis import settings
 from installed import FOUND, require
 
 import agattn
-from agattn.cli.generator import one_blas_thread
+from agattn.cli.main import one_blas_thread
 from agattn.engines.catalogue import ENGINES
 
 # The clone is tested, here and in every process that a test starts, and never an installed copy of it.

@@ -1,6 +1,6 @@
 """The contract: what programs rely on, in a file that a test compares with the package.
 
-    python -m tests.contract    writes ``contract.txt`` anew; once its version is released, that of the next
+    python -m tests.contract    writes ``contract.txt`` anew, once a version is released
 
 It has the keys of all documents, the commands with their options and exit statuses, the verbs and classes of
 ``import agattn`` with their parameters, and the names of claims, tasks and engines. It is made of the package
@@ -31,7 +31,6 @@ CHANGELOG = Path(__file__).parents[1] / PAGE
 HEAD = """# What programs may rely on in agattn {version}. `python -m tests.contract` writes this file,
 # tests/test_contract.py compares it with the package, and docs/extend/contributing.md says how it is changed.
 """
-NOTICED = f"what users notice of it needs a line in {PAGE}"
 #: The title of what all keys ``architecture`` may hold.
 ARCHITECTURE = "architecture"
 
@@ -252,108 +251,72 @@ def read(text):
     return Kept(re.search(r"in agattn (\S+)\. ", text)[1], sections)
 
 
-# What changed, and what is to be done for it.
+# What changed since the version of the file, and what the changelog must say of it.
 
 
 class Change(NamedTuple):
-    """An entry that differs, or with an empty entry a whole section."""
+    """An entry that differs, or with an empty entry a whole section; before or now is ``None``."""
 
-    word: str
     section: str
     entry: str
-    meaning: str
+    before: str | None
+    now: str | None
 
     def __str__(self):
-        meaning = f" ({self.meaning})" if self.meaning else ""
-        return f"{self.word}: {self.section} {self.entry}".rstrip() + meaning
+        return f"{self.section} {self.entry}".rstrip() + f": {self.before!r} became {self.now!r}"
 
     @property
     def breaks(self):
-        """Whether what relied on the entry may no longer work."""
-        return self.word != "added"
+        """Whether what relied on the entry may no longer work.
+
+        Further words and JSON types break nothing; null does.
+        """
+        if self.before is None or self.now is None:
+            return self.now is None
+        (before, rest), (now, more) = (map(set, parts_of(text)) for text in (self.before, self.now))
+        return not before < now or rest != more or "null" in now - before
+
+
+def parts_of(meaning):
+    """What may stand at an entry, and all else that is said of it.
+
+    >>> parts_of('-m, "auto" | "ball", default "auto"')
+    (['"auto"', '"ball"'], ['-m', 'default "auto"'])
+    """
+    parts = [part.split(" | ") for part in meaning.split(", ")]
+    several = next((part for part in parts if len(part) > 1), parts[0])
+    return several, [" | ".join(part) for part in parts if part is not several]
 
 
 def changes(kept, found):
-    """All entries that differ, and sections that came or went."""
+    """All entries that differ, and sections that came or went; keys below an added key are not listed."""
     for section in dict.fromkeys([*kept, *found]):
-        if section in kept and section in found:
-            yield from changes_in(section, kept[section], found[section])
-        else:
-            yield Change("added" if section in found else "removed", section, "", "")
-
-
-def changes_in(section, old, new):
-    """The entries of a section that differ; keys below an added key are not listed besides it.
-
-    A removed and an added entry of the same meaning, which no others have, are a renamed one.
-    """
-    gone = {name: meaning for name, meaning in old.items() if name not in new}
-    come = {name: meaning for name, meaning in new.items() if name not in old}
-    for name, meaning in gone.items():
-        same = [one for one in come if come[one] == meaning]
-        if list(gone.values()).count(meaning) == len(same) == 1:
-            yield Change("renamed", section, name, f"now {same[0]}")
-            del come[same[0]]
-        else:
-            yield Change("removed", section, name, meaning)
-    for name, meaning in come.items():
-        if not name.startswith(tuple(f"{one}{sign}" for one in come for sign in ".[(")):
-            yield Change("added", section, name, meaning)
-    for name, before in old.items():
-        if (now := new.get(name, before)) != before:
-            (words, others), (more, same) = split(before), split(now)
-            if set(words) < set(more) and others == same:
-                yield Change("added", section, name, " | ".join(word for word in more if word not in words))
-            elif kinds := new_kinds(before, now):
-                yield Change("added", section, name, " | ".join(kinds))
-            else:
-                yield Change("changed", section, name, f"{before} became {now}")
-
-
-def new_kinds(before, now):
-    """The JSON types that a key may have besides those that it had; none where one is gone, or null is new.
-
-    >>> new_kinds("boolean, optional", "boolean | integer, optional"), new_kinds("integer", "integer | null")
-    (['integer'], [])
-    """
-    (old, *rest), (new, *others) = before.split(", "), now.split(", ")
-    more = [kind for kind in new.split(" | ") if kind not in old.split(" | ")]
-    kept = set(old.split(" | ")) <= set(new.split(" | ")) and rest == others
-    return more if kept and "null" not in more else []
-
-
-def split(meaning):
-    """The words in quotes that may be given or found, and all else that an entry says.
-
-    >>> split('-m, "auto" | "ball", default "auto"')
-    (['"auto"', '"ball"'], ('-m, ', ', default', ' "auto"'))
-    """
-    kind, *default = meaning.partition(", default")
-    return re.findall(r'"[^"]*"', kind), (re.sub(r'"[^"]*"( \| "[^"]*")*', "", kind), *default)
-
-
-class Section(NamedTuple):
-    """A section of the changelog: a version, whether it is released, and its points."""
-
-    version: str
-    released: bool
-    points: list[str]
-
-    def names(self, change):
-        """Whether a point has the section of a change, and the entry as code."""
-        entry = re.compile(rf"(?<![\w.-]){re.escape(change.entry)}(?![\w-])")
-        return any(
-            change.section.lower() in point.lower() and any(map(entry.search, re.findall(r"`[^`]+`", point)))
-            for point in self.points
-        )
+        old, new = kept.get(section), found.get(section)
+        if old is None or new is None:
+            yield Change(section, "", *("" if one is not None else None for one in (old, new)))
+            continue
+        added = [name for name in new if name not in old]
+        below = tuple(f"{name}{sign}" for name in added for sign in ".[(")
+        for name in dict.fromkeys([*old, *new]):
+            if old.get(name) != new.get(name) and not (name in added and name.startswith(below)):
+                yield Change(section, name, old.get(name), new.get(name))
 
 
 def sections_of(changelog):
-    """The sections of the changelog, the newest first."""
+    """The sections of the changelog, the newest first: version, whether it is released, and the points."""
     for text in re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]:
         heading, _, body = text.partition("\n")
         version, _, when = heading.partition(", ")
-        yield Section(version, when != "not yet released", re.split(r"^- ", body, flags=re.MULTILINE)[1:])
+        yield version, when != "not yet released", re.split(r"^- ", body, flags=re.MULTILINE)[1:]
+
+
+def is_told(change, points):
+    """Whether a point of the changelog has the section of a change, and the entry as code."""
+    entry = re.compile(rf"(?<![\w.-]){re.escape(change.entry)}(?![\w-])")
+    return any(
+        change.section.lower() in point.lower() and any(map(entry.search, re.findall(r"`[^`]+`", point)))
+        for point in points
+    )
 
 
 def keeps_its_number(change, kept, found):
@@ -361,71 +324,32 @@ def keeps_its_number(change, kept, found):
     if change.section == ARCHITECTURE:
         holding = {name for name, keys in kept.items() if any(ARCHITECTURE in kind for kind in keys.values())}
         return change.breaks and not holding.isdisjoint(found)
-    numbered = re.fullmatch(r"(agattn/.+/)(\d+)", change.section)
-    if not numbered or not change.breaks:
-        return False
-    numbers = [int(name[len(numbered[1]) :]) for name in found if name.startswith(numbered[1])]
-    return change.section in found or max(numbers, default=0) < int(numbered[2])
-
-
-def to_do(kept, found, newest, frozen):
-    """What each change needs before it may be released, a line each."""
-    for change in changes(kept.sections, found):
-        if keeps_its_number(change, kept.sections, found):
-            yield (
-                f"{change.section} {change.entry} was {change.word}: raise the number of the schema, by"
-                " `number=...` in the class line of the result"
-            )
-        if frozen and not newest.names(change):
-            names = (
-                f"{change.section} and, as code, `{change.entry}`" if change.entry else f"`{change.section}`"
-            )
-            yield (
-                f"the changelog must tell that `{change.entry or change.section}` was {change.word}: a point"
-                f" under {newest.version} that names {names}"
-            )
+    return change.breaks and change.section.startswith("agattn/") and change.section in found
 
 
 def complaints(kept, found, changelog):
-    """Why the package is not what its file and the changelog say, a line each; nothing where it is."""
-    newest, frozen = state(kept, changelog)
-    differing = sorted(changes(kept.sections, found), key=lambda change: not change.breaks)
-    lines = list(to_do(kept, found, newest, frozen))
-    if may_be_written(kept, found, changelog) and (frozen or differing or newest.version != kept.version):
-        lines.append(f"`python -m tests.contract` writes the contract of {newest.version}; {NOTICED}")
-    elif frozen and newest.version == kept.version and differing:
-        lines.append(
-            f"{kept.version} is released: begin {PAGE} with a section `## VERSION, not yet released`"
-        )
-    head = (
-        f"the package is not what tests/contract.txt says of {kept.version};"
-        " what is renamed, removed or changed breaks programs"
-    )
-    return [head, *map(str, differing), *lines] if lines else []
-
-
-def state(kept, changelog):
-    """The newest section of the changelog, and whether the version of the file is released."""
-    newest, *others = sections_of(changelog)
-    return newest, any(one.released and one.version == kept.version for one in (newest, *others))
-
-
-def may_be_written(kept, found, changelog):
-    """Whether the file may be written anew: until its version is released, and when the next is."""
-    newest, frozen = state(kept, changelog)
-    next_one = newest.released and newest.version != kept.version
-    return not frozen or (next_one and not any(to_do(kept, found, newest, frozen)))
+    """What the changelog does not say of the changes since the version of the file, a line each."""
+    version, released, points = next(sections_of(changelog))
+    for change in changes(kept.sections, found):
+        if released and version == kept.version:
+            begin = f"begin {PAGE} with a section `## VERSION, not yet released`"
+            yield f"{change}; {version} is released: {begin}"
+        elif not is_told(change, points):
+            yield f"{change}; {PAGE} must tell it under {version}, with the section and the entry as code"
+        if keeps_its_number(change, kept.sections, found):
+            yield f"{change}; raise the number of the schema, by `number=...` in the class line of the result"
 
 
 def main():
-    """Write the file, unless what a released version promised would be lost."""
+    """Write the file of a version that has got its date."""
     found, changelog = contract(), CHANGELOG.read_text(encoding="utf-8")
-    newest = next(sections_of(changelog))
-    kept = read(FILE.read_text(encoding="utf-8")) if FILE.exists() else Kept(newest.version, {})
-    if not may_be_written(kept, found, changelog):
-        stays = f"tests/contract.txt stays what {kept.version} promised until the next version is released"
-        sys.exit("\n".join([stays, *complaints(kept, found, changelog)]))
-    FILE.write_text(written(newest.version, found), encoding="utf-8")
+    version, released, _ = next(sections_of(changelog))
+    kept = read(FILE.read_text(encoding="utf-8"))
+    lines = [*complaints(kept, found, changelog)]
+    if lines or not released:
+        stays = f"tests/contract.txt stays what {kept.version} promised until {version} is released"
+        sys.exit("\n".join([stays, *lines]))
+    FILE.write_text(written(version, found), encoding="utf-8")
 
 
 if __name__ == "__main__":

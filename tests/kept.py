@@ -34,6 +34,8 @@ CHANGED: dict[str, str] = {
         f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
         for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
     },
+    "figure deep": "the picture is one of the documentation, and its numbers are tests",
+    "figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax": "it is drawn by agattn spectrum",
     "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
     "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
 }
@@ -153,7 +155,7 @@ certificate --model examples/group.toml | check docs/certificates/m322.json
 check docs/certificates/n332.json
 check docs/certificates/delta.json | rank examples/hilbert.csv | figure 1 --engine native | figure 2
 figure 3
-figure deep | figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax | calibrate
+figure deep | figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax
 spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax --digits 60 | doctor
 study examples/grid.toml -O -
 """

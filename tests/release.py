@@ -112,8 +112,6 @@ SMOKE = (
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
     Try(f"agattn run named-equations {LAYER} --engine macaulay2", 0, "number: 1", "engines"),
     # Experiments.
-    Try("agattn calibrate", 0, "13/2"),
-    Try("agattn calibrate --out calibration --quick --points 1", 0, "wrote calibration"),
     Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1; 1)"),
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),
@@ -126,7 +124,7 @@ SMOKE = (
     Try("agattn rank examples/hilbert.csv", 0, "proved"),
     Try("agattn figure 2 -O figure2.svg", 0, "wrote figure2.svg", "figures"),
     Try("agattn figure 3 -O figure3.png", 0, "wrote figure3.png", "figures"),
-    Try("agattn figure spectrum -O spectrum.svg", 0, "wrote spectrum.svg", "figures"),
+    Try("agattn critical-points 2 1 -O loss.html", 0, "wrote loss.html", "figures"),
     Try(f"agattn report {LAYER} --engine native --out report", 0, "wrote report/report.html", "figures"),
 )
 WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "train": 2, "study": 2}

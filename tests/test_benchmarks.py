@@ -1,7 +1,6 @@
 """The benchmarks still run: their smallest cases, whose times nobody looks at here."""
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -60,31 +59,6 @@ def test_dimensions():
 def test_shapes_of_todays_attention():
     said = benchmark("todays_attention.py", "--quick")
     assert said.count("| one group | ") == said.count("| latents | ") == 1
-
-
-def test_rules_for_sgld():
-    """At the first point on which no rule was chosen, each rule is right or wrong once."""
-    rows = [line for line in benchmark("sgld_rules.py", "--points", "1").splitlines() if "| nβ" in line]
-    assert len(rows) == 14 and all(re.search(r"\| [01] of 1 \| [01] \|", row) for row in rows)
-    [small] = [row for row in rows if "nβ = 10, γ = 1, ε = 1e-06" in row]
-    assert "| 0 of 1 | 0 |" in small  # so small a step leaves the chain where it began
-
-
-def test_a_rule_takes_the_largest_step_that_it_allows():
-    program = runpy.run_path(str(ROOT / "benchmarks" / "sgld_rules.py"))
-    lines = [
-        {
-            "point": 0, "lambda": "2", "curvature": 10.0, "n_beta": setting.n_beta, "step": setting.step,
-            "estimate": 2.1 if (setting.n_beta, setting.step) == (10, 1e-3) else 20.0,
-        }
-        for setting in program["TRIED"]
-    ]  # fmt: skip
-    right = {rule.name for rule in program["rules"](lines) if rule.right == 1}
-    assert right == {
-        "nβ = 10, γ = 1, ε = 0.001",
-        "nβ = 10, γ = 1, largest ε with ε·nβ·h ≤ 0.1",
-        "nβ = 10, γ = 1, largest ε with ε·nβ·h ≤ 0.3",
-    }
 
 
 @pytest.mark.slow

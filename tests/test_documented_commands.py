@@ -59,7 +59,7 @@ SHIPPED = [
     ["study", "zoo", "--force"],
     ["study", "zoo", "--force", "--report", "zoo"],
 ]
-# tests/experiments/training trains as the example does.
+# tests/experiments/test_training.py trains as the example does.
 TRAIN = [
     ["train", "examples/train.toml", "--report", "report"],
     ["train", "examples/train.toml", "--report", "training"],
@@ -75,10 +75,9 @@ SOFTMAX = [
 RUN_ELSEWHERE = [*SHIPPED, EQUATIONS, *SOFTMAX, *TRAIN]
 # These take longest; a shorter one of each command runs without --all.
 LONG = {
-    "calibrate --out calibration --quick",
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
-    "figure spectrum",
+    "spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
     "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
     "ideal -d 3 -o 2 -a 2 --max-degree 5 --invariants",
     "report -d 3 -o 2 -a 2 --out report",

@@ -84,7 +84,6 @@ CASES = [
     ["equivalent", WEIGHTS, WEIGHTS],
     ["identify", "examples/tensor.json", *LAYER],
     ["emit", "implicit-ideal", *LAYER],
-    ["calibrate"],
     ["rank", "examples/hilbert.csv"],
     ["figure", "1", "--engine", "native"],
     ["figure", "2"],

@@ -91,7 +91,7 @@ def results():
 
 #: Verbs whose results are no text and table of their own: weights, data, lines, documents, other names.
 OTHER = {
-    "calibrate", "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
+    "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
     "weights",
 }  # fmt: skip
 
@@ -235,7 +235,7 @@ NAMED = [
 VALUES = [None, -1, 2.5, "a", [], [1], {}, {"a": 1}, np.eye(2), np.zeros(0), object(), SMALL, b"x", (1, 2)]
 VERBS = [name for name in ag.__all__ if name.islower() and name[0] != "_"]
 #: Verbs that need nothing to be given.
-ALONE = {"calibrate", "doctor"}
+ALONE = {"doctor"}
 
 
 def _signature(verb):
@@ -261,10 +261,8 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.engines.critical_points.count_critical_points",
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.study.study",
-        "agattn.experiments.calibration.calibration.calibrate",
         "agattn.engines.doctor._examined",
         "agattn.reports.architecture_report.report",
-        "agattn.reports.model_report.model_report",
         "agattn.reports.figure1.compute_figure_1",
         "agattn.reports.figure3.figure_3",
     ):

@@ -151,11 +151,11 @@ class Arithmetic:
                 )
             )
         (k0, k1), (q0, q1) = sides
-        found = self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
+        products = self.clean(self.matmul(k0.swapaxes(-1, -2), q0) + self.matmul(k1.swapaxes(-1, -2), q1))
         if turned == keys.shape[-2]:
-            return found
+            return products
         still = self.matmul(keys[..., turned:, :].swapaxes(-1, -2), queries[..., turned:, :])
-        return self.clean(found + still)
+        return self.clean(products + still)
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
@@ -186,7 +186,6 @@ class ModularArithmetic(Arithmetic):
     p: int
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """The products modulo p."""
         return residues.matmul(a, b, self.p)
 
     def times(self, a: Array, b: Array) -> Array:
@@ -194,7 +193,6 @@ class ModularArithmetic(Arithmetic):
         return residues.hadamard(a, b, self.p)
 
     def clean(self, a: Array) -> Array:
-        """Reduce modulo p."""
         return residues.reduce(a, self.p)
 
     def constant(self, numbers: Array) -> Array:
@@ -207,8 +205,8 @@ class ModularArithmetic(Arithmetic):
                 )
             return x.numerator * pow(x.denominator, -1, self.p) % self.p
 
-        found: Array = np.frompyfunc(residue, 1, 1)(numbers)
-        return found.astype(np.float64)
+        residues: Array = np.frompyfunc(residue, 1, 1)(numbers)
+        return residues.astype(np.float64)
 
 
 class FloatArithmetic(Arithmetic):
@@ -222,7 +220,6 @@ class FloatArithmetic(Arithmetic):
         return weights / weights.sum(axis=-2, keepdims=True)
 
     def constant(self, numbers: Array) -> Array:
-        """The nearest floats."""
         return numbers.astype(np.float64)
 
 
@@ -293,8 +290,8 @@ class _Degrees(np.ndarray[Any, np.dtype[np.int64]]):
         plain = [one.view(np.ndarray) if isinstance(one, _Degrees) else one for one in inputs]
         if ufunc is np.negative:
             return self
-        found = getattr(np.maximum if ufunc in (np.add, np.subtract) else ufunc, method)(*plain, **named)
-        return np.asarray(found).view(_Degrees)
+        degrees = getattr(np.maximum if ufunc in (np.add, np.subtract) else ufunc, method)(*plain, **named)
+        return np.asarray(degrees).view(_Degrees)
 
 
 def of_degree(n: int, shape: tuple[int, ...]) -> Array:
@@ -321,11 +318,9 @@ class DegreeArithmetic(Arithmetic):
         return of_degree(sum(largest), shape)
 
     def times(self, a: Array, b: Array) -> Array:
-        """The sums of degrees."""
         return (a.view(np.ndarray) + b.view(np.ndarray)).view(_Degrees)
 
     def constant(self, numbers: Array) -> Array:
-        """Degree 0."""
         return of_degree(0, np.shape(numbers))
 
 

@@ -78,16 +78,16 @@ def _hooks(partition: Partition) -> Iterator[int]:
 
 def horizontal_strips(shape: Partition, size: int) -> Iterator[Partition]:
     """The partitions left when a horizontal strip of this size is removed from the shape."""
-    found: list[tuple[Partition, int]] = [((), size)]
+    strips: list[tuple[Partition, int]] = [((), size)]
     for row, part in enumerate(shape):
         below = shape[row + 1] if row + 1 < len(shape) else 0
         # The rows below can lose no more than the length of the next row.
-        found = [
+        strips = [
             ((*rest, part - removed), left - removed)
-            for rest, left in found
+            for rest, left in strips
             for removed in range(max(0, left - below), min(left, part - below) + 1)
         ]
-    for rest, left in found:
+    for rest, left in strips:
         if not left:  # in an empty shape
             yield tuple(filter(None, rest))
 
@@ -175,7 +175,7 @@ def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Part
         ValueError: if a multiplicity comes out negative, so that this is not the character of a module.
     """
     left = dict(character)
-    found: dict[tuple[Partition, ...], int] = {}
+    multiplicities: dict[tuple[Partition, ...], int] = {}
     # A weight that dominates another is lexicographically larger, in each factor.
     for top in sorted(left, reverse=True):
         multiplicity = left[top]
@@ -185,12 +185,12 @@ def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Part
             )
         if multiplicity == 0:
             continue
-        found[top] = multiplicity
+        multiplicities[top] = multiplicity
         for weight in left:
             left[weight] -= multiplicity * prod(
                 kostka(shape, part) for shape, part in zip(top, weight, strict=True)
             )
-    return found
+    return multiplicities
 
 
 def module_dimension(shapes: Sequence[Partition], sizes: Sequence[int]) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 import flint
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy.typing as npt
 
 #: A prime for choosing independent vectors; no result depends on it.
 PRIME = 2**61 - 1
@@ -85,7 +83,7 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
     [0, 1]
     """
     echelon_form: dict[Any, dict[Any, int]] = {}
-    found = []
+    basis = []
     for number, vector in enumerate(vectors):
         left = {place: x % PRIME for place, x in vector.items() if x % PRIME}
         while left and (first := min(left)) in echelon_form:
@@ -98,8 +96,8 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
         if left:
             inverse = pow(left[first], -1, PRIME)
             echelon_form[first] = {place: x * inverse % PRIME for place, x in left.items()}
-            found.append(number)
-    return found
+            basis.append(number)
+    return basis
 
 
 def independent_rows(rows: Matrix) -> list[int]:

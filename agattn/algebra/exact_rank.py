@@ -191,19 +191,19 @@ def _confirm(A: Any, minor: Minor) -> tuple[int | None, float]:
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
         return 1, 0.0
-    known = chance = log2(chance_of_dividing(bits, WORD_BITS))
+    error = chance = log2(chance_of_dividing(bits, WORD_BITS))
     if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
         more = (p for p in random_primes(limits().seed + 1) if p != minor.modulus)
-        while known > ERROR_BITS:
+        while error > ERROR_BITS:
             if minor_mod(A, next(more)).rank > minor.rank:
                 raise RankGrewError
-            known += chance
-        return None, 2.0**known
+            error += chance
+        return None, 2.0**error
     p = next(random_primes(limits().seed + 1, bits=_LARGE_BITS))
     if _rank_mod(A, p) > minor.rank:
         raise RankGrewError
-    return None, 2.0**known * chance_of_dividing(bits, _LARGE_BITS)
+    return None, 2.0**error * chance_of_dividing(bits, _LARGE_BITS)
 
 
 def _unit(x: Any, p: int) -> int:

@@ -52,18 +52,18 @@ def evaluate(expression: Any, values: Mapping[Any, Any]) -> Any:
 
     if not isinstance(expression, sympy.Expr):
         raise InputError(f"{expression!r} is no expression of sympy, but a {type(expression).__name__}")
-    known: dict[Any, Any] = dict(values)
+    values_of: dict[Any, Any] = dict(values)
     waiting = [expression]
     while waiting:  # no recursion: an expression in Horner's form is as deep as its degree
         node = waiting[-1]
-        if node not in known:
-            parts = [part for part in _parts(node) if part not in known]
+        if node not in values_of:
+            parts = [part for part in _parts(node) if part not in values_of]
             if parts:
                 waiting += parts
                 continue
-            known[node] = _combined(node, known)
+            values_of[node] = _combined(node, values_of)
         waiting.pop()
-    return known[expression]
+    return values_of[expression]
 
 
 def _parts(node: Any) -> tuple[Any, ...]:

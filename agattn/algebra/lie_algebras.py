@@ -180,7 +180,7 @@ def _simple_parts(basis: Sequence[Sparse], center: int) -> tuple[str, ...] | Non
         sizes[root] != 1 for root in roots
     ):
         return None
-    found: list[str] = []
+    names: list[str] = []
     while roots:
         component = {next(iter(roots))}
         while more := {b for b in roots - component if _touches(b, component, roots)}:
@@ -188,8 +188,8 @@ def _simple_parts(basis: Sequence[Sparse], center: int) -> tuple[str, ...] | Non
         roots -= component
         if (name := _named(component)) is None:
             return None
-        found.append(name)
-    return tuple(sorted(found, key=lambda name: (int(name[3:-1]), name)))
+        names.append(name)
+    return tuple(sorted(names, key=lambda name: (int(name[3:-1]), name)))
 
 
 def _touches(b: _Root, component: set[_Root], roots: set[_Root]) -> bool:

@@ -52,7 +52,6 @@ class SparseMatrix(NamedTuple):
     entries: Mapping[tuple[int, int], Any]
 
     def transpose(self) -> SparseMatrix:
-        """The transposed matrix."""
         return SparseMatrix(self.shape[::-1], {(j, i): x for (i, j), x in self.entries.items()})
 
 

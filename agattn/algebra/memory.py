@@ -39,16 +39,16 @@ _GROUPS = [
 
 def available() -> int:
     """The bytes that a process can still take before the machine, or its control group, has none left."""
-    found = []
+    sizes = []
     if _MEMINFO.exists():
         lines = _MEMINFO.read_text().splitlines()
-        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+        sizes += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
     for limit, used in _GROUPS:
         if limit.exists() and used.exists() and (most := limit.read_text().strip()).isdecimal():
-            found.append(max(0, int(most) - int(used.read_text())))
-    if not found:
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(found)
+            sizes.append(max(0, int(most) - int(used.read_text())))
+    if not sizes:
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(sizes)
 
 
 def highest() -> int:
@@ -59,8 +59,8 @@ def highest() -> int:
     """
     if _STATUS.exists():  # getrusage also counts what a parent had that started this process
         lines = _STATUS.read_text().splitlines()
-        if found := [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]:
-            return found[0]
+        if peak := [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]:
+            return peak[0]
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 

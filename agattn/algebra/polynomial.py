@@ -99,11 +99,9 @@ class PolynomialRing:
         return tuple(Polynomial(self, g) for g in self._context.gens())
 
     def zero(self) -> Polynomial:
-        """The polynomial 0."""
         return self.from_terms({})
 
     def one(self) -> Polynomial:
-        """The polynomial 1."""
         return self.from_terms({(0,) * len(self): 1})
 
     def from_terms(self, terms: Mapping[Exponents, Coefficient]) -> Polynomial:
@@ -155,12 +153,12 @@ class Polynomial:
         >>> (2 * x**2 - 1).integer_terms
         {(2,): 2, (0,): -1}
         """
-        found = self._poly.coeffs()
+        coefficients = self._poly.coeffs()
         if not self.ring.characteristic:
-            if any(c.q != 1 for c in found):
+            if any(c.q != 1 for c in coefficients):
                 raise ValueError(f"{self} has a coefficient that is no whole number")
-            found = [c.p for c in found]
-        return dict(zip(self._exponents(), map(int, found), strict=True))
+            coefficients = [c.p for c in coefficients]
+        return dict(zip(self._exponents(), map(int, coefficients), strict=True))
 
     def _exponents(self) -> list[Exponents]:
         """The exponent vectors, in the order of the coefficients; FLINT's ``to_dict`` takes twice as long."""

@@ -29,10 +29,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array, Places
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array, Places
 
 Kind = Literal["argument", "constant", "view", "transpose", "stack", "+", "-", "neg", "*", "@", "sum"]
 
@@ -87,8 +88,8 @@ class Trace:
         key = (kind, _hashable(static), shape, *(one.number for one in operands))
         if key not in self.known:
             self.known[key] = Operation(self, kind, operands, static, shape)
-        found: Operation = self.known[key]
-        return found
+        operation: Operation = self.known[key]
+        return operation
 
     def written(self) -> list[tuple[Any, ...]]:
         """All operations as plain data; equal for two calls that do the same in the same order."""
@@ -120,10 +121,10 @@ class _Entries:
     order: Places | None
 
     def __call__(self, values: list[Array], arithmetic: Arithmetic) -> Array:
-        found = [arithmetic.entries(values[source], places) for source, places in self.pieces]
+        parts = [arithmetic.entries(values[source], places) for source, places in self.pieces]
         if self.order is None:
-            return found[0]
-        return arithmetic.entries(arithmetic.concatenate(found), self.order)
+            return parts[0]
+        return arithmetic.entries(arithmetic.concatenate(parts), self.order)
 
 
 _Operand = _Whole | _Entries
@@ -283,8 +284,6 @@ class _Compiler:
 
     def _add(self, nodes: Sequence[Operation], shape: tuple[int, ...]) -> None:
         """A value that is a node, or has nodes of one shape along its first axis."""
-        import numpy as np
-
         source, size = len(self._shapes), prod(nodes[0].shape)
         self._shapes.append(shape)
         self.numbers += prod(shape)
@@ -300,7 +299,7 @@ class _Compiler:
     def _levels(self, needed: Sequence[Operation]) -> list[dict[Any, list[Operation]]]:
         """The nodes that are instructions: level by level, and there those together that run together."""
         level: dict[int, int] = {}
-        found: list[dict[Any, list[Operation]]] = []
+        levels: list[dict[Any, list[Operation]]] = []
         for node in needed:
             summands = self._summands.get(node.number)
             if summands == ():
@@ -317,9 +316,9 @@ class _Compiler:
                 key = "+-", (len(summands[0]), len(summands[1])), node.shape
             if not _small(node):
                 key = *key, node.number
-            found += [{} for _ in range(own + 1 - len(found))]
-            found[own].setdefault(key, []).append(node)
-        return found
+            levels += [{} for _ in range(own + 1 - len(levels))]
+            levels[own].setdefault(key, []).append(node)
+        return levels
 
     def _runs(self, node: Operation) -> bool:
         """Whether a node is an instruction; the others only say where entries are."""
@@ -367,8 +366,6 @@ class _Compiler:
 
         Both have the shape of the node; the value is one number where it is the same for all.
         """
-        import numpy as np
-
         if node.number in self._places:
             return self._places[node.number]
         if node.number in self._values:
@@ -388,18 +385,16 @@ class _Compiler:
                     np.array([np.broadcast_to(part[side], inner) if inner else part[side] for part in parts])
                     for side in (0, 1)
                 )
-                found: tuple[Any, Any] = sources, flats
+                pair: tuple[Any, Any] = sources, flats
             else:
                 source, flat = self.places(one.operands[0])
                 source = source if isinstance(source, int) else _viewed(one, source)
-                found = source, _viewed(one, flat)
-            self._places[one.number] = found
+                pair = source, _viewed(one, flat)
+            self._places[one.number] = pair
         return self._places[node.number]
 
     def whole(self, node: Operation, dimensions: int = 0) -> _Operand:
         """One node as an operand, with at least so many axes."""
-        import numpy as np
-
         missing = max(0, dimensions - len(node.shape))
         if node.number in self._values:
             return _Whole(self._values[node.number], missing)
@@ -409,8 +404,6 @@ class _Compiler:
 
     def _stacked(self, rows: Sequence[Sequence[Operation]], dimensions: int = 0) -> _Operand:
         """Nodes of one shape along a first axis; several in a row along a second one."""
-        import numpy as np
-
         shape = rows[0][0].shape
         places = [self.places(node) for row in rows for node in row]
         front: tuple[int, ...] = (len(rows),) if len(rows[0]) == 1 else (len(rows), len(rows[0]))
@@ -425,10 +418,6 @@ class _Compiler:
 
     def _operand(self, sources: Any, flat: Any) -> _Operand:
         """Entries by their values and flat places."""
-        import numpy as np
-
-        from agattn.algebra.arithmetic import Places
-
         one = int(sources.flat[0])
         if (sources == one).all():
             shape = self._shapes[one]
@@ -461,7 +450,7 @@ def _summands(needed: Sequence[Operation]) -> dict[int, Any]:
     for node in needed:
         for one in node.operands:
             uses[one.number] += 1
-    found: dict[int, Any] = {}
+    summands: dict[int, Any] = {}
     for node in needed:
         if node.kind not in ("+", "-", "neg") or any(one.shape != node.shape for one in node.operands):
             continue
@@ -471,27 +460,23 @@ def _summands(needed: Sequence[Operation]) -> dict[int, Any]:
         for place, one in enumerate(node.operands):
             subtracted = node.kind == "neg" or (node.kind == "-" and place == 1)
             part: tuple[list[Operation], list[Operation]] = [one], []
-            if found.get(one.number) and uses[one.number] == 1:
-                part, found[one.number] = found[one.number], ()
+            if summands.get(one.number) and uses[one.number] == 1:
+                part, summands[one.number] = summands[one.number], ()
             part = part[::-1] if subtracted else part
             if sum(map(len, part)) > sum(map(len, total)):  # so that no long sum is copied
                 total, part = part, total
             for side, more in zip(total, part, strict=True):
                 side.extend(more)
-        found[node.number] = total
-    return found
+        summands[node.number] = total
+    return summands
 
 
 def _viewed(node: Operation, array: Any) -> Any:
     """What a view or a transpose makes of an array of the shape of its operand."""
-    import numpy as np
-
     return array.swapaxes(-1, -2) if node.kind == "transpose" else np.asarray(array)[node.static]
 
 
 def _objects(numbers: Sequence[Any], shape: tuple[int, ...]) -> Array:
-    import numpy as np
-
     array = np.empty(len(numbers), dtype=object)
     array[:] = numbers
     return array.reshape(shape)

@@ -353,22 +353,22 @@ def _exactly(A: ExactMatrix, method: str, budget: float) -> RankResult:
 
 def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None, reason: str) -> RankResult:
     full = min(A.shape)
-    found = balls.elimination(A.balls(precision), precision)
-    best = found
+    now = balls.elimination(A.balls(precision), precision)
+    best = now
     closed = full if upper_bound is None else min(full, upper_bound)
     decided = isinf(best.gap)
-    while not decided and best.rank < closed and 2 * found.precision_bits <= limit:
-        before = found
+    while not decided and best.rank < closed and 2 * now.precision_bits <= limit:
+        before = now
         precision = 2 * before.precision_bits
-        found = balls.elimination(A.balls(precision), precision)
-        if found.rank >= best.rank:
-            best = found
-        if A.stated and found.rank == before.rank and found.gap < min(SMALLEST_GAP, before.gap + 1):
+        now = balls.elimination(A.balls(precision), precision)
+        if now.rank >= best.rank:
+            best = now
+        if A.stated and now.rank == before.rank and now.gap < min(SMALLEST_GAP, before.gap + 1):
             break  # the radius of the input is what blurs the rank; more precision will not help
         # With exact entries what is left must shrink with the precision; a radius of the input stays.
         growth = 0.0 if A.stated else before.precision_bits / 2
         decided = isinf(best.gap) or (
-            found.rank == before.rank and found.gap >= SMALLEST_GAP and found.gap >= before.gap + growth - 1
+            now.rank == before.rank and now.gap >= SMALLEST_GAP and now.gap >= before.gap + growth - 1
         )
     r = best.rank
     if r > closed:
@@ -398,8 +398,8 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     from agattn.algebra.spectrum import midpoints, singular_values, widest_gap
 
     def result(upper: int, reason: str) -> RankResult:
-        known = Evidence.NUMERICAL
-        return RankResult(A.shape, r, upper, known, known, "mpmath", precision, gap, None, reason)
+        evidence = Evidence.NUMERICAL
+        return RankResult(A.shape, r, upper, evidence, evidence, "mpmath", precision, gap, None, reason)
 
     B = real_matrix(A)
     full = min(A.shape)

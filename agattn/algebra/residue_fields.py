@@ -30,12 +30,10 @@ class ResidueField:
 
     @cached_property
     def zero(self) -> Any:
-        """0."""
         return self.modulus * 0
 
     @cached_property
     def one(self) -> Any:
-        """1."""
         return self.zero + 1
 
     def reduce(self, value: Any) -> Any:
@@ -129,7 +127,7 @@ def trimmed(coefficients: Sequence[Any]) -> list[Any]:
     >>> trimmed([1, 0, 2, 0])
     [1, 0, 2]
     """
-    found = list(coefficients)
-    while found and not found[-1]:
-        found.pop()
-    return found
+    kept = list(coefficients)
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept

@@ -75,7 +75,6 @@ class Series(ArrayLike):
         return self.each(lambda a: a[key])
 
     def swapaxes(self, one: int, other: int) -> Series:
-        """Exchange two axes."""
         return self.each(lambda a: a.swapaxes(one, other))
 
     def sum(self, axis: int, keepdims: bool = False) -> Series:
@@ -101,16 +100,15 @@ class SeriesArithmetic(Arithmetic):
         return Series((a, *[None] * self.order), tuple(a.shape), self)
 
     def variable(self, X: Array) -> Series:
-        """s·X."""
         return Series((None, X, *[None] * (self.order - 1)), tuple(X.shape), self)
 
     def value(self, a: Any) -> Array:
         """The value at s = 1: the sum of all coefficients."""
-        found = [one for one in self.series(a).coefficients if one is not None]
-        if not found:
+        terms = [one for one in self.series(a).coefficients if one is not None]
+        if not terms:
             return self._filled(a.shape, Fraction(0))
-        total = found[0]
-        for one in found[1:]:
+        total = terms[0]
+        for one in terms[1:]:
             total = self.scalars.clean(total + one)
         return total
 
@@ -130,7 +128,6 @@ class SeriesArithmetic(Arithmetic):
         return self.scalars.constant(np.array([x], dtype=object))
 
     def scaled(self, a: Series, x: Fraction) -> Series:
-        """A rational multiple."""
         factor = self._number(x)
         return a.kept(lambda one: self.scalars.times(one, factor))
 
@@ -139,14 +136,14 @@ class SeriesArithmetic(Arithmetic):
         if not isinstance(a, Series) and not isinstance(b, Series):
             return multiply(a, b)
         a, b = self.series(a), self.series(b)
-        found: list[Array | None] = [None] * (self.order + 1)
+        products: list[Array | None] = [None] * (self.order + 1)
         for i, x in enumerate(a.coefficients):
             for k, y in enumerate(b.coefficients[: self.order + 1 - i]):
                 if x is None or y is None:
                     continue
-                term, before = multiply(x, y), found[i + k]
-                found[i + k] = term if before is None else self.scalars.clean(before + term)
-        return Series(tuple(found), shape, self)
+                term, before = multiply(x, y), products[i + k]
+                products[i + k] = term if before is None else self.scalars.clean(before + term)
+        return Series(tuple(products), shape, self)
 
     def matmul(self, a: Any, b: Any) -> Any:
         """Products of stacks of matrices."""
@@ -154,7 +151,6 @@ class SeriesArithmetic(Arithmetic):
         return self._product(self.scalars.matmul, a, b, (*front, a.shape[-2], b.shape[-1]))
 
     def times(self, a: Any, b: Any) -> Any:
-        """Entrywise products."""
         return self._product(self.scalars.times, a, b, np.broadcast_shapes(a.shape, b.shape))
 
     def clean(self, a: Any) -> Any:
@@ -162,11 +158,9 @@ class SeriesArithmetic(Arithmetic):
         return a.kept(self.scalars.clean) if isinstance(a, Series) else self.scalars.clean(a)
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.scalars.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.scalars.constant(numbers)
 
     def softmax(self, a: Any, seen: Array | None = None) -> Any:
@@ -202,18 +196,18 @@ class SeriesArithmetic(Arithmetic):
         shares = seen * np.array([Fraction(1, int(m)) for m in seen.sum(axis=0)], dtype=object)
         below = above.sum(axis=-2, keepdims=True)
         inverse = self.scalars.constant(shares.max(axis=0, keepdims=True) / coefficient(0))
-        found: list[Array | None] = [np.broadcast_to(self.scalars.constant(shares), a.shape, subok=True)]
+        weights: list[Array | None] = [np.broadcast_to(self.scalars.constant(shares), a.shape, subok=True)]
         for n in range(1, self.order + 1):
-            found.append(self._quotient(n, above, below, found, inverse))
-        return Series(tuple(found), a.shape, self)
+            weights.append(self._quotient(n, above, below, weights, inverse))
+        return Series(tuple(weights), a.shape, self)
 
     def _quotient(
-        self, n: int, above: Series, below: Series, found: Sequence[Array | None], inverse: Array
+        self, n: int, above: Series, below: Series, weights: Sequence[Array | None], inverse: Array
     ) -> Array | None:
         """The coefficient of sⁿ of a quotient, whose earlier coefficients are found."""
         total = above.coefficients[n]
         for k in range(1, n + 1):
-            one, other = below.coefficients[k], found[n - k]
+            one, other = below.coefficients[k], weights[n - k]
             if one is None or other is None:
                 continue
             term = self.scalars.times(other, one)

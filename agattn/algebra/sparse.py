@@ -162,7 +162,7 @@ class SparseElimination:
         for (i, j), x in self.matrix.entries.items():
             rows[i][j] = int(x)
         order = {i: n for n, (i, _, _) in enumerate(self.pivots)}
-        found, known, steps = [], dict[int, Fraction](), 0
+        kernel, known, steps = [], dict[int, Fraction](), 0
         for i in range(self.matrix.shape[0]):
             if i in order:
                 continue
@@ -181,8 +181,8 @@ class SparseElimination:
                     product[j] += x * y
             if steps > most or any(product.values()):
                 return None
-            found.append(vector)
-        return found
+            kernel.append(vector)
+        return kernel
 
     def _combination(self, i: int, order: dict[int, int]) -> Row:
         """The multiples of rows that add up to what row i has become modulo the prime."""

@@ -46,7 +46,6 @@ class SpechtModule:
         self._transpositions: dict[tuple[int, int], FloatArray] = {}
 
     def __len__(self) -> int:
-        """The dimension."""
         return len(self._standard_words)
 
     @cached_property
@@ -153,12 +152,12 @@ def _standard_words(shape: Partition) -> IntArray:
     """The row of each entry in all standard tableaux; without its last entry a tableau is a standard one."""
     if not sum(shape):
         return np.zeros((1, 0), dtype=np.int64)
-    found = []
+    words = []
     for row in reversed(range(len(shape))):
         if shape[row] > (shape[row + 1] if row + 1 < len(shape) else 0):
             rest = _standard_words((*shape[:row], shape[row] - 1, *shape[row + 1 :]))
-            found.append(np.pad(rest, ((0, 0), (0, 1)), constant_values=row))
-    return np.concatenate(found)
+            words.append(np.pad(rest, ((0, 0), (0, 1)), constant_values=row))
+    return np.concatenate(words)
 
 
 def _words(content: Partition) -> Iterator[tuple[int, ...]]:

@@ -60,7 +60,7 @@ def bidiagonal(rows: list[list[Any]]) -> list[Any]:
     ...     print([mpmath.nstr(x, 5) for x in numbers])
     ['-5.0', '3.0', '-4.0']
     """
-    found = []
+    entries = []
     with flint.ctx.workprec(mpmath.mp.prec):
         M, done = flint.arb_mat([[flint.arb(_man_exp(x)) for x in row] for row in rows]), 0
         for turn in range(2 * len(rows[0]) - 1):
@@ -73,7 +73,7 @@ def bidiagonal(rows: list[list[Any]]) -> list[Any]:
                 x, v, half = _reflection([M[k, j] for j in range(k + 1, M.ncols())], k + 1)
             else:
                 x, v, half = _reflection([M[i, k] for i in range(k, M.nrows())], k)
-            found.append(x)
+            entries.append(x)
             if half is None:
                 continue
             # (1 − 2vvᵀ/vᵀv) M for columns, M (1 − 2vvᵀ/vᵀv) for rows
@@ -81,7 +81,7 @@ def bidiagonal(rows: list[list[Any]]) -> list[Any]:
                 M = (M - (M * v * (1 / half)).mid() * v.transpose()).mid()
             else:
                 M = (M - v * (v.transpose() * M * (1 / half)).mid()).mid()
-    return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in found]
+    return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in entries]
 
 
 def _reflection(entries: list[Any], zeros: int) -> tuple[Any, Any, Any]:
@@ -117,8 +117,8 @@ def _eigenvalues(numbers: list[Any]) -> list[Any]:
         least = (max(diagonal) * flint.arb(2) ** (1 - mpmath.mp.prec)).mid() ** 2
         squares = [((x * y) ** 2).mid() for x, y in zip(b, e, strict=False)]
         squares = [x if x > least else flint.arb(0) for x in squares]
-        found = tridiagonal_eigenvalues(diagonal[::-1], squares[::-1])
-    return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in found]
+        eigenvalues = tridiagonal_eigenvalues(diagonal[::-1], squares[::-1])
+    return [mpmath.mpf(tuple(map(int, x.man_exp()))) for x in eigenvalues]
 
 
 def tridiagonal_eigenvalues(diagonal: Sequence[Any], squares: Sequence[Any]) -> list[Any]:

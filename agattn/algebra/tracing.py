@@ -138,8 +138,8 @@ class Tracing(Arithmetic):
 
     def entries(self, a: Any, places: Places) -> Any:
         """Entries of every array; their gradients are added up at their places."""
-        found = self.arithmetic.entries(_value(a), places)
-        return self.record(found, (a, lambda G: self.arithmetic.clean(places.put_back(G))))
+        entries_of = self.arithmetic.entries(_value(a), places)
+        return self.record(entries_of, (a, lambda G: self.arithmetic.clean(places.put_back(G))))
 
     def concatenate(self, arrays: Sequence[Any]) -> Any:
         """Along the second axis; the gradient is cut into pieces."""
@@ -162,11 +162,9 @@ class Tracing(Arithmetic):
         return self.record(W, (a, pull))
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.arithmetic.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.arithmetic.constant(numbers)
 
     def pull_back(self, out: Traced, cotangents: Array) -> None:
@@ -228,11 +226,11 @@ class Pushed(ArrayLike):
     def sum(self, axis: int, keepdims: bool = False) -> Any:
         """The sum over an axis other than the first."""
         behind = axis if axis < 0 else axis + 1
-        found = (
+        total = (
             self.value.sum(axis=axis, keepdims=keepdims),
             self.tangents.sum(axis=behind, keepdims=keepdims),
         )
-        return self._with(*found)
+        return self._with(*total)
 
 
 def _primal(a: Any) -> Array:
@@ -265,11 +263,9 @@ class Pushing(Arithmetic):
         return Pushed(value, tangents, self)
 
     def matmul(self, a: Any, b: Any) -> Any:
-        """Stacks of matrices."""
         return self._product(self.arithmetic.matmul, a, b)
 
     def times(self, a: Any, b: Any) -> Any:
-        """Entrywise product."""
         return self._product(self.arithmetic.times, a, b)
 
     def clean(self, a: Any) -> Any:
@@ -280,10 +276,10 @@ class Pushing(Arithmetic):
 
     def entries(self, a: Any, places: Places) -> Any:
         """Entries of every array, and of its tangents."""
-        found = self.arithmetic.entries(_primal(a), places)
+        entries_of = self.arithmetic.entries(_primal(a), places)
         if not isinstance(a, Pushed):
-            return found
-        return Pushed(found, a.tangents[(slice(None), slice(None), *places.index)], self)
+            return entries_of
+        return Pushed(entries_of, a.tangents[(slice(None), slice(None), *places.index)], self)
 
     def concatenate(self, arrays: Sequence[Any]) -> Any:
         """Along the second axis; constants have tangents 0."""
@@ -307,9 +303,7 @@ class Pushing(Arithmetic):
         return Pushed(W, weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True)), self)
 
     def identity(self, n: int) -> Array:
-        """A constant."""
         return self.arithmetic.identity(n)
 
     def constant(self, numbers: Array) -> Array:
-        """Constants."""
         return self.arithmetic.constant(numbers)

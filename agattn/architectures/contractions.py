@@ -43,7 +43,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain, count, product
 from math import lcm, prod
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -70,8 +70,7 @@ class Evaluated(Protocol):
         """The values on a stack of inputs."""
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """Where an index of a parameter array is in a value: at ``start + step·i`` for the index i of a label.
 
     A label ``None`` is an index that is no longer there: it was given as ``start``, or contracted.
@@ -82,8 +81,7 @@ class Spot:
     step: int = 1
 
 
-@dataclass(frozen=True)
-class ArrayFactor:
+class ArrayFactor(NamedTuple):
     """A parameter array that a value is a multiple of, with the place of each of its axes."""
 
     array: str
@@ -102,8 +100,7 @@ def _moved(place: Spot, labels: Mapping[int, Spot]) -> Spot:
     return Spot(to.label, place.start + place.step * to.start, place.step * to.step)
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """An axis of a value: the axes of parameter arrays whose entries multiply along it.
 
     Attributes:
@@ -232,17 +229,17 @@ class Shadow:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.axes)
 
     def moved(self, labels: Mapping[int, Spot]) -> Shadow:
         """The same value with other labels of its axes."""
+        if not labels:
+            return self
         factors = Counter[ArrayFactor]()
         for factor, times in self.factors.items():
             factors[factor.moved(labels)] += times
         axes = tuple(
-            replace(
-                axis,
+            axis._replace(
                 label=_label(labels.get(axis.label), axis.label),
                 factors=tuple((factor.moved(labels), k) for factor, k in axis.factors),
             )
@@ -288,7 +285,7 @@ class Shadow:
                 chosen, label = range(axis.size)[k], next(self.record.labels)
                 labels[axis.label] = Spot(label, chosen.start, chosen.step)
                 fixed = axis.is_fixed and len(chosen) > 1  # one number is a factor of all entries
-                axes.append(replace(axis, size=len(chosen), is_fixed=fixed))
+                axes.append(axis._replace(size=len(chosen), is_fixed=fixed))
             else:
                 labels[axis.label] = Spot(None, range(axis.size)[k])
         return replace(self, axes=tuple(axes)).moved(labels)
@@ -326,7 +323,7 @@ class Shadow:
         elif Counter(one.factors) != Counter(other.factors):
             self.record.close(one)
             self.record.close(other)
-        return replace(one, factors=one.factors or other.factors, is_fixed=fixed)
+        return one._replace(factors=one.factors or other.factors, is_fixed=fixed)
 
 
 def _label(place: Spot | None, label: int) -> int:
@@ -361,7 +358,7 @@ def aligned(one: Shadow, other: Shadow) -> tuple[Shadow, Shadow]:
             if axis.size not in (1, size):
                 raise ValueError(f"arrays of the shapes {one.shape} and {other.shape} do not fit together")
         side = side.moved({axis.label: Spot(label) for axis, label in zip(side.axes, labels, strict=True)})
-        axes = (replace(axis, size=size) for axis, size in zip(side.axes, sizes, strict=True))
+        axes = (axis._replace(size=size) for axis, size in zip(side.axes, sizes, strict=True))
         sides.append(replace(side, axes=tuple(axes)))
     return sides[0], sides[1]
 
@@ -370,7 +367,7 @@ def _together(one: Axis, other: Axis) -> Axis:
     """The axis of an entrywise product. Three equal factors stand for more: what two or one allow is gone."""
     counts = Counter(one.factors) + Counter(other.factors)
     factors = tuple(factor for factor, times in counts.items() for _ in range(min(times, 3)))
-    return replace(one, factors=factors, is_fixed=one.is_fixed or other.is_fixed)
+    return one._replace(factors=factors, is_fixed=one.is_fixed or other.is_fixed)
 
 
 def _sum(one: Factors, other: Factors) -> Factors:
@@ -434,11 +431,9 @@ class ShadowArithmetic(Arithmetic):
         return self.softmax(a, seen)
 
     def constant(self, numbers: Any) -> Shadow:
-        """Numbers without factors."""
         return shadow(self.record, numbers)
 
     def identity(self, n: int) -> Shadow:
-        """The identity matrix."""
         return shadow(self.record, np.eye(n))
 
     def concatenate(self, arrays: Any) -> Shadow:
@@ -519,7 +514,7 @@ def components(edges: Iterable[tuple[Vertex, Vertex, bool]]) -> Iterator[tuple[d
 
 def cuts(architecture: Evaluated, record: Contractions) -> tuple[list[Cut], set[Node]]:
     """The axes that GL(n) or O(n) acts on, and those on which only diagonal matrices do."""
-    shapes, split, found = architecture.shapes, set(record.split), list[Cut]()
+    shapes, split, groups = architecture.shapes, set(record.split), list[Cut]()
     joined = list(components((one, other, dual) for one, other, dual, _ in record.joined))
     for sides, _ in joined:
         if sides.keys() & split:
@@ -528,8 +523,8 @@ def cuts(architecture: Evaluated, record: Contractions) -> tuple[list[Cut], set[
         if not sides.keys() & (split | record.fixed):
             name, axis = next(iter(sides))
             along = tuple(_families(set(sides), record, split))
-            found.append(Cut(_oriented(sides, shapes), shapes[name][axis], is_orthogonal, along))
-    return found, split
+            groups.append(Cut(_oriented(sides, shapes), shapes[name][axis], is_orthogonal, along))
+    return groups, split
 
 
 def _oriented(sides: Mapping[Node, bool], shapes: Mapping[str, tuple[int, ...]]) -> dict[Node, bool]:
@@ -574,7 +569,6 @@ class Exponents:
         return [k for k in range(len(self.shapes[array])) if (array, k) in self.split]
 
     def sizes(self, array: str) -> tuple[int, ...]:
-        """Their sizes."""
         return tuple(self.shapes[array][k] for k in self.axes(array))
 
     @cached_property
@@ -688,19 +682,19 @@ def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
         for row in exponents.rows(*equation):
             system.add(row)
     groups = list[Symmetry]()
-    known = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
+    centers = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     without = ExponentEquations(system.solved)  # and with no factors where these centers can take them away
     for cut in found:
         for group in _matrix_groups(cut, shapes):
             turned = [record.turned[node] for node in cut.sides if node in record.turned]
             groups += _complex_numbers(group, turned[0]) if turned else [group]
             if not group.is_orthogonal:
-                known.add(_center(group, exponents))
+                centers.add(_center(group, exponents))
                 without.add({_first_factor(group.leading, exponents): 1})
     unknowns = exponents.first[""]
-    missing = unknowns - len(system.solved) - len(known.solved)
+    missing = unknowns - len(system.solved) - len(centers.solved)
     for solution in chain.from_iterable(one.solutions(unknowns) for one in (without, system)):
-        if missing and known.add(solution):
+        if missing and centers.add(solution):
             missing -= 1
             groups.append(_scaling(solution, exponents))
     return groups

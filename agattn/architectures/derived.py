@@ -20,19 +20,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from math import inf
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.arithmetic import Arithmetic, Array, RingArithmetic
 from agattn.architectures.contractions import Contractions, contractions, gauge_groups, groups_of
 from agattn.architectures.degrees import CONSTANT, INPUT, PARAMETER, Degrees
+from agattn.architectures.layers import Layer, Shape
 from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-    from agattn.architectures.layers import Layer, Shape
 
 #: The matrices before and behind a layer: no names that a layer has for its own arrays.
 _BEFORE, _BEHIND = "(S)", "(U)"
@@ -81,9 +78,9 @@ class Derived:
         """The groups inside of the layer, finite ones too: those of each head, then those of all heads."""
         if self._alone is None:
             return []
-        found = groups_of(Between.of(self.layer, self.shape), self._alone)
+        groups = groups_of(Between.of(self.layer, self.shape), self._alone)
         order = list(self.layer.shapes(self.shape))
-        return sorted((_named(group, order) for group in found), key=_head)
+        return sorted((_named(group, order) for group in groups), key=_head)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -101,8 +98,8 @@ class Derived:
     def _groups_with(self, *matrices: str) -> list[Symmetry]:
         """The groups that change all of some matrices beside the layer."""
         with suppress(NotImplementedError):
-            found = gauge_groups(Between.of(self.layer, self.shape, *matrices))
-            return [one for one in found if {acted.parameter for acted in one.on} >= {*matrices}]
+            groups = gauge_groups(Between.of(self.layer, self.shape, *matrices))
+            return [one for one in groups if {acted.parameter for acted in one.on} >= {*matrices}]
         return []
 
     @cached_property
@@ -158,8 +155,8 @@ class Derived:
         alone, X = Between.of(self.layer, self.shape), np.full((1, *self.shape), INPUT)
         parameters = {name: np.full(shape, PARAMETER) for name, shape in alone.shapes.items()}
         try:
-            found = reduce(add, alone.evaluate(RingArithmetic(), parameters, X).ravel())
-            return found if isinstance(found, Degrees) else CONSTANT
+            total = reduce(add, alone.evaluate(RingArithmetic(), parameters, X).ravel())
+            return total if isinstance(total, Degrees) else CONSTANT
         except (TypeError, InputError):  # the scalars have no softmax and no normalizer
             return None
 
@@ -194,6 +191,6 @@ def _divided(matrix: str, shapes: Mapping[str, tuple[int, ...]], groups: Sequenc
         for one in group.on:
             powers[one.parameter][one.index] += weight * one.weight
     uniform = {name: set(power.ravel().tolist()) for name, power in powers.items()}
-    if uniform.pop(matrix) != {1} or any(found not in ({0}, {-1}) for found in uniform.values()):
+    if uniform.pop(matrix) != {1} or any(values not in ({0}, {-1}) for values in uniform.values()):
         return []
-    return [name for name, found in uniform.items() if found == {-1}]
+    return [name for name, values in uniform.items() if values == {-1}]

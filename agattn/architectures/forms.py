@@ -13,6 +13,12 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from agattn.architectures.composition import Network
+from agattn.architectures.jet import Jet
+from agattn.architectures.layer import SingleLayer
+from agattn.architectures.model_file import from_table
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.polynomial_map import PolynomialMap
 from agattn.architectures.protocol import Architecture
 from agattn.errors import InputError
 from agattn.sheet.result import ByKey, Written, check
@@ -22,12 +28,6 @@ __all__ = ["STUDIED", "AnyArchitecture", "Studied", "architecture_of", "check", 
 
 def kinds() -> dict[str, Any]:
     """The kinds of architectures, each by a key that no other kind has."""
-    from agattn.architectures.composition import Network
-    from agattn.architectures.jet import Jet
-    from agattn.architectures.layer import SingleLayer
-    from agattn.architectures.network import DeepNetwork
-    from agattn.architectures.polynomial_map import PolynomialMap
-
     return {
         "dims": DeepNetwork,
         "d": SingleLayer,
@@ -42,7 +42,6 @@ class AnyArchitecture(ByKey):
 
     @classmethod
     def kinds(cls) -> dict[str, Any]:
-        """All kinds."""
         return kinds()
 
 
@@ -56,17 +55,15 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
     >>> architecture_of(SingleLayer(3, 2).as_json())
     SingleLayer(d=3, d_out=2, a=3, t=2)
     """
-    from agattn.architectures.model_file import from_table
-
     if "layer" in document:
         return from_table(document)
-    known = kinds()
+    classes = kinds()
     try:
         if "jet" in document:
-            found: Architecture = known["jet"](architecture_of(document["network"]), document["jet"])
+            made: Architecture = classes["jet"](architecture_of(document["network"]), document["jet"])
         else:
-            found = known["dims" if "dims" in document else "d"](**document)
-        return found
+            made = classes["dims" if "dims" in document else "d"](**document)
+        return made
     except TypeError:
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         raise InputError(f"{text[:200]} is no layer, network or model") from None

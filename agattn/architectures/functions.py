@@ -33,12 +33,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.errors import InputError, nearest
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 #: The indices of the axes before rows and columns, from the left.
 LETTERS = "ijklmnopqrstuvwxyz"
@@ -77,7 +77,6 @@ class Expression:
 
     @property
     def form(self) -> Form:
-        """Its sizes."""
         raise NotImplementedError
 
     @property
@@ -130,7 +129,6 @@ class ArrayPart(Expression):
 
     @property
     def degree(self) -> int:
-        """1."""
         return 1
 
     @cached_property
@@ -142,21 +140,21 @@ class ArrayPart(Expression):
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """The matrices, with the axes in the order of the letters."""
-        found = arrays[self.name]
-        found = found if len(found.shape) > len(self.shape) else found[None]
+        value = arrays[self.name]
+        value = value if len(value.shape) > len(self.shape) else value[None]
         keys: list[Any] = []
         letters = []
         for k, n in zip(self.index, self.shape, strict=False):
             keys.append(slice(None) if isinstance(k, str) and n > 1 else 0 if isinstance(k, str) else k - 1)
             letters += [k] if isinstance(k, str) and n > 1 else []
-        found = found[(slice(None), *keys, ...)]
+        value = value[(slice(None), *keys, ...)]
         for axis, letter in enumerate(sorted(letters)):  # exchange axes until the letters are in order
             if (at := letters.index(letter)) != axis:
-                found = found.swapaxes(axis - len(found.shape) + 1, at - len(found.shape) + 1)
+                value = value.swapaxes(axis - len(value.shape) + 1, at - len(value.shape) + 1)
                 letters[axis], letters[at] = letters[at], letters[axis]
         for _ in range(2 - len(self.shape)):
-            found = found[..., None]
-        return found
+            value = value[..., None]
+        return value
 
 
 @dataclass(frozen=True)
@@ -171,17 +169,14 @@ class Transposed(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """Rows and columns exchanged."""
         return Form(self.of.form.labels, self.of.form.axes[::-1])
 
     @property
     def text(self) -> str:
-        """With ^T."""
         return f"{self.of.text if isinstance(self.of, ArrayPart) else f'({self.of.text})'}^T"
 
     @property
     def degree(self) -> int:
-        """That of the matrix."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -198,7 +193,6 @@ class Both(Expression):
 
     @property
     def degree(self) -> int:
-        """The sum of both."""
         return self.left.degree + self.right.degree
 
     def sides(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Iterator[Array]:
@@ -225,17 +219,14 @@ class Product(Both):
 
     @cached_property
     def form(self) -> Form:
-        """The indices of both."""
         one, other = self.left.form, self.right.form
         return Form(_labels(self.left, self.right), (one.axes[0], other.axes[1]))
 
     @property
     def text(self) -> str:
-        """One after the other."""
         return f"{self.left.grouped} {self.right.grouped}"
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """The products of stacks."""
         return arithmetic.matmul(*self.sides(arithmetic, arrays))
 
 
@@ -250,12 +241,10 @@ class Tensor(Both):
 
     @property
     def text(self) -> str:
-        """With ⊗."""
         return f"{_bracketed(self.left)} ⊗ {_bracketed(self.right)}"
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -277,30 +266,26 @@ class Total(Expression):
 
     def __post_init__(self) -> None:
         if self.letter not in dict(self.of.form.labels):
-            known = ", ".join(dict(self.of.form.labels)) or "none"
+            letters = ", ".join(dict(self.of.form.labels)) or "none"
             raise InputError(
                 f"sum_{self.letter} {self.of.text}: there is no index {self.letter} to add up over; the"
-                f" indices of {self.of.text} are: {known}"
+                f" indices of {self.of.text} are: {letters}"
             )
 
     @cached_property
     def form(self) -> Form:
-        """Without the index."""
         return Form(tuple(one for one in self.of.form.labels if one[0] != self.letter), self.of.form.axes)
 
     @property
     def text(self) -> str:
-        """With sum_i in front."""
         return f"sum_{self.letter} {_bracketed(self.of)}"
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     @property
     def degree(self) -> int:
-        """That of the summands."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -327,7 +312,6 @@ class Addition(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """That of each."""
         return self.right.form
 
     @property
@@ -340,12 +324,10 @@ class Addition(Expression):
 
     @property
     def grouped(self) -> str:
-        """In parentheses."""
         return f"({self.text})"
 
     @property
     def degree(self) -> int:
-        """The larger one."""
         return max(self.right.degree, self.left.degree if self.left else 0)
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
@@ -366,23 +348,18 @@ class Multiple(Expression):
 
     @cached_property
     def form(self) -> Form:
-        """The same."""
         return self.of.form
 
     @property
     def text(self) -> str:
-        """The number in front."""
         return f"{self.number} {self.of.grouped}"
 
     @property
     def degree(self) -> int:
-        """The same."""
         return self.of.degree
 
     def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """Each entry times the number."""
-        import numpy as np
-
         of = self.of.evaluate(arithmetic, arrays)
         number = arithmetic.constant(np.full((1,) * len(of.shape), self.number, dtype=object))
         return arithmetic.times(of, number)
@@ -436,7 +413,6 @@ class WeightFunction:
 
     @property
     def form(self) -> Form:
-        """Its sizes."""
         return self.expression.form
 
     @property
@@ -534,9 +510,9 @@ class _Reader:
             yield kind, word
             at = match.end()
 
-    def _error(self, said: str) -> InputError:
+    def _error(self, message: str) -> InputError:
         return InputError(
-            f"the function {self.source!r}: {said}; write products, sums and transposes of arrays, such as"
+            f"the function {self.source!r}: {message}; write products, sums and transposes of arrays, such as"
             " 'K_1^T Q_1'"
         )
 
@@ -561,19 +537,19 @@ class _Reader:
 
     def whole(self) -> Expression:
         """The whole text."""
-        found = self.sum()
+        whole = self.sum()
         if self.next[0] != "end":
             raise self._error(f"{self.next[1]!r} is not read here")
-        return found
+        return whole
 
     def sum(self) -> Expression:
         """Terms with signs."""
         negative = self.take("-", "−")
-        found = self.term()
-        found = Addition(None, -1, found) if negative else found
+        total = self.term()
+        total = Addition(None, -1, total) if negative else total
         while sign := self.take("+", "-", "−"):
-            found = Addition(found, 1 if sign == "+" else -1, self.term())
-        return found
+            total = Addition(total, 1 if sign == "+" else -1, self.term())
+        return total
 
     def term(self) -> Expression:
         """Chains with ⊗ between them, added up over indices."""
@@ -581,43 +557,43 @@ class _Reader:
         while self.next[0] == "sum":
             letters.append(self.next[1][-1])
             self.at += 1
-        found = self.chain()
+        product = self.chain()
         while self.next[0] == "tensor":
             self.at += 1
-            found = Tensor(found, self.chain())
+            product = Tensor(product, self.chain())
         for letter in reversed(letters):
-            found = Total(letter, found)
-        return found
+            product = Total(letter, product)
+        return product
 
     def chain(self) -> Expression:
         """Factors one after the other."""
-        numbers, found = [], None
+        numbers, product = [], None
         while True:
             if self.next[0] == "number":
                 numbers.append(int(self.next[1]))
                 self.at += 1
             else:
                 factor = self.factor()
-                found = factor if found is None else Product(found, factor)
+                product = factor if product is None else Product(product, factor)
             signed = self.take("*", "@", "·")
             starts = self.next[0] in ("name", "number") or self.next == ("sign", "(")
             if not starts and signed is None:
                 break
-        if found is None:
+        if product is None:
             raise self._error("a number stands alone")
-        return Multiple(prod(numbers), found) if numbers else found
+        return Multiple(prod(numbers), product) if numbers else product
 
     def factor(self) -> Expression:
         """An array or parentheses, with transposes."""
         kind, word = self.next
         if kind == "name":
             self.at += 1
-            found: Expression = self.array(word)
+            expression: Expression = self.array(word)
         elif self.take("("):
             self.depth += 1
             if self.depth > DEEPEST:
                 raise self._error(f"more than {DEEPEST} parentheses are inside each other")
-            found = self.sum()
+            expression = self.sum()
             self.expect(")")
             self.depth -= 1
         else:
@@ -626,8 +602,8 @@ class _Reader:
             )
         while self.next[0] == "transpose":
             self.at += 1
-            found = found.of if isinstance(found, Transposed) else Transposed(found)
-        return found
+            expression = expression.of if isinstance(expression, Transposed) else Transposed(expression)
+        return expression
 
     def array(self, name: str) -> ArrayPart:
         """An array by name, with its indices."""

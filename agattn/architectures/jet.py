@@ -23,8 +23,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from agattn.algebra.arithmetic import Arithmetic, Array, DegreeArithmetic, of_degree
+from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
@@ -33,9 +35,6 @@ from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import ByKey, Described, Key, Named, Positive, Written
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 class AnyNetwork(ByKey):
@@ -97,10 +96,10 @@ class Jet(Described):
             raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network
         if not isinstance(network, (DeepNetwork, Network)):
-            known = network.as_network() if hasattr(network, "as_network") else None
-            if known is None:
+            attention = network.as_network() if hasattr(network, "as_network") else None
+            if attention is None:
                 raise InputError(f"{shown(network)} has no jet; give a network or a layer")
-            object.__setattr__(self, "network", known)
+            object.__setattr__(self, "network", attention)
         self._degrees  # noqa: B018  that scores vanish where they must
 
     @property
@@ -151,8 +150,6 @@ class Jet(Described):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The jet on a stack of inputs X, (n, d_0, t): Σ_{k ≤ N} of the coefficients of s^k in φ(sX)."""
-        from agattn.algebra.series import SeriesArithmetic
-
         series = SeriesArithmetic(arithmetic, self.order)
         return series.value(self.network.evaluate(series, parameters, series.variable(X)))
 
@@ -187,9 +184,6 @@ class Jet(Described):
 @lru_cache(maxsize=1000)
 def _degrees(network: DeepNetwork | Network, order: int) -> dict[int, int]:
     """The degrees of a jet, kept because one jet is made at several places."""
-    from agattn.algebra.arithmetic import DegreeArithmetic, of_degree
-    from agattn.algebra.series import SeriesArithmetic
-
     theta = draw_parameters(network, lambda shape: of_degree(1, shape))
     X = of_degree(0, (1, *network.input_shape))
     series = SeriesArithmetic(DegreeArithmetic(), order)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import comb
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import Architecture
@@ -22,9 +23,6 @@ from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
 from agattn.sheet.result import Described, Key, Positive
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 @constructed

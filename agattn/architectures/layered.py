@@ -14,14 +14,12 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
+from agattn.architectures.derived import Derived, derived
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-    from agattn.architectures.derived import Derived
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,6 @@ class Place(Step):
     @property
     def derived(self) -> Derived:
         """The degrees and groups of the layer here."""
-        from agattn.architectures.derived import derived  # and numpy
-
         return derived(self.layer, self.shape)
 
     @property
@@ -137,17 +133,17 @@ class Layered:
     @cached_property
     def _degrees(self) -> Degrees | None:
         """The degree in the weights, or more; and all degrees in X that may occur."""
-        found, kept = INPUT, list[Degrees]()
+        degrees, kept = INPUT, list[Degrees]()
         for place in self.steps:
             if place == KEEP:
-                kept.append(found)
+                kept.append(degrees)
             elif place == ADD:
-                found += kept.pop()
+                degrees += kept.pop()
             elif isinstance(place, Place):
                 if (own := place.derived.degrees) is None:
                     return None
-                found = own.after(found)
-        return found
+                degrees = own.after(degrees)
+        return degrees
 
     @property
     def input_degrees(self) -> Sequence[int] | None:
@@ -182,7 +178,7 @@ class Layered:
     @cached_property
     def wires(self) -> tuple[Wire, ...]:
         """Where a group acts between two places."""
-        found, last, power = [], None, 1  # the place whose rows can be changed, and the power in between
+        wires, last, power = [], None, 1  # the place whose rows can be changed, and the power in between
         for place in self.steps:
             if not isinstance(place, Place):
                 last = None
@@ -190,9 +186,9 @@ class Layered:
                 power *= r
             else:
                 if last is not None and last.derived.rows and place.derived.columns:
-                    found.append(Wire(last, place, power))
+                    wires.append(Wire(last, place, power))
                 last, power = place, 1
-        return tuple(found)
+        return tuple(wires)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs X, (n, d, t), as (n, ...), of the shape of the output.
@@ -225,7 +221,6 @@ class Wire:
 
     @property
     def width(self) -> int:
-        """The number of rows."""
         return self.before.layer.output_shape(self.before.shape)[0]
 
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -19,15 +19,15 @@ from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Union, get_args
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 Shape = tuple[int, int]
 Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
@@ -105,17 +105,17 @@ class Layer(Described):
     def summary(self) -> str:
         """The type and what is not as usual, such as ``attention 2 (rank 2, causal)``."""
         first, *others = fields(self) or (None,)
-        said = []
+        options = []
         for one in others:
             value = getattr(self, one.name)
             if value is True:
-                said.append(one.name)
+                options.append(one.name)
             elif isinstance(value, str) and value != one.default:
-                said.append(value)
+                options.append(value)
             elif value is not None and value != one.default:
-                said.append(f"{one.name.replace('_', ' ')} {_short(value)}")
+                options.append(f"{one.name.replace('_', ' ')} {_short(value)}")
         size = "" if first is None else f" {_short(getattr(self, first.name))}"
-        more = f" ({', '.join(said)})" if said else ""
+        more = f" ({', '.join(options)})" if options else ""
         return f"{self.type}{size}{more}"
 
 
@@ -345,10 +345,10 @@ class Attention(Layer):
         own = (g, self.heads // g) if self.is_grouped else (g,)
         r, rho = self.kv_latent or d, self.q_latent or d
         keys, queries, values = self._names
-        found: dict[str, tuple[int, ...]] = {"C": (r, d)} if self.kv_latent else {}
-        found |= {"D": (rho, d)} if self.q_latent else {}
-        found |= {keys: (g, a, r), queries: (*own, a, rho)}
-        return found | (
+        arrays: dict[str, tuple[int, ...]] = {"C": (r, d)} if self.kv_latent else {}
+        arrays |= {"D": (rho, d)} if self.q_latent else {}
+        arrays |= {keys: (g, a, r), queries: (*own, a, rho)}
+        return arrays | (
             {values: (g, self.out, r)} if b is None else {"O": (*own, self.out, b), values: (g, b, r)}
         )
 
@@ -393,8 +393,6 @@ class Attention(Layer):
 
     def _seen(self, arithmetic: Arithmetic, t: int) -> Array:
         """The mask as a matrix of ints; where shapes alone matter, ones that take no memory."""
-        import numpy as np
-
         if arithmetic.of_shapes:
             return np.broadcast_to(np.ones((), dtype=object), (t, t))
         rows = (
@@ -462,8 +460,6 @@ def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
 
 def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tokens: int) -> Array:
     """The products kᵢᵀ R^{j−i} q_j of all keys and queries, each turned by its position."""
-    import numpy as np
-
     powers = np.zeros((2, pairs, tokens), dtype=object)  # cosines and sines of the multiples of the angles
     powers[0, :, 0] = 1
     for k, (c, s) in enumerate(rotations(pairs)):
@@ -552,8 +548,8 @@ class Recurrence(Layer):
         """K, Q and V, and γ, w or G, with a first axis for the heads."""
         h, a, d = self.heads, self.rank, shape[0]
         gates = {"gamma": (h,), "w": (h, d), "G": (h, a, d)}
-        found: dict[str, tuple[int, ...]] = {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
-        return found | ({self._gate: gates[self._gate]} if self._gate else {})
+        arrays: dict[str, tuple[int, ...]] = {"K": (h, a, d), "Q": (h, a, d), "V": (h, self.out, d)}
+        return arrays | ({self._gate: gates[self._gate]} if self._gate else {})
 
     def reduced(self, shape: Shape) -> Layer:
         """With the rank at most d, but for a diagonal gate, which has an entry for each row of K and Q."""
@@ -561,8 +557,6 @@ class Recurrence(Layer):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The states of all heads, token after token."""
-        import numpy as np
-
         mul, times, clean, tokens = arithmetic.matmul, arithmetic.times, arithmetic.clean, X.shape[-1]
         stacked = X[:, None]
         read = {name: mul(parameters[name], stacked) for name in ("K", "Q", "V")}
@@ -588,8 +582,8 @@ class Recurrence(Layer):
                 elif self.rule == "diagonal-gate":
                     state = times(state, at["G"].swapaxes(-1, -2))
                 state = clean(state + mul(written, keys))
-            place = arithmetic.constant(np.array([[int(i == j) for i in range(tokens)]], dtype=object))
-            output = times(mul(state, at["Q"]), place)
+            column = arithmetic.constant(np.array([[int(i == j) for i in range(tokens)]], dtype=object))
+            output = times(mul(state, at["Q"]), column)
             total = output if total is None else clean(total + output)
         assert total is not None  # there is at least one token
         return clean(total.sum(axis=-3))
@@ -695,7 +689,6 @@ class Power(Layer):
     mixes = "nothing"
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """By squares and products."""
         return power(arithmetic, X, self.degree)
 
 
@@ -864,7 +857,6 @@ class Skip(Layer):
         return document(self)
 
     def summary(self) -> str:
-        """The layers inside."""
         return f"skip({' → '.join(map(str, self.layer))})"
 
 
@@ -879,17 +871,17 @@ def listed(layers: Any) -> tuple[Layer, ...]:
         raise InputError(
             f"the layers are {shown(given)}; they must be a list such as [ag.Linear(2), ag.Power(3)]"
         )
-    found = tuple(given)
-    if not found:
+    listed_layers = tuple(given)
+    if not listed_layers:
         raise InputError("there are no layers; give at least one")
-    for i, one in enumerate(found, 1):
+    for i, one in enumerate(listed_layers, 1):
         if not isinstance(one, Layer):
-            known = ", ".join(f"ag.{name}" for name in sorted(kind.__name__ for kind in LAYERS.values()))
-            hint = f"there are {known}"
-            if all(hasattr(width, "__index__") for width in found):
+            classes = ", ".join(f"ag.{name}" for name in sorted(kind.__name__ for kind in LAYERS.values()))
+            hint = f"there are {classes}"
+            if all(hasattr(width, "__index__") for width in listed_layers):
                 hint = "a network by its widths and ranks is an ag.DeepNetwork(dims, ranks, t)"
             raise InputError(f"layer {i} is {shown(one)}, which is no layer; {hint}")
-    return found
+    return listed_layers
 
 
 #: Every kind of layer by its type.

@@ -74,12 +74,12 @@ def _no_model(name: str, file: Path) -> str:
     folder = file if file.is_dir() else file.parent
     if not folder.is_dir():
         return f"the model is {name!r}, and there is no folder {folder}; give FILE.toml, or FILE.py:name"
-    known = sorted(str(one) for ending in ("toml", "py") for one in folder.glob(f"*.{ending}"))
-    there = f"that folder has {', '.join(known[:6])}{' and more' * (len(known) > 6)}" if known else ""
+    files = sorted(str(one) for ending in ("toml", "py") for one in folder.glob(f"*.{ending}"))
+    there = f"that folder has {', '.join(files[:6])}{' and more' * (len(files) > 6)}" if files else ""
     if file.is_dir():
         return f"the model is {name!r}, a folder; give FILE.toml, or FILE.py:name{f'; {there}' * bool(there)}"
-    alike = difflib.get_close_matches(file.stem, [Path(one).stem for one in known], n=1)
-    near = [one for one in known if Path(one).stem in alike]
+    alike = difflib.get_close_matches(file.stem, [Path(one).stem for one in files], n=1)
+    near = [one for one in files if Path(one).stem in alike]
     how = (
         f"did you mean {near[0]!r}?"
         if near
@@ -137,9 +137,9 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
         hint = nearest(str(kind), LAYERS, f"; there are {', '.join(LAYERS)}")
         raise InputError(f"{where} has an unknown type {shown(kind)}{hint}")
     where, layer = f"{where} ({kind})", LAYERS[kind]
-    known = fields(layer)
-    needed = [one.name for one in known if one.default is MISSING]
-    check_keys(where, table, ("type", *(one.name for one in known)), needed)
+    keys = fields(layer)
+    needed = [one.name for one in keys if one.default is MISSING]
+    check_keys(where, table, ("type", *(one.name for one in keys)), needed)
     given = {key: value for key, value in table.items() if key != "type"}
     with about(where):
         if layer is Skip:
@@ -183,40 +183,40 @@ def read_program(path: Path, name: str) -> Architecture:
     try:
         with _raising(path):
             spec.loader.exec_module(module)
-        known = [key for key in vars(module) if not key.startswith("_")]
+        names = [key for key in vars(module) if not key.startswith("_")]
         if not name or name not in vars(module):
-            listed = f"; there are {', '.join(known[:20]) or 'no names'}"
-            raise InputError(f"{path} has no {name or 'name given'}{nearest(name, known, listed)}")
-        found = vars(module)[name]
-        if callable(found) and not _is_architecture(found):
-            if needed := _arguments(found):
+            listed = f"; there are {', '.join(names[:20]) or 'no names'}"
+            raise InputError(f"{path} has no {name or 'name given'}{nearest(name, names, listed)}")
+        model = vars(module)[name]
+        if callable(model) and not _is_architecture(model):
+            if needed := _arguments(model):
                 raise InputError(
                     f"{path}: {name} is a function of {', '.join(needed)}; name an architecture, such as"
                     f" {name}_model = ag.PolynomialMap({name}, ...) with the shapes of the parameters"
                 )
             with _raising(path):
-                found = found()
+                model = model()
     finally:
         sys.path.remove(str(path.absolute().parent))
-    if not _is_architecture(found):
+    if not _is_architecture(model):
         made = "makes" if callable(vars(module)[name]) else "is"
         raise InputError(
-            f"{path}: {name} {made} {shown(found)}, which is no architecture; give an ag.Network, an"
+            f"{path}: {name} {made} {shown(model)}, which is no architecture; give an ag.Network, an"
             " ag.PolynomialMap, or a function without arguments that makes one"
         )
     with _raising(path):
-        refuse_constant(found)
-    return found  # type: ignore[no-any-return]
+        refuse_constant(model)
+    return model  # type: ignore[no-any-return]
 
 
 def _arguments(function: Any) -> list[str]:
     """The arguments without which a function cannot be called."""
     try:
-        known = signature(function).parameters.values()
+        parameters = signature(function).parameters.values()
     except (TypeError, ValueError):  # as of functions in C
         return []
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return [one.name for one in known if one.default is one.empty and one.kind not in several]
+    return [one.name for one in parameters if one.default is one.empty and one.kind not in several]
 
 
 def _is_architecture(value: Any) -> bool:
@@ -231,8 +231,8 @@ def _raising(path: Path) -> Iterator[None]:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (Exception, SystemExit) as error:
-        said = said_by_program(error) or f"{path}: {type(error).__name__}: {' '.join(str(error).split())}"
-        raise InputError(said) from None
+        message = said_by_program(error) or f"{path}: {type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(message) from None
 
 
 def said_by_program(error: BaseException) -> str:
@@ -243,12 +243,12 @@ def said_by_program(error: BaseException) -> str:
     if _program is None:
         return ""
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    message = f"{type(error).__name__}: {' '.join(str(error).split())}"
     if isinstance(error, SyntaxError):
         places.append((str(error.filename), error.lineno))
-        said = str(error.msg)
+        message = str(error.msg)
     own = [(name, line) for name, line in places if Path(name).parent == _program.absolute().parent]
     if not own:
         return ""
     name, line = own[-1]
-    return f"{_program.with_name(Path(name).name)}, line {line}: {said}"
+    return f"{_program.with_name(Path(name).name)}, line {line}: {message}"

@@ -18,14 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
+from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, nearest
 from agattn.sheet.result import Described, Key, Written
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,16 +53,16 @@ class Normalizer(Described):
                 ' ["1", "1", "1/2"], the Taylor coefficients at 0'
             )
         try:
-            found = tuple(Fraction(x) for x in given)
+            coefficients = tuple(Fraction(x) for x in given)
         except (ValueError, ZeroDivisionError):
             raise InputError(
                 f"series is {shown(given)}; its coefficients must be rational numbers such as 1/2"
             ) from None
-        if not found or found[0] <= 0:
+        if not coefficients or coefficients[0] <= 0:
             raise InputError(f"series is {shown(given)}; its first coefficient, φ(0), must be above 0")
-        if not any(found[1:]):
+        if not any(coefficients[1:]):
             raise InputError(f"series is {shown(given)}; a coefficient beyond the first must differ from 0")
-        object.__setattr__(self, "series", found)
+        object.__setattr__(self, "series", coefficients)
 
     def coefficient(self, k: int) -> Fraction:
         """The coefficient of wᵏ.

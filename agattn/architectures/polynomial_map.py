@@ -23,18 +23,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularArithmetic, RingArithmetic
+from agattn.algebra.expressions import evaluate
 from agattn.algebra.programs import Operation, StraightLine, Trace
+from agattn.algebra.residues import PRIME_BITS, random_primes
 from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Described, Key, Named, Positive
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
 
 #: The prime modulo which a map is tried when it is made.
 _PRIME = 1073741789
@@ -138,8 +140,6 @@ class PolynomialMap(Described):
         >>> PolynomialMap.of_expressions([s**3, s**2 * t, s * t**2, t**3], [s, t])
         expressions(s: 1, t: 1)
         """
-        from agattn.algebra.expressions import evaluate
-
         rows = expressions.tolist() if hasattr(expressions, "tolist") else expressions
         if isinstance(rows, str) or not isinstance(rows, (list, tuple)):
             raise InputError(f"the expressions are {shown(rows)}; give a list of expressions of sympy")
@@ -162,16 +162,16 @@ class PolynomialMap(Described):
         """Refuse a function that takes other names than it is given."""
         given = [*self.shapes, *(["X"] if self.inputs else [])]
         try:
-            known = inspect.signature(self.function).parameters
+            parameters = inspect.signature(self.function).parameters
         except (TypeError, ValueError):
             return
-        if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
             return
         for name in given:
-            if name not in known:
-                listed = f"; it takes {', '.join(known) or 'nothing'}"
-                raise InputError(f"{self.function_name} takes no {name}{nearest(name, known, listed)}")
-        for name, one in known.items():
+            if name not in parameters:
+                listed = f"; it takes {', '.join(parameters) or 'nothing'}"
+                raise InputError(f"{self.function_name} takes no {name}{nearest(name, parameters, listed)}")
+        for name, one in parameters.items():
             if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in given:
                 what = "give inputs, the shape of X" if name == "X" else f"add {name} to the parameters"
                 raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
@@ -196,10 +196,6 @@ class PolynomialMap(Described):
 
     def _equal(self, one: Polynomials, other: Polynomials) -> bool:
         """Whether two outputs, computed in different ways, are the same modulo a prime at a random point."""
-        import numpy as np
-
-        from agattn.algebra.arithmetic import BadPrimeError, ModularArithmetic
-
         for p in _trial_primes():
             generator = np.random.default_rng(0)
             arrays = {
@@ -234,8 +230,8 @@ class PolynomialMap(Described):
         except RecursionError:
             raise InputError(f"{self.function_name} calls itself without an end") from None
         except Exception as error:
-            said = " ".join(str(error).split())
-            raise InputError(f"{self.function_name} raised {type(error).__name__}: {said}") from error
+            message = " ".join(str(error).split())
+            raise InputError(f"{self.function_name} raised {type(error).__name__}: {message}") from error
         if len(out.shape) > 2:
             size = "×".join(map(str, out.shape))
             raise InputError(
@@ -263,8 +259,6 @@ class PolynomialMap(Described):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs, (n, d, t), as (n, ...), of the shape of the output."""
-        import numpy as np
-
         arrays = {}
         for name, shape in self.shapes.items():
             array = parameters[name]
@@ -306,16 +300,16 @@ class PolynomialMap(Described):
 LARGEST_RUN = 2**30
 
 
-def numbers_held(known: PolynomialMap) -> int:
+def numbers_held(given: PolynomialMap) -> int:
     """A bound on the numbers of eight bytes that the Jacobian's rows hold at a time.
 
     At most eight times the numbers of the program, for as many derivatives as are taken at a time: values,
     the operands of products, gradients of both, and what arithmetic modulo a prime needs on its way.
     """
-    return 8 * min(384, known.parameters) * known.program.numbers
+    return 8 * min(384, given.parameters) * given.program.numbers
 
 
-def check_run(known: PolynomialMap) -> None:
+def check_run(given: PolynomialMap) -> None:
     """Refuse a map whose Jacobian would fill the memory.
 
     Raises:
@@ -327,17 +321,15 @@ def check_run(known: PolynomialMap) -> None:
     agattn.errors.TooLargeError: <lambda> takes 4006000 intermediate numbers, and its Jacobian up to 92 GiB;
     take smaller arrays, or force=True
     """
-    if (held := numbers_held(known)) > LARGEST_RUN:
+    if (held := numbers_held(given)) > LARGEST_RUN:
         raise TooLargeError(
-            f"{known.function_name} takes {known.program.numbers} intermediate numbers, and its Jacobian up"
+            f"{given.function_name} takes {given.program.numbers} intermediate numbers, and its Jacobian up"
             f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or {argument('force', True)}"
         )
 
 
 def _trial_primes() -> Iterator[int]:
     """A prime, and others for a function with a constant whose denominator the first ones divide."""
-    from agattn.algebra.residues import PRIME_BITS, random_primes
-
     yield _PRIME
     yield from random_primes(0, PRIME_BITS)
 
@@ -399,12 +391,10 @@ class Polynomials(Operation):
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of entries."""
         return prod(self.shape)
 
     def __len__(self) -> int:
@@ -485,8 +475,6 @@ class Polynomials(Operation):
                 raise _unfit(self, "@", other)
         key, known = ("@", rows.number, columns.number), self.call.known
         if key not in known:
-            import numpy as np
-
             front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
             shape = (*front, rows.shape[-2], columns.shape[-1])
             names, degree = self.names | other.names, _both(self.degree, other.degree)
@@ -518,8 +506,6 @@ class Polynomials(Operation):
             raise NotPolynomialError("takes a power that is no whole number of at least 0")
         if n == 0:
             return self._other(1) + self * 0
-        from agattn.algebra.arithmetic import RingArithmetic
-
         found: Polynomials = power(RingArithmetic(), self, n)
         return found
 
@@ -538,7 +524,6 @@ class Polynomials(Operation):
         return found
 
     def transpose(self) -> Polynomials:
-        """The same as :attr:`T`."""
         return self.T
 
     def sum(self, axis: int | None = None) -> Polynomials:
@@ -585,8 +570,6 @@ class Polynomials(Operation):
 
     def _viewed(self, keys: tuple[Any, ...]) -> Polynomials:
         """The view at an index, as numpy understands it."""
-        import numpy as np
-
         plain = (("slice", one.start, one.stop, one.step) if isinstance(one, slice) else one for one in keys)
         asked, known = ("view", self.number, *plain), self.call.known
         if asked not in known:
@@ -731,8 +714,6 @@ def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | No
 
 def _constants_together(one: Polynomials, sign: str, other: Polynomials) -> Polynomials:
     """The sum, the difference or the product of two constants."""
-    import numpy as np
-
     _broadcast(one, sign, other)
     arrays = []
     for constant in (one, other):
@@ -763,8 +744,6 @@ def _known_constant(
 
 def _constant(value: Any, call: Trace) -> Polynomials:
     """A number or an array of numbers."""
-    import numpy as np
-
     if type(value) is int:
         return _known_constant(call, (value,), (), _NOTHING, (0, 0, 0))
     array = np.asarray(value, dtype=object)

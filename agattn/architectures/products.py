@@ -70,11 +70,11 @@ class Neighbours:
             return
         (n, k), *others = left
         for (name, axis), along in self.of[product.arrays[n], k]:
-            known = next(
+            slot_taken = next(
                 (slot for slot in others if (product.arrays[slot[0]], slot[1]) == (name, axis)), None
             )
-            arrays = product.arrays if known else (*product.arrays, name)
-            slot = known or (len(product.arrays), axis)
+            arrays = product.arrays if slot_taken else (*product.arrays, name)
+            slot = slot_taken or (len(product.arrays), axis)
             if len(arrays) <= MOST_ARRAYS:
                 yield from self.closed(Contracted(arrays, (*product.edges, ((n, k), slot, along))))
 
@@ -89,8 +89,8 @@ def adjacent_products(architecture: Architecture) -> list[str]:
     except NotImplementedError:
         return []
     shapes = architecture.shapes
-    found, _ = cuts(architecture, record)
-    acted = {node for cut in found for node in cut.sides}
+    groups, _ = cuts(architecture, record)
+    acted = {node for cut in groups for node in cut.sides}
     of: dict[Node, dict[tuple[Node, Pairs], None]] = {}
     pairs = []
     for one, other, along in record.met:
@@ -153,13 +153,13 @@ def _letters(
     for (n, k), (m, j), along in product.edges:
         pairs = [((n, k), (m, j)), *(((n, x), (m, y)) for x, y in along)]
         together.add_edges_from((a, b) for a, b in pairs if a in together and b in together)
-    found: dict[Slot, str] = {}
+    letters: dict[Slot, str] = {}
     components = networkx.connected_components(together)
     for slots in sorted(components, key=lambda slots: min((order.index(n), k) for n, k in slots)):
         wanted = LETTERS[min(k for _, k in slots) :] + LETTERS
-        letter = next(one for one in wanted if one not in found.values())
-        found |= dict.fromkeys(slots, letter)
-    return found
+        letter = next(one for one in wanted if one not in letters.values())
+        letters |= dict.fromkeys(slots, letter)
+    return letters
 
 
 Chain = list[tuple[int, bool]]  # arrays by number, each with whether it is transposed

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array, RingArithmetic, Size
+from agattn.architectures.network import DeepNetwork
 from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.algebra.arithmetic import Arithmetic, Array
-    from agattn.architectures.network import DeepNetwork
 
 
 class Architecture(Protocol):
@@ -122,18 +122,16 @@ def as_parameters(architecture: Architecture, theta: Array) -> dict[str, Array]:
     >>> {name: array.tolist() for name, array in numbers.items()}
     {'K': [[0, 1]], 'Q': [[2, 3]], 'V': [[4, 5]]}
     """
-    found, start = {}, 0
+    parameters, start = {}, 0
     for name, shape in architecture.shapes.items():
         stop = start + prod(shape)
-        found[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
+        parameters[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
         start = stop
-    return found
+    return parameters
 
 
 def as_rows(architecture: Architecture, parameters: Mapping[str, Array]) -> Array:
     """The entries of all parameters, from arrays with the same axes in front: the inverse."""
-    import numpy as np
-
     rows = []
     for name, shape in architecture.shapes.items():
         values = parameters[name]
@@ -152,10 +150,6 @@ def bounds_on_outputs(architecture: Architecture, bits: float = 0.0) -> Array:
         An array (1, d_l, t): of each output as a polynomial in θ and X, if all bounds are 1, a bound on the
         sum of the absolute values of its coefficients.
     """
-    import numpy as np
-
-    from agattn.algebra.arithmetic import RingArithmetic, Size
-
     theta = draw_parameters(architecture, lambda shape: np.full(shape, Size(bits), dtype=object))
     X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
     out = architecture.evaluate(RingArithmetic(), theta, X)
@@ -174,8 +168,6 @@ def symmetry_tangents(
     The known symmetries of the architecture are taken where none are given. The shape is
     (Σ dim of the groups, parameters).
     """
-    import numpy as np
-
     blocks = []
     for symmetry in architecture.symmetries if symmetries is None else symmetries:
         n = symmetry.size

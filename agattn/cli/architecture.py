@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
+from agattn.architectures.composition import check_depth
+from agattn.architectures.jet import Jet
+from agattn.architectures.model_file import read_model
+from agattn.calls import positive_integer
 from agattn.errors import InputError
-
-if TYPE_CHECKING:
-    from agattn.architectures import Architecture
-    from agattn.heads.published import Published
+from agattn.heads.published import Published, from_config
 
 
 def whole_number(text: Any) -> Any:
@@ -179,8 +181,6 @@ class Architectures(NamedTuple):
 
     def _refuse_others(self, model: Architecture) -> Architecture:
         """A model, unless it is one that the command does not take."""
-        from agattn.architectures import SingleLayer
-
         path = click.get_current_context().command_path
         if not self.networks and not isinstance(model, SingleLayer):
             raise InputError(f"{path} is about one layer of one lightning head, and not about {model}")
@@ -257,15 +257,10 @@ def _is_typed(parameter: click.Parameter, context: click.Context) -> bool:
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
     """The layer, network or model that options describe; an error if they describe several, or none."""
-    from agattn.architectures import DeepNetwork, SingleLayer, as_attention
-    from agattn.calls import positive_integer
-
     for name, text in options.items():
         _refuse_signs(_ALL[name].flag, text, several=_ALL[name].read is whole_numbers)
     given = {name: _ALL[name].read(text) for name, text in options.items() if text is not None}
     if "jet" in given:
-        from agattn.architectures.jet import Jet
-
         order = positive_integer("--jet", given["jet"])
         return Jet(_architecture({**options, "jet": None}), order)
     if "config" in given:
@@ -315,8 +310,6 @@ def _refuse_signs(flag: str, text: Any, several: bool) -> None:
 
 def _published(options: Mapping[str, Any]) -> Published:
     """The published transformer of ``--config``; an error if there are other descriptions."""
-    from agattn.heads.published import from_config
-
     given = {name: text for name, text in options.items() if text}
     others = [_ALL[name].flag for name in given if name not in ("config", *_CONFIG)]
     if others:
@@ -334,10 +327,6 @@ def configured(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _model(name: str) -> Architecture:
     """What a file describes; where that is attention alone, the layer or the network."""
-    from agattn.architectures import as_attention
-    from agattn.architectures.composition import check_depth
-    from agattn.architectures.model_file import read_model
-
     model = as_attention(read_model(name))
     if click.get_current_context().params.get("force") is False:
         check_depth(model)

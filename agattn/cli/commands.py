@@ -94,14 +94,14 @@ SHELL: Mapping[str, Shell] = {
     ),
     "spectrum": Shell(
         "agattn spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax; "
-        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax",
+        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O spectrum.png",
+        "agattn.cli.geometry:spectrum",
     ),
     "critical-points": Shell(
         "agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
-        "agattn critical-points -d 2 -o 1 --real; "
+        "agattn critical-points -d 2 -o 1 --real -O loss.html; "
         "agattn critical-points -d 2 -o 1 --weights w.json --data data.json",
         "agattn.cli.geometry:critical_points",
-        output=True,
         hidden=("target",),
         options={"method": Option(Choice("weights", "equations"))},
         architectures=Architectures(networks=False),
@@ -149,11 +149,6 @@ SHELL: Mapping[str, Shell] = {
         more="agattn.cli.jobs:work_of",
         json=_LINES,
     ),
-    "calibrate": Shell(
-        "agattn calibrate; agattn calibrate --out calibration --quick",
-        "agattn.cli.experiments:calibrate",
-        wide=True,
-    ),
     "study": Shell(
         "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl; "
         "agattn study audit --report audit",
@@ -165,11 +160,12 @@ SHELL: Mapping[str, Shell] = {
         "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
         "agattn report --model model.toml --out r",
         "agattn.cli.documents:report",
+        hidden=("pictures", "grid_text", "command"),
+        options={"engine": _EVERY_ENGINE},
         architectures=Architectures(instead=lambda given: given["study"] is not None),
     ),
     "figure": Shell(
-        "agattn figure 1 -O umbrella.html; agattn figure critical -O loss.html; "
-        "agattn figure deep -O limits.html; agattn figure spectrum -O bands.png",
+        "agattn figure 1 -O umbrella.html; agattn figure 2 --layers 3 -O tree.png",
         "agattn.cli.documents:figure",
     ),
     "schema": Shell("agattn schema verify", "agattn.cli.documents:schema", json=""),

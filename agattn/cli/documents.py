@@ -11,20 +11,16 @@ from typing import Annotated, Any
 import click
 from click.core import ParameterSource
 
+from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 from agattn.cli.architecture import whole_number
-from agattn.cli.generator import METRICS, Input, Option
-from agattn.cli.kinds import (
-    FIGURES,
-    Choice,
-    Destination,
-    EngineName,
-    Whole,
-    check_drawing,
-    leave_out,
-)
-from agattn.cli.output import print_json, say_on_stderr
+from agattn.cli.generator import Input, Option
+from agattn.cli.kinds import FIGURES, Destination, EngineName, Whole, check_drawing, leave_out
+from agattn.cli.output import print_json, say_on_stderr, show_result
 from agattn.errors import InputError
 from agattn.files import read_text
+from agattn.reports import figures
+from agattn.sheet.terminal import print_folded
 
 #: Bytes of the results of a study: some tens of thousands of jobs.
 _LARGEST_RESULTS = 512 * 2**20
@@ -34,16 +30,11 @@ def report(
     architecture: Any,
     *,
     out: Annotated[Path, Option(Destination(folder=True), "--out", "DIR", more={"required": True})],
-    engine: Annotated[str, Option(EngineName("auto", "native", "all"))] = "auto",
     max_degree: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
     study: Annotated[Path | None, Input] = None,
     grid: Annotated[Path | None, Input] = None,
-    timeout: float = 60.0,
-    memory: int = 8192,
-    seed: int = 0,
-    force: bool = False,
     as_json: bool = False,
-    progress: Any,
+    **given: Any,
 ) -> int:
     """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
@@ -53,7 +44,6 @@ def report(
 
     Args:
         out: write report.html, report.md, figures, scripts and transcripts there.
-        engine: the engine that computes; all: ask every engine, and compare the answers.
         max_degree: last degree of equations.
         study: instead of an architecture: the lines that agattn study wrote.
         grid: with --study: the grid that asked for them, to be put beside the report.
@@ -63,9 +53,8 @@ def report(
         return _of_study(study, grid, out, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
-    from agattn.architectures import SingleLayer
     from agattn.reports.architecture_report import title
-    from agattn.reports.document import Found, refuse_another_report
+    from agattn.reports.document import ModelSummary, refuse_another_report
     from agattn.reports.report import report
 
     is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
@@ -75,18 +64,8 @@ def report(
     elif architecture.ambient_dimension is None:
         leave_out("is for single layers", "max_degree")
     refuse_another_report(out, title(architecture))
-    document = report(
-        architecture,
-        engine=engine,
-        max_degree=max_degree,
-        timeout=timeout,
-        memory=memory,
-        force=force,
-        seed=seed,
-        command=_command_line(),
-        progress=progress,
-    )
-    about = {"model": Found(document.summary)} if is_model else {"claims": document.claims}
+    document = report(architecture, max_degree=max_degree, command=_command_line(), **given)
+    about = {"model": ModelSummary(document.summary)} if is_model else {"claims": document.claims}
     _save(document, out, as_json, architecture=architecture, **about)
     return document.exit_status
 
@@ -111,7 +90,6 @@ def _command_line() -> str:
 def _save(document: Any, folder: Path, as_json: bool, **about: Any) -> None:
     """Write a report, and print what it says, or JSON about these values."""
     from agattn.reports.document import SavedReport
-    from agattn.sheet.terminal import print_folded
 
     saved = SavedReport(tuple(map(str, document.save(folder))), **about)
     if as_json:
@@ -126,7 +104,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     reason = "is not for --study, whose results are there already"
     leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
     from agattn.experiments.studies.jobs import exit_status, read_lines
-    from agattn.reports.document import FoundOfStudy
+    from agattn.reports.document import StudySummary
     from agattn.reports.report import report
 
     written = read_text(results, _LARGEST_RESULTS)
@@ -139,7 +117,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     missing = _missing(text, lines) if text else 0
     if missing:
         say_on_stderr(f"agattn: {missing} of the grid's jobs are not in {results}")
-    _save(document, folder, as_json, study=FoundOfStudy(document.summary, len(lines)))
+    _save(document, folder, as_json, study=StudySummary(document.summary, len(lines)))
     return exit_status(lines) or (3 if missing else 0)
 
 
@@ -152,11 +130,16 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
 
 
-NUMBERS = ("1", "2", "3", "critical", "deep", "spectrum")
+#: The options of each figure.
+_OPTIONS = {
+    "1": ("d", "d_out", "a", "slice", "radius", "engine", "timeout", "memory", "force"),
+    "2": ("layers",),
+    "3": ("seed",),
+}
 
 
 def figure(
-    number: Annotated[str, Option(Choice(*NUMBERS), metavar="|".join(NUMBERS))],
+    number: Annotated[str, Option(metavar="1|2|3")],
     *,
     output: Annotated[
         Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
@@ -166,8 +149,6 @@ def figure(
     a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
-    metric: Annotated[str, Option(Choice(*METRICS))] = "gaussian",
-    target: Annotated[str, Option(metavar="X,Y,W")] = "-3/4,-1/4,-3/10",
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
     layers: Annotated[int, Option(Whole(1, 4), metavar="N")] = 2,
     timeout: float = 60.0,
@@ -176,74 +157,42 @@ def figure(
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
-    """Recompute figure 1, 2 or 3 of the paper, a loss on figure 1, a slice of a network, or a spectrum.
+    """Recompute figure 1, 2 or 3 of the paper.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the
-    surface of figure 1; deep, a slice of a network with two layers through a head of
-    rank one, with the limits that no weights reach; spectrum, the singular values of the Jacobian of a
-    softmax network as its scores get small, in 120 digits and in float64.
+    tree; 3, dimensions of normalized networks.
 
     Args:
-        output: draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.
+        output: draw the figure to a .png, .svg or .pdf file; figure 1 also to a page to turn it, .html.
         d: figure 1: d.
         d_out: figure 1: d'.
         a: figure 1: a.  [default: d]
         slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
             its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
-        radius: figures 1 and critical: draw coordinates from -R to R.
-        metric: figure critical: the distance that is the loss.
-        target: figure critical: the point of the slice from which the loss is the distance.
+        radius: figure 1: draw coordinates from -R to R.
         engine: figure 1: the engine that eliminates.
         layers: figure 2: l.
     """
-    from agattn.cli.output import show_result
-    from agattn.reports.figures import figure
-    from agattn.sheet.terminal import print_folded
-
-    _refuse_idle(number)
-    place = [entry.strip() for entry in target.split(",")]
-    given: dict[str, dict[str, Any]] = {
-        "2": {"layers": layers},
-        "3": {"seed": seed},
-        "critical": {"metric": metric, "target": place, "seed": seed, "radius": radius},
-        "spectrum": {"seed": seed},
-    }
+    for other in _OPTIONS.keys() - {number} if number in _OPTIONS else ():
+        leave_out(f"is for figure {other}", *_OPTIONS[other])
+    given: dict[str, Any] = {"2": {"layers": layers}, "3": {"seed": seed}}.get(number, {})
+    if given and output is not None and output.suffix.lower() == ".html":
+        raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
     if number == "1":
-        from agattn.architectures import SingleLayer
-        from agattn.calls import positive_integer
-
         rows = positive_integer("-o", whole_number(d_out))
         layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
-        given["1"] = {
-            "layer": layer, "slice": slice, "engine": engine, "radius": radius,
-            "timeout": timeout, "memory": memory, "force": force,
-        }  # fmt: skip
-    made = figure(number, **given.get(number, {}))
+        given = {"layer": layer, "slice": slice, "engine": engine, "radius": radius}
+        given |= {"timeout": timeout, "memory": memory, "force": force}
+    made = figures.figure(number, **given)
     if output is not None:
         made.save(output)
     show_result(made.replace(file=None if output is None else str(output)), as_json)
-    if made.note and not as_json:
-        print_folded(made.note, sys.stderr)
+    if made.words and not as_json:
+        print_folded(made.words, sys.stderr)
     if output is not None:
         say_on_stderr(f"wrote {output}")
     elif not as_json:
         say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
-
-
-def _refuse_idle(number: str) -> None:
-    """Refuse options that mean nothing for a figure."""
-    if number != "1":
-        mine = ("d", "d_out", "a", "slice", "engine", "timeout", "memory", "force")
-        leave_out("is for figure 1", *mine)
-    if number not in ("1", "critical"):
-        leave_out("is for figure 1 and figure critical", "radius")
-    if number != "critical":
-        leave_out("is for figure critical", "metric", "target")
-    if number != "2":
-        leave_out("is for figure 2", "layers")
-    if number not in ("3", "critical", "spectrum"):
-        leave_out("is for figure 3, figure critical and figure spectrum", "seed")
 
 
 def schema(name: Annotated[str | None, Option(more={"required": False})]) -> None:

@@ -12,8 +12,15 @@ from agattn.cli.generator import Input, Option, listing
 from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, Destination, EngineName, InputFile, Whole, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, write_file
-from agattn.engines.catalogue import ENGINES, of_all
+from agattn.engines.catalogue import ENGINES, engine_named, of_all
+from agattn.engines.doctor import examine
+from agattn.engines.emit import emit_task
+from agattn.engines.locate import locate
+from agattn.engines.run import run_script, run_task
 from agattn.errors import EngineNotFoundError, InputError
+from agattn.limits import MAX_TIMEOUT, limited
+from agattn.sheet.terminal import print_folded
+from agattn.systems.catalogue import MODEL_TASKS, TASKS, task_about, task_named
 
 _ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e in ENGINES.values())
 Script = Option(
@@ -35,8 +42,6 @@ def is_script(name: str) -> bool:
 
 def _known_task(context: click.Context, _: click.Parameter, name: str) -> str:
     """The name of a task; others are refused before the options are looked at."""
-    from agattn.systems.catalogue import task_named
-
     return name if context.resilient_parsing else task_named(name).name
 
 
@@ -51,9 +56,6 @@ def _known_task_or_script(context: click.Context, parameter: click.Parameter, na
 
 def _list_tasks(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from agattn.sheet.terminal import print_folded
-        from agattn.systems.catalogue import MODEL_TASKS, TASKS
-
         width = max(map(len, TASKS))
         for name, task in TASKS.items():
             more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
@@ -91,18 +93,14 @@ def asked_of_tasks(
 
 def _read(task: str, architecture: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """What is asked, with data as arrays; points and slices stay files."""
-    from agattn.systems.catalogue import task_about
-
     if "loss" in task_about(task, architecture).takes:
         asked["data"] = read_data(asked["data"], asked["metric"], asked["samples"])
-    known = {name: value for name, value in asked.items() if value is not None}
-    return {"characteristic": 0, **known}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return {"characteristic": 0, **given}
 
 
 def engine_for(script: Path | None, name: str | None) -> Any:
     """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
-    from agattn.engines.catalogue import engine_named
-
     ending = "" if script is None else script.suffix.lower()
     by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and name not in (None, by_ending.name):
@@ -133,8 +131,6 @@ def emit(
         engine: the engine.  [default: by the ending of -O, else macaulay2]
         machine: add the lines from which agattn run reads the answer.
     """
-    from agattn.engines.emit import emit_task
-
     chosen = engine_for(output, engine)
     progress(f"writing the script of {task}")
     script = emit_task(architecture, task, chosen.name, machine=machine, **_read(task, architecture, asked))
@@ -152,8 +148,6 @@ def emit(
 
 def _how_to_run(engine: Any, script: Path) -> str:
     """The command line that runs a script here, or says what is missing."""
-    from agattn.engines.locate import locate
-
     try:
         return shlex.join(engine.command(locate(engine).path, script))
     except EngineNotFoundError as error:
@@ -182,9 +176,6 @@ def run(
         engine: the engine.  [default: macaulay2; of a script by its ending]
         keep: save the script, the transcript and the answer there.
     """
-    from agattn.engines.run import run_task
-    from agattn.sheet.terminal import print_folded
-
     if architecture is None:
         _run_script(task, engine, timeout, memory)
         return
@@ -210,10 +201,6 @@ def run(
 
 def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> None:
     """Run a script in this folder, with no time limit but one that was given."""
-    from agattn.engines.locate import locate
-    from agattn.engines.run import run_script
-    from agattn.limits import MAX_TIMEOUT, limited
-
     context = click.get_current_context()
     names = {parameter.name or "" for parameter in context.command.params}
     of_scripts = {"task", "engine", "timeout", "memory"}
@@ -231,9 +218,6 @@ def doctor(*, as_json: bool = False) -> int:
 
     agattn looks for the engines by {variables}, on PATH and in the wheels.
     """
-    from agattn.engines.doctor import examine
-    from agattn.sheet.terminal import print_folded
-
     report = examine()
     if as_json:
         print_json(report.as_json())

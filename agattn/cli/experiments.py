@@ -1,8 +1,7 @@
-"""What ``train``, ``study`` and ``calibrate`` do in a shell beyond their verbs."""
+"""What ``train`` and ``study`` do in a shell beyond their verbs."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 from pathlib import Path
@@ -10,13 +9,11 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli import interrupts, output
 from agattn.cli.generator import Option
-from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked
-from agattn.cli.kinds import Destination, InputFile, Whole, leave_out
-from agattn.cli.output import say_on_stderr, write_file
-from agattn.errors import InputError
-from agattn.files import growing
+from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked, work_of
+from agattn.cli.kinds import Destination, InputFile
+from agattn.cli.output import say_on_stderr
+from agattn.files import about
 
 Folder = Option(Destination(folder=True), metavar="DIR")
 
@@ -55,7 +52,6 @@ def study(
         dry_run: only say how many jobs there are, and how many of them are cached.
         report: write report.html and report.md about the results there.
     """
-    from agattn.cli.jobs import work_of
     from agattn.experiments.studies.grid import grid_text, read_grid
     from agattn.experiments.studies.jobs import row, rows_sheet, versions_for, written
 
@@ -113,30 +109,32 @@ def train(
     Args:
         seeds: seeds of all experiments, in place of those in the file.
         dry_run: only say how many runs there are, and how many jobs of them are cached.
-        report: write report.html and report.md about the runs there.
+        report: write report.html and report.md about the runs, and a figure, there.
     """
-    from agattn.cli.jobs import work_of
     from agattn.experiments.studies.jobs import versions_for
-    from agattn.experiments.training.training import runs_sheet, training_jobs
+    from agattn.experiments.training.experiment import read_experiments
+    from agattn.experiments.training.training import check, runs_sheet, training_jobs
 
     work = work_of(as_json=as_json, **given)
     text = read_asked(config, "a file of experiments")
-    experiments = _checked_experiments(text, seeds)
+    experiments = read_experiments(text, seeds)
+    for experiment in experiments:
+        with about(experiment.name):
+            check(experiment)
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:
-        known = work.cached(jobs, versions)
+        cached = work.cached(jobs, versions)
         runs = sum(len(experiment.seeds) for experiment in experiments)
-        click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
+        click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {cached} of them cached")
         return 0
     if report is not None:
-        from agattn.reports.training_report import TITLE
+        from agattn.reports.training_report import TITLE, training_report
 
         check_report(report, TITLE)
     lines: list[dict[str, Any]] = []
-    names = iter([job.name for job in jobs])
+    names = iter([job.experiment.name for job in jobs])
     failures: list[str] = []
-    ended: list[Any] = []
 
     def write(line: Any) -> list[str]:
         name = next(names)
@@ -144,112 +142,14 @@ def train(
             failures.append(f"{name}: {line['error']['message']}")
             return []
         runs = [{**run, "experiment": name} for run in line["result"]["runs"]]
-        lines.extend(runs if report is not None else [])
-        ended.extend((name, run["outcome"], run["stratum"], run["loss"], run["drift"]) for run in runs)
+        lines.extend(runs)
         return [json.dumps(run, ensure_ascii=False) for run in runs]
 
-    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(ended))
+    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(lines))
     for failure in dict.fromkeys(failures):
         say_on_stderr(failure)
     if report is not None and lines:
-        from agattn.reports.training_report import training_report
-
         made_by = f"agattn train {shlex.quote(config.name)} --report DIR"
-        pictures = importlib.util.find_spec("matplotlib") is not None
-        files = training_report(lines, text, made_by, pictures).save(report)
+        files = training_report(lines, text, made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
-
-
-def _checked_experiments(text: str, seeds: str | None) -> Any:
-    """The experiments of a file, all of which make sense."""
-    from agattn.experiments.training.experiment import read_experiments
-    from agattn.experiments.training.training import check
-
-    experiments = read_experiments(text, seeds)
-    for experiment in experiments:
-        try:
-            check(experiment)
-        except InputError as error:
-            raise InputError(f"{experiment.name}: {error}") from None
-    return experiments
-
-
-def calibrate(
-    *,
-    out: Annotated[Path | None, Folder] = None,
-    points: Annotated[int, Option(Whole(1, 100), metavar="N")] = 30,
-    quick: bool = False,
-    devinterp: bool = False,
-    free_energy: bool = False,
-    seed: int = 0,
-    as_json: bool = False,
-    progress: Any,
-) -> Any:
-    """List 100 weights with known learning coefficients λ, or estimate λ there by sampling.
-
-    Three samplers are tried: tempered Markov chains and volumes, which are exact in the limit, and at every
-    third point SGLD with 36 settings. An interrupted run keeps its estimates. The same seed
-    gives the same files.
-
-    Args:
-        out: sample, and write points, estimates, tables and a plot there.
-        points: with --out: how many points.
-        quick: with --out: few samples and 3 points unless --points is given.
-        devinterp: with --out: run devinterp, too; needs the extra slt.
-        free_energy: with --out: only slopes of free energies in log n.
-    """
-    from agattn.experiments.calibration.calibration import calibration
-
-    if out is None:
-        leave_out("is for sampling, with --out", "points", "quick", "devinterp", "free_energy")
-        return calibration()
-    context = click.get_current_context()
-    chosen = context.get_parameter_source("points") is not click.core.ParameterSource.DEFAULT
-    count = points if chosen or not quick else 3
-    known = calibration(devinterp=devinterp)
-    words = "--quick " * quick + "--free-energy " * free_energy
-    shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
-    write_file(out / "points.json", output.as_text({"points": known["points"]}), tell=False)
-    settings = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy, "seed": seed}
-    lines = _sample(out, count, settings, progress)
-    _write_report(out, lines, shown, say=not as_json)
-    return known.replace(estimates=tuple(lines)) if as_json else 0
-
-
-def _sample(folder: Path, count: int, settings: dict[str, Any], progress: Any) -> list[dict[str, Any]]:
-    """Estimate, and write each line as soon as it is there."""
-    from agattn.cli.ending import fail
-    from agattn.experiments.calibration.calibration import calibration
-
-    lines: list[dict[str, Any]] = []
-    path = folder / "estimates.jsonl"
-    try:
-        with growing(path) as file:
-
-            def write(line: dict[str, Any]) -> None:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                file.flush()
-                lines.append(line)
-
-            calibration(count, **settings, progress=progress, written=write)
-    except KeyboardInterrupt:
-        fail(f"interrupted; {len(lines)} estimates are in {path}.part", interrupts.STATUS)
-    return lines
-
-
-def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bool) -> None:
-    from agattn.reports.calibration_report import calibration_page, draw_bias, tables
-    from agattn.reports.drawing import save
-    from agattn.sheet.terminal import print_table
-
-    write_file(folder / "report.md", calibration_page(lines, shown), tell=False)
-    sgld = any(line["method"] == "sgld" for line in lines)
-    if sgld and importlib.util.find_spec("matplotlib") is not None:
-        save(draw_bias(lines), folder / "bias.svg")
-    if say:
-        console = output.console(soft_wrap=True)
-        for table in tables(lines, 10):
-            print_table(table, console)
-            console.print()
-    say_on_stderr(f"wrote {folder}")

@@ -9,7 +9,6 @@ the verb become options, too, and are passed on.
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -170,13 +169,12 @@ class Shell(NamedTuple):
 
 def command(name: str, shell: Shell) -> click.Command:
     """The command of this name."""
-    one_blas_thread()
     function = imported(shell.function or COMMANDS[name].function)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
-        known = {parameter.name for parameter in parameters}
+        own = {parameter.name for parameter in parameters}
         others = _parameters(imported(shell.more or COMMANDS[name].function), shell)
-        parameters += [one for one in others if one.name not in known and isinstance(one, click.Option)]
+        parameters += [one for one in others if one.name not in own and isinstance(one, click.Option)]
     takes = shell.architectures or _architectures(function)
     described = [] if takes is None else takes.parameters()
     if shell.output:
@@ -209,19 +207,9 @@ def command(name: str, shell: Shell) -> click.Command:
     )
 
 
-def one_blas_thread() -> None:
-    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
-
-    The products of matrices in a dimension are many and small: threads wait for each other longer than they
-    compute, several times longer on a machine that is busy.
-    """
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-
-
-def imported(place: str) -> Callable[..., Any]:
+def imported(path: str) -> Callable[..., Any]:
     """The function at ``module:function``."""
-    module, _, function = place.partition(":")
+    module, _, function = path.partition(":")
     made: Callable[..., Any] = getattr(import_module(module), function)
     return made
 

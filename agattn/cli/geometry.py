@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import click
 
+from agattn.architectures import SingleLayer, as_layer
+from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
 from agattn.cli.generator import Input, JsonFile, Option
 from agattn.cli.kinds import (
     DRAWINGS,
+    FIGURES,
     STDOUT,
     Choice,
     Destination,
@@ -22,9 +26,28 @@ from agattn.cli.kinds import (
     leave_out,
     refuse_both,
 )
-from agattn.cli.output import say_on_stderr, write_file
+from agattn.cli.output import console, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.weights import read_tensor
+from agattn.engines.catalogue import able, engine_named
+from agattn.engines.elimination import by_theorem, check_generators, examined
+from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
+from agattn.geometry.critical_points.loss import chosen_loss
+from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.dimension.contact import contact_spectrum
+from agattn.geometry.ideal.export import ENDINGS, export
+from agattn.geometry.ideal.invariants import compare, last_degree
+from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+from agattn.heads.checkpoints import read_weights
+from agattn.heads.coefficients import of_files
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
+from agattn.reports.drawing import Drawable
+from agattn.reports.loss import LossFigure
+from agattn.reports.spectrum import bands
+from agattn.sheet.terminal import print_folded, show
+from agattn.verification.certificate import make_learning_certificate
+from agattn.verification.strata_table import strata_table
 
 
 def identifiability(
@@ -50,7 +73,6 @@ def identifiability(
         at: given weights, an array for each parameter, in place of general ones.
     """
     from agattn.geometry.identifiability.identifiability import identifiability
-    from agattn.heads.weight_files import WeightFile
 
     return identifiability(architecture, at=None if at is None else WeightFile([at]), **given)
 
@@ -70,17 +92,18 @@ def strata(
     Args:
         hasse: draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.
     """
-    from agattn.verification.strata_table import strata_table
-
     table = strata_table(architecture, force=force)
     if hasse is not None:
-        from agattn.reports.drawing import save
-        from agattn.reports.hasse import hasse_diagram
+        from agattn.reports.hasse import HasseDiagram  # and networkx
 
         progress("drawing them")
-        save(hasse_diagram(architecture, hasse.suffix.lower()), hasse)
+        HasseDiagram(architecture).save(hasse)
         say_on_stderr(f"wrote {hasse}")
     return table
+
+
+_PICTURE = Destination(".json", *FIGURES, by_ending=True)
+_DRAWN = Destination(".json", *DRAWINGS, by_ending=True)
 
 
 def critical_points(
@@ -90,7 +113,7 @@ def critical_points(
     data: Path | None = None,
     *,
     weights: Annotated[Path | None, Input] = None,
-    destination: Path | None = None,
+    output: Annotated[Path | None, Option(_PICTURE, "-O --output", "FILE")] = None,
     as_json: bool = False,
     **given: Any,
 ) -> Any:
@@ -111,8 +134,9 @@ def critical_points(
 
     Args:
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
+        output: write the JSON document; or for d = 2 and d' = 1 draw the loss and its critical points on the
+            surface of figure 1: .png, .svg, .pdf, or a page to turn, .html.
     """
-    from agattn.geometry.critical_points.trained import critical_points_near
     from agattn.verification.critical_points import critical_points
 
     loss: dict[str, Any] = {
@@ -121,19 +145,59 @@ def critical_points(
         "samples": samples,
     }
     if weights is None:
-        return critical_points(architecture, **loss, **given)
+        _draw(output, given["seed"], lambda: LossFigure(chosen_loss(architecture, **loss, target=None)))
+        return _shown(critical_points(architecture, **loss, **given), as_json, output)
+    if _is_picture(output):
+        raise InputError(f"cannot write {output}; with --weights its name must end in .json")
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
     leave_out("is for counting; with --weights nothing is counted", *counting)
-    from agattn.heads.checkpoints import read_weights
-    from agattn.heads.weight_files import WeightFile
-
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **loss, seed=given["seed"])
-    if as_json or destination is not None:
-        return near
-    from agattn.sheet.terminal import print_folded
-
+    if as_json or output is not None:
+        return _shown(near, as_json, output)
     print_folded(str(near))
+    return 0
+
+
+def spectrum(
+    architecture: Any,
+    *,
+    output: Annotated[Path | None, Option(_DRAWN, "-O --output", "FILE")] = None,
+    as_json: bool = False,
+    **given: Any,
+) -> Any:
+    """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
+
+    Keys and queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the contact
+    orders are the exponents in the Smith form, which is computed modulo a prime.
+
+    Args:
+        output: write the JSON document; or draw the singular values for s = 1/2, 1/4, ..., in the digits of
+            --digits, or 120, and in float64: .png, .svg or .pdf.
+    """
+    known = contact_spectrum(architecture, **given)
+    _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
+    return _shown(known, as_json, output)
+
+
+def _is_picture(output: Path | None) -> bool:
+    return output is not None and output.suffix.lower() in FIGURES
+
+
+def _draw(output: Path | None, seed: int, compute: Callable[[], Drawable]) -> None:
+    """Draw a figure where the output is a picture, and say on stderr what it shows."""
+    if output is None or not _is_picture(output):
+        return
+    with limited(seed=seed):
+        figure = compute()
+        figure.save(output)
+    print_folded(figure.words, sys.stderr)
+    say_on_stderr(f"wrote {output}")
+
+
+def _shown(result: Any, as_json: bool, output: Path | None) -> int:
+    """Write and print a result as asked; a picture of it is drawn already."""
+    show_result(result, as_json, None if _is_picture(output) else output)
     return 0
 
 
@@ -143,8 +207,6 @@ def read_data(path: Path | None, metric: str | None, samples: int | None) -> tup
         return None
     if metric or samples:
         raise InputError("--data has its own loss; leave out --metric and --samples")
-    from agattn.heads.weight_files import WeightFile
-
     file = WeightFile([path])
     for name in "XY":
         if name not in file:
@@ -182,7 +244,6 @@ def rlct(
     """
     if files and all(file.name.isdecimal() and not file.exists() for file in files):
         raise stray(tuple(map(str, files)), click.get_current_context())
-    from agattn.architectures import SingleLayer
     from agattn.heads.coefficients import rlct
 
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -192,8 +253,6 @@ def rlct(
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
-            from agattn.verification.certificate import make_learning_certificate
-
             made = make_learning_certificate(architecture, softmax)
             write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
         return rlct(architecture, softmax=softmax)
@@ -201,9 +260,6 @@ def rlct(
     of_networks = ("skip", "value_rank", "normalization", "temperature")
     leave_out("describes a network; give --dims and --ranks as well", *of_networks)
     leave_out("is for a layer; give -d and -o", "certificate")
-    from agattn.calls import positive_integer
-    from agattn.heads.coefficients import of_files
-
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))
@@ -221,9 +277,7 @@ def rlct(
 
 def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
     """Both bounds on λ at the weights of a network or a model in files."""
-    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
     from agattn.heads.coefficients import rlct
-    from agattn.heads.weight_files import WeightFile
 
     network = architecture.as_network() or architecture
     if not files:
@@ -277,7 +331,6 @@ def ideal(
         stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
             strata.
     """
-    from agattn.architectures import as_layer
     from agattn.verification.ideal import ideal
 
     layer, chosen = as_layer(architecture), engine or method
@@ -308,15 +361,11 @@ def ideal(
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
     whole = _completeness(equations, chosen, given) if complete else None
     if layer is not None and stratum is None:
-        from agattn.engines.elimination import examined
-
         equations = examined(equations, compared, whole)
     if output is not None:
         write_file(output, text)
     if output != STDOUT:
         _show(equations, as_json)
-    from agattn.sheet.terminal import print_folded
-
     for answer in (compared, whole) if not as_json else ():
         if answer is not None:
             print_folded(f"\n{answer}", sys.stderr if output == STDOUT else sys.stdout)
@@ -338,8 +387,6 @@ def _exported(equations: Any, output: Path | None, form: str | None, given: dict
     _ = equations.generators  # computed here, while progress is shown
     if output is None:
         return ""
-    from agattn.geometry.ideal.export import ENDINGS, export
-
     log.info("writing out all equations")
     by_ending = "macaulay2" if output == STDOUT else ENDINGS.get(output.suffix.lower(), "")
     return export(equations, form or by_ending, given["characteristic"])
@@ -349,9 +396,6 @@ def _compared(
     equations: Any, layer: Any, max_degree: int, coefficients: Path | None, given: dict[str, Any]
 ) -> Any:
     """What the named families of equations span, and which of them vanish at coefficients in a file."""
-    from agattn.cli.weights import read_tensor
-    from agattn.geometry.ideal.invariants import compare, last_degree
-
     log.info("building the named invariants")
     y = None if coefficients is None else read_tensor(coefficients)
     return compare(equations, last_degree(layer, max_degree), y)
@@ -359,17 +403,13 @@ def _compared(
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.engines.catalogue import able, engine_named
-    from agattn.engines.elimination import by_theorem, check_generators
-    from agattn.engines.locate import candidates, locate
-
     memory = given["memory"]
     held = {"native": memory, "memory": Limits.memory if memory is None else memory}
     with limited(timeout=given["timeout"], force=given["force"], **held):
         if name is None:
             log.info("looking for a theorem, and for equations of higher degree")
-            if known := by_theorem(equations):
-                return known
+            if theorem := by_theorem(equations):
+                return theorem
         log.info("asking the engine")
         engines = able("complete-ideal")
         engine = next(filter(candidates, engines), engines[0]) if name is None else engine_named(name)
@@ -377,9 +417,6 @@ def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> An
 
 
 def _show(equations: Any, as_json: bool) -> None:
-    from agattn.cli.output import console, print_json
-    from agattn.sheet.terminal import show
-
     if as_json:
         print_json(equations.as_json())
     else:

@@ -12,7 +12,10 @@ import click
 from click.core import ParameterSource
 
 from agattn.cli.ending import STDIN
+from agattn.engines.catalogue import engine_name
+from agattn.engines.process import work_folder
 from agattn.errors import InputError
+from agattn.evidence import ENGINES
 from agattn.files import can_be_replaced, check_file
 
 #: The name of a file that stands for stdout.
@@ -87,8 +90,6 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]
     name = "text"
 
     def __init__(self, *others: str) -> None:
-        from agattn.evidence import ENGINES
-
         self.words = (*ENGINES, *others)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
@@ -99,8 +100,6 @@ class EngineName(click.ParamType):  # type: ignore[type-arg]
         """Return the name."""
         if value in self.words:
             return value
-        from agattn.engines.catalogue import engine_name
-
         return engine_name(value, self.words)
 
 
@@ -122,8 +121,6 @@ class InputFile(click.Path):
             raise InputError("standard input has more than 256 MiB, the limit for it; give a file")
         if not data:
             raise InputError("nothing came on standard input, which - stands for")
-        from agattn.engines.process import work_folder
-
         path = ctx.with_resource(work_folder()) / f"{STDIN}{_ending(data)}"
         path.write_bytes(data)
         return path
@@ -173,19 +170,19 @@ class Destination(click.Path):
         """Return the path."""
         refuse_empty(value, param)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if path == STDOUT and not self.folder and not self.drawn:
+        if path == STDOUT and not self.folder and (not self.drawn or ".json" in self.endings):
             refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
             return path
         ending = path.suffix.lower()
         if self.folder and ending in _FILES and not path.is_dir():
             raise InputError(f"{path} would be a folder; give one, such as {path.stem}")
-        known = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
-        if not known and (ending or self.by_ending):
+        fits = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
+        if not fits and (ending or self.by_ending):
             *others, last = self.endings
             listed = f"{', '.join(others)} or {last}" if others else last
             raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")
         check_destination(path, folder=self.folder)
-        if self.drawn:
+        if ending in FIGURES and self.drawn:
             check_drawing(path)
         return path
 
@@ -246,9 +243,9 @@ def check_drawing(path: Path | None = None) -> None:
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
     from importlib.util import find_spec
 
-    library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
-    if find_spec(library) is None:
-        raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
+    is_page = path is not None and path.suffix.lower() == ".html"
+    if not is_page and find_spec("matplotlib") is None:
+        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
 
 
 def leave_out(reason: str, *names: str) -> None:

@@ -22,7 +22,11 @@ from agattn.names import COMMANDS, GROUPS, STATUSES, VERBS
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
 #: What stands in the place of commands of earlier versions.
-_FORMER = {"audit": "type agattn study audit", "atlas": "type agattn study atlas"}
+_FORMER = {
+    "atlas": "type agattn study atlas",
+    "audit": "type agattn study audit",
+    "calibrate": "examples/calibration.py has weights with known learning coefficients, and tries devinterp",
+}
 _ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())
 
 
@@ -37,6 +41,7 @@ class LazyGroup(click.Group):
         """Import and return a command; ``None`` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
+        one_blas_thread()
         from agattn.cli.commands import made
 
         return made(cmd_name)
@@ -63,6 +68,16 @@ class LazyGroup(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
+
+
+def one_blas_thread() -> None:
+    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
+
+    The products of matrices in a dimension are many and small: threads wait for each other longer than they
+    compute, several times longer on a machine that is busy.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _instead(name: str) -> str:
@@ -101,9 +116,9 @@ def run(arguments: list[str]) -> int:
         raise
     except (Exception, SystemExit) as error:
         models = sys.modules.get("agattn.architectures.model_file")
-        said = models.said_by_program(error) if models else ""
-        if said and not was_interrupted(error):
-            raise InputError(said) from error
+        message = models.said_by_program(error) if models else ""
+        if message and not was_interrupted(error):
+            raise InputError(message) from error
         raise
     return status if isinstance(status, int) else 0
 
@@ -151,8 +166,8 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "LinAlgError":  # of numpy, which is not imported for this
             fail(f"the numerical computation did not converge: {error}; nothing was decided", 3)
         traceback.print_exc()
-        said = "please report it with the lines above, and with the command line"
-        fail(f"this is an error of agattn; {said}", 70)
+        request = "please report it with the lines above, and with the command line"
+        fail(f"this is an error of agattn; {request}", 70)
 
 
 def _explained(error: click.ClickException) -> str:

@@ -18,12 +18,11 @@ from agattn.errors import printable
 from agattn.files import write
 from agattn.limits import silent
 from agattn.patience import told
+from agattn.sheet.result import Described
+from agattn.sheet.terminal import Paper, show
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from agattn.sheet.result import Described
-    from agattn.sheet.terminal import Paper
 
 #: Variables of the environment by which rich takes a pipe for a terminal.
 _COLOURS_ASKED = ("FORCE_COLOR", "TTY_COMPATIBLE")
@@ -42,8 +41,6 @@ def as_text(document: Mapping[str, object]) -> str:
 
 def console(**options: Any) -> Console | Paper:
     """What to print on: a console of rich in a terminal, or wherever colours are asked for, else paper."""
-    from agattn.sheet.terminal import Paper
-
     if not (sys.stdout.isatty() or any(os.environ.get(name) for name in _COLOURS_ASKED)):
         return Paper(sys.stdout, _width())
     return rich_console(**options)
@@ -86,19 +83,17 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         say_on_stderr(f"wrote {path}")
 
 
-def show_result(found: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
+def show_result(result: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
     """Write a result into a file and on stdout as JSON, as asked; or show its sheet on a console.
 
     The document is made only where it is written: some take longer than the sheet.
     """
     if destination is not None:
-        write_file(destination, as_text(found.as_json()))
+        write_file(destination, as_text(result.as_json()))
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     elif destination != STDOUT:
-        from agattn.sheet.terminal import show
-
-        show(found.sheet(), console(**options))
+        show(result.sheet(), console(**options))
 
 
 @contextlib.contextmanager

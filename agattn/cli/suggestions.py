@@ -79,10 +79,10 @@ def _writing(options: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last} write" if others else f"{last} writes"
 
 
-def _near(option: str, known: Iterable[str]) -> str:
+def _near(option: str, options: Iterable[str]) -> str:
     """The option that is spelled like another one, or that contains the word of it."""
-    alike = difflib.get_close_matches(option, list(known), n=1, cutoff=0.75)
-    inside = [name for name in known if len(option) > 5 and f"-{option.strip('-')}" in name]
+    alike = difflib.get_close_matches(option, list(options), n=1, cutoff=0.75)
+    inside = [name for name in options if len(option) > 5 and f"-{option.strip('-')}" in name]
     return next(iter(alike + inside), "")
 
 

@@ -11,9 +11,12 @@ import click
 
 from agattn.cli.generator import JsonFile, Option
 from agattn.cli.kinds import STDOUT, Destination, leave_out
-from agattn.cli.output import as_text, say_on_stderr, write_file
+from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.files import check_file
+from agattn.sheet.terminal import print_folded
+from agattn.verification.certificate import certify, check_certifiable, dump
+from agattn.verification.checked import Checked
 
 
 def verify(
@@ -36,8 +39,6 @@ def verify(
     if given["characteristic"] and given["engine"] == "native":
         leave_out("is for engines; native results hold over QQ", "characteristic")
     if certificate is not None:
-        from agattn.verification.certificate import check_certifiable
-
         check_certifiable(architecture, given["claims"])
     result = verify(architecture, keep=report, **given)
     if report is not None:
@@ -52,9 +53,6 @@ def verify(
 
 def _certify(report: Any, file: Path) -> None:
     """Write the certificate of those of the claims that have one, and say which these are."""
-    from agattn.sheet.terminal import print_folded
-    from agattn.verification.certificate import certify, dump
-
     made = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(made) + "\n")
     print_folded(f"certified: {', '.join(made.certified)}", sys.stderr)
@@ -93,7 +91,6 @@ def certificate(
     Args:
         output: write the certificate there, for agattn check.
     """
-    from agattn.cli.output import show_result
     from agattn.verification.certificate import CertifiedClaims, certificate, dump
 
     made = certificate(architecture, **given)
@@ -141,12 +138,7 @@ def check(
     except UnreadableError as error:
         raise InputError(f"{path} cannot be checked: {error}") from error
     if as_json:
-        from agattn.cli.output import print_json
-        from agattn.verification.checked import Checked
-
         print_json(Checked(result).as_json())
     else:
-        from agattn.sheet.terminal import print_folded
-
         print_folded(described(result))
     return 0 if result["valid"] else 1

@@ -11,11 +11,23 @@ from typing import Annotated, Any
 
 import click
 
+from agattn.algebra.rank import matrix_in, rank_of
+from agattn.architectures import SingleLayer
+from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
 from agattn.cli.generator import Option
 from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
-from agattn.cli.output import as_text, say_on_stderr, write_file
+from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
+from agattn.geometry.identifiability.fibers import weights
+from agattn.geometry.identifiability.network_fibers import network_fiber
+from agattn.heads.checkpoints import read_weights
+from agattn.heads.weight_files import WeightFile
+from agattn.limits import limited
+from agattn.reports.drawing import save
+from agattn.reports.spectrum import draw
+from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
+from agattn.sheet.terminal import print_folded
 
 Files = Annotated[
     tuple[Path, ...], Option(InputFile(), metavar="FILE...", more={"nargs": -1, "required": True})
@@ -35,8 +47,6 @@ def read_tensor(path: Path) -> Any:
     Raises:
         InputError: if it is not clear which array is meant.
     """
-    from agattn.heads.weight_files import WeightFile
-
     return one_tensor(WeightFile([path]), path)
 
 
@@ -83,9 +93,6 @@ def classify(
         lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
         write_file(output, endings.get(output.suffix.lower(), lines))
     if plot is not None:
-        from agattn.reports.drawing import save
-        from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
-
         save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
         say_on_stderr(f"wrote {plot}")
     return table if as_json or output is plot is None else 0
@@ -131,13 +138,7 @@ def fiber(
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
     """
-    from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import print_folded
-
     if architecture is not None:
-        from agattn.geometry.identifiability.network_fibers import network_fiber
-        from agattn.limits import limited
-
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "tolerance")
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
@@ -150,8 +151,6 @@ def fiber(
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     if answer is None or as_json:
         return result
-    from agattn.cli.output import show_result
-
     show_result(result, False)
     print_folded(f"{other}: {answer}")
     return 0
@@ -159,8 +158,6 @@ def fiber(
 
 def _counts() -> dict[str, Any]:
     """How many heads a checkpoint has, and how its configuration is read, as given."""
-    from agattn.calls import positive_integer
-
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     return {"heads": heads, **configured(given)}
@@ -170,7 +167,6 @@ def _fiber_of_head(
     files: tuple[Path, ...], other: Path | None, a: int | None, which: dict[str, Any], tolerance: float | None
 ) -> tuple[Any, Any]:
     """The comparison with other weights, if any, and the fiber through the head in files."""
-    from agattn.architectures import SingleLayer
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.network_fibers import fiber
 
@@ -184,10 +180,6 @@ def _fiber_of_head(
 
 def _head(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Any:
     """The one head in files that hold A and V, or K, Q and V, or in a checkpoint."""
-    from agattn.geometry.identifiability.fibers import weights
-    from agattn.heads.checkpoints import read_weights
-    from agattn.heads.weight_files import WeightFile
-
     network = read_weights(WeightFile(files), **which)
     if len(network) > 1 or len(network[0]) > 1:
         raise InputError(f"{files[0]} holds several heads; choose a head by --layer and --head, from 0")
@@ -225,17 +217,12 @@ def equivalent(
         head: which head of a checkpoint or of stacked weights, from 0.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.heads.checkpoints import read_weights
-    from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import print_folded
 
     how = {"heads": heads, "shared": kv_heads, "parts": match}
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
     if as_json:
-        from agattn.cli.output import print_json
-
         print_json(answer.as_json())
     else:
         print_folded("\n".join(filter(None, (str(answer), answer.closeness))))
@@ -256,7 +243,6 @@ def identify(
     table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
     from agattn.geometry.reconstruction.from_values import identify
-    from agattn.heads.weight_files import WeightFile
 
     arrays = WeightFile([file])
     is_table = {"X", "Y"} <= set(arrays)
@@ -287,14 +273,9 @@ def rank(
             half a unit of the last place of floats and of decimals with 16 digits or more]
         plot: draw the singular values.
     """
-    from agattn.algebra.rank import matrix_in, rank_of
-    from agattn.cli.output import show_result
-
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
     if plot:
-        from agattn.reports.spectrum import draw
-
         progress("drawing")
         draw(matrix, result, plot)
     show_result(result, as_json)

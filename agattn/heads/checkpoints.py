@@ -79,22 +79,22 @@ class Checkpoint:
         ignore: Sequence[str] = (),
     ) -> None:
         self.file = file
-        found = _found(file, parts)
-        if not found and _is_plain(file, parts):
+        names = _found(file, parts)
+        if not names and _is_plain(file, parts):
             self.layout = "plain"
             return
         _refuse_quantized(file, parts)
-        if not found:
+        if not names:
             raise InputError(_nothing(file, parts))
         self.config = _config(file, family, ignore) if heads is None else None
-        known = family or (self.config.family if self.config else None)
-        of = None if known is None else find(None, known)
+        family_name = family or (self.config.family if self.config else None)
+        of = None if family_name is None else find(None, family_name)
         self._heads = heads or (self.config.heads if self.config else 0)
         self._given = shared if shared is not None or self.config else self._heads
         if self._given and self._heads % self._given:
             raise InputError(f"{self._heads} heads cannot share {self._given} heads of keys and values")
         self._gate = of.output_gate if of else False
-        self.layout, self._names = self._chosen(found, of)
+        self.layout, self._names = self._chosen(names, of)
         self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 
     def __len__(self) -> int:
@@ -148,27 +148,27 @@ class Checkpoint:
         return shared
 
     def _chosen(
-        self, found: dict[str, dict[int, dict[str, str]]], family: Family | None
+        self, layouts: dict[str, dict[int, dict[str, str]]], family: Family | None
     ) -> tuple[str, dict[int, dict[str, str]]]:
         """The layout among those whose names there are, and the names."""
-        path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in found.items()}
+        path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in layouts.items()}
         if len({tuple(names.values()) for names in examples.values()}) > 1:
             raise InputError(
-                f"{path} holds layers of several layouts ({', '.join(found)}); give {argument('match')} "
+                f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')} "
                 "with a"
                 " part of the names to read"
             )
-        if family is not None and family.layout not in found:
+        if family is not None and family.layout not in layouts:
             own = common().layouts[family.layout].names.values() if family.layout else ["none that are read"]
             there = next(iter(next(iter(examples.values())).values()))
             raise InputError(
                 f"{path} holds {there}; the matrices of a model of the family {family.name} are"
                 f" {', '.join(own).replace('{}', 'N')}; give {argument('family')} or {argument('heads')}"
             )
-        name = next(iter(found)) if family is None else family.layout
+        name = next(iter(layouts)) if family is None else family.layout
         if name in ("gpt2", "nanogpt"):
-            name = self._turned(found[name])
-        return name, found[name]
+            name = self._turned(layouts[name])
+        return name, layouts[name]
 
     def _turned(self, names: dict[int, dict[str, str]]) -> str:
         """Whether ``c_attn`` is a Conv1D, d × 3d, as in GPT-2, or a Linear, 3d × d, as in nanoGPT."""
@@ -228,7 +228,7 @@ class Checkpoint:
         elif layout.packing == "by group":
             first = group * (together + 2)
             places = {"q": first + place, "k": first + together, "v": first + together + 1}
-        found, types = {}, list[str]()
+        arrays, types = {}, list[str]()
         for letter, at in places.items():
             name = names.get("fused", names.get(letter, ""))
             start = at * size * (1 + (self._gate and letter == "q"))
@@ -236,8 +236,8 @@ class Checkpoint:
             part = self.file.part(name, *((slice(None), rows) if layout.transposed else (rows,)))
             part = part.T if layout.transposed else part
             types.append(self.file.dtype(name))
-            found[letter] = as_floats(matrix(part, f"{name}, head {head}"))
-        return Head(layer, head, found["k"], found["q"], found["v"], coarsest(types))
+            arrays[letter] = as_floats(matrix(part, f"{name}, head {head}"))
+        return Head(layer, head, arrays["k"], arrays["q"], arrays["v"], coarsest(types))
 
 
 def read_weights(
@@ -278,11 +278,11 @@ def read_weights(
 @cache
 def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """The names of tensors by layout: the part, and a pattern with the number of the layer."""
-    found = {}
+    patterns = {}
     for layout, one in common().layouts.items():
         names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in one.names.items()}
-        found[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
-    return found | {"torch": [("fused", _TORCH_NAME)]}
+        patterns[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
+    return patterns | {"torch": [("fused", _TORCH_NAME)]}
 
 
 def _layout(name: str) -> Layout:
@@ -291,21 +291,21 @@ def _layout(name: str) -> Layout:
 
 def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[str, str]]]:
     """By layout, and by layer, the names of the tensors "q", "k", "v", or of one tensor "fused"."""
-    found: dict[str, dict[int, dict[str, str]]] = {}
+    layouts: dict[str, dict[int, dict[str, str]]] = {}
     for name in (name for name in file if len(name) < _LONGEST_NAME and all(part in name for part in parts)):
         for layout, patterns in _patterns().items():
             for part, pattern in patterns:
                 if (match := pattern.fullmatch(name)) is None:
                     continue
                 layer = int(match[1] or 0)
-                other = found.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
+                other = layouts.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
                 if other != name:
                     raise InputError(
                         f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a "
                         "part of"
                         " the names to read"
                     )
-    return found
+    return layouts
 
 
 def _is_plain(file: WeightFile, parts: Sequence[str]) -> bool:

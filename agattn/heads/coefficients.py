@@ -14,6 +14,7 @@ from agattn.architectures import Architecture, SingleLayer, one_layer
 from agattn.calls import shown
 from agattn.errors import InputError, UndecidedError
 from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,
     LearningCoefficients,
@@ -32,8 +33,6 @@ from agattn.heads.weight_files import WeightFile
 from agattn.limits import steps, takes
 
 if TYPE_CHECKING:
-    from agattn.geometry.learning_coefficients.brackets import Bracket
-
     #: What is said of a layer, and of weights.
     Known = LearningCoefficients | LearningCoefficient | Bracket
     #: The same, and what is said of a file with weights, and of a checkpoint.
@@ -118,7 +117,7 @@ def rlct(
         UndecidedError: for one token where the rows of K and Q do not span, and are floats.
 
     See Also:
-        :func:`agattn.calibrate`, :func:`agattn.classify`, :func:`agattn.train`; ``agattn rlct`` in a shell.
+        :func:`agattn.classify`, :func:`agattn.train`; ``agattn rlct`` in a shell.
 
     >>> import agattn as ag
     >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))
@@ -135,8 +134,6 @@ def rlct(
 @singledispatch
 def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> Coefficient:
     """Of a network or a model: bounds at weights."""
-    from agattn.geometry.learning_coefficients.brackets import bracket
-
     if weights is None:
         one_layer(model, "tables of learning coefficients", "give weights as well")
     if softmax:
@@ -159,8 +156,6 @@ def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float)
     except UndecidedError:
         if set(arrays) != set(layer.shapes) or not given.weights.is_exact:
             raise
-        from agattn.geometry.learning_coefficients.brackets import bracket
-
         return bracket(layer, arrays)
 
 

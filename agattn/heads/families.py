@@ -189,21 +189,22 @@ def find(model: object, family: str | None = None) -> Family:
     agattn.errors.InputError: model_type is 'resnet', which is no family that is known here; if its keys mean
     what those of one mean, such as llama, add family=llama
     """
-    known = families()
+    table = families()
     if family is not None:
-        if family not in known:
-            hint = nearest(family, known, f"; the families are {', '.join(known)}")
+        if family not in table:
+            hint = nearest(family, table, f"; the families are {', '.join(table)}")
             raise InputError(
                 f"{argument('family')} is {shown(family)}, which is no family that is known here{hint}"
             )
-        return known[family]
+        return table[family]
     if model is None:
         raise InputError(f"there is no model_type; add the family, such as {argument('family')}=llama")
-    found = next((one for one in known.values() if model in one.models), None)
+    found = next((one for one in table.values() if model in one.models), None)
     if found is None:
-        near = nearest(str(model), [name for one in known.values() for name in one.models])
+        near = nearest(str(model), [name for one in table.values() for name in one.models])
+        begun = f"{near} If" if near else "; if"
         raise InputError(
-            f"model_type is {shown(model)}, which is no family that is known here{near}; if its keys mean"
+            f"model_type is {shown(model)}, which is no family that is known here{begun} its keys mean"
             f" what those of one mean, such as llama, add {argument('family')}=llama"
         )
     return found

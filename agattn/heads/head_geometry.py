@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from msgspec import structs
@@ -35,7 +35,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.files import about
-from agattn.geometry.identifiability.equivalence import layers_of
+from agattn.geometry.identifiability.equivalence import Network, layers_of
 from agattn.geometry.identifiability.fibers import (
     SAFE,
     relative_to_largest,
@@ -52,14 +52,12 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
+from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.families import common
+from agattn.heads.weight_files import WeightFile
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
-
-if TYPE_CHECKING:
-    from agattn.geometry.identifiability.equivalence import Network
-    from agattn.heads.checkpoints import Checkpoint
 
 
 class HeadGeometry(Result):
@@ -313,9 +311,6 @@ def classify(
     """
     paths = [weights] if isinstance(weights, (str, Path)) else weights
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
-        from agattn.heads.checkpoints import Checkpoint, refuse_counts
-        from agattn.heads.weight_files import WeightFile
-
         parts = (match,) if isinstance(match, str) else tuple(match)
         passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
         checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)
@@ -333,24 +328,24 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
     """
     if checkpoint.layout == "plain":
         return classify_weights(layers_of(checkpoint.file), tolerance)
-    found: list[tuple[tuple[int, int], HeadGeometry]] = []
+    placed: list[tuple[tuple[int, int], HeadGeometry]] = []
     mixed: list[SharedHeads] = []
     queries: list[Array] = []  # of the group that is read
     for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
         with about(f"layer {head.layer}, head {head.head}"):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
-            found.append(((head.layer, head.head), geometry))
+            placed.append(((head.layer, head.head), geometry))
         group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
         if group is not None:
             queries.append(head.Q.ravel())
             if len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
                 sigma = np.linalg.svd(together, compute_uv=False)
-                known = relative_to_largest(sigma, tolerance_of(together, head.dtype))
-                rank = decide_from_singular_values(sigma, known if tolerance is None else tolerance).rank
+                decision = relative_to_largest(sigma, tolerance_of(together, head.dtype))
+                rank = decide_from_singular_values(sigma, decision if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
-    places, heads = tuple(place for place, _ in found), tuple(geometry for _, geometry in found)
+    places, heads = tuple(place for place, _ in placed), tuple(geometry for _, geometry in placed)
     return HeadTable(heads, places, checkpoint.layout, _largest(heads), tuple(mixed))
 
 
@@ -361,7 +356,7 @@ def _largest(heads: Sequence[HeadGeometry]) -> float:
 
 def classify_weights(network: Network, tolerance: float | None = None) -> HeadTable:
     """The heads of layers given by their weights; where these are exact, so are the ranks."""
-    places, found = [], []
+    places, geometries = [], []
     for layer, heads in enumerate(network):
         for head, w in enumerate(heads):
             if w.K is not None and w.Q is not None:
@@ -385,8 +380,8 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
                     critical=degenerate,
                 )
             places.append((layer, head))
-            found.append(geometry)
-    return HeadTable(tuple(found), tuple(places), tolerance=_largest(found))
+            geometries.append(geometry)
+    return HeadTable(tuple(geometries), tuple(places), tolerance=_largest(geometries))
 
 
 def head_geometry(

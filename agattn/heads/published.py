@@ -225,13 +225,13 @@ def _inside(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     """The keys, with those of ``attn_config`` and ``ffn_config`` behind a dot."""
-    found = dict[str, Any]()
+    flat = dict[str, Any]()
     for name, value in table.items():
         if name in ("attn_config", "ffn_config") and (value is None or isinstance(value, Mapping)):
-            found |= {f"{name}.{inner}": one for inner, one in (value or {}).items()}
+            flat |= {f"{name}.{inner}": one for inner, one in (value or {}).items()}
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat
 
 
 class LeftOut(NamedTuple):
@@ -249,7 +249,7 @@ def _checked(
     Raises:
         InputError: if a key may matter and is not known, or the model is of a kind that is not read.
     """
-    known, found, strange = common(), LeftOut([], []), list[str]()
+    keys, left_out, strange = common(), LeftOut([], []), list[str]()
     of = f" of {family.name}" if family else " beside text_config"
     for name, value in table.items():
         if name in ignore:
@@ -258,18 +258,18 @@ def _checked(
                     f"{argument('ignore')} names {name!r}, which is read{of}; leave "
                     f"{argument('ignore')}={name} out"
                 )
-            found.ignored.append(name)
-        elif name in known.refused:
+            left_out.ignored.append(name)
+        elif name in keys.refused:
             if value:
                 raise InputError(
-                    f"{name} is {shown(value)}: the model has {known.refused[name]}, which is not read"
+                    f"{name} is {shown(value)}: the model has {keys.refused[name]}, which is not read"
                 )
-        elif name in known.named and name not in read:
-            if value and table.get(known.named_if.get(name, "")) is not False:
-                found.named.append(known.named[name].format(shown(value)))
-        elif name in read or known.is_harmless(name, family):
+        elif name in keys.named and name not in read:
+            if value and table.get(keys.named_if.get(name, "")) is not False:
+                left_out.named.append(keys.named[name].format(shown(value)))
+        elif name in read or keys.is_harmless(name, family):
             continue
-        elif known.is_suspicious(name):
+        elif keys.is_suspicious(name):
             near = nearest(name, read)
             raise InputError(
                 f"{name} is {shown(value)}, a key that is not known{of} and may matter{near or '.'} If it"
@@ -278,8 +278,8 @@ def _checked(
         else:
             strange.append(name)
     if strange:
-        found.named.append(f"keys that are not known here: {', '.join(map(shown, strange))}")
-    return found
+        left_out.named.append(f"keys that are not known here: {', '.join(map(shown, strange))}")
+    return left_out
 
 
 class _Configuration:
@@ -309,14 +309,14 @@ class _Configuration:
         there = [name for name in names if name in self.table]
         values = [(name, self.table[name]) for name in there if self.table[name] is not None]
         if any(value != values[0][1] for _, value in values):
-            said = " and ".join(f"{name} is {shown(value)}" for name, value in values)
-            raise InputError(f"{said}; they say the same thing")
+            values_in_words = " and ".join(f"{name} is {shown(value)}" for name, value in values)
+            raise InputError(f"{values_in_words}; they say the same thing")
         if values or there:
             return values[0] if values else (there[0], None)
         default = self.family.default.get(role)
-        said = f"{names[0]}, which is not in the file and means {default} there"
-        if default is not None and role in self.family.keys and said not in self.meant:
-            self.meant.append(said)
+        values_in_words = f"{names[0]}, which is not in the file and means {default} there"
+        if default is not None and role in self.family.keys and values_in_words not in self.meant:
+            self.meant.append(values_in_words)
         return names[0], default
 
     def size(self, role: str) -> int | None:
@@ -326,9 +326,9 @@ class _Configuration:
 
     def needed(self, role: str) -> int:
         """The size in a role, which must be there."""
-        found = self.size(role)
-        assert found is not None  # :meth:`published` has looked
-        return found
+        size = self.size(role)
+        assert size is not None  # :meth:`published` has looked
+        return size
 
     def published(self) -> Published:
         """What is read."""
@@ -354,7 +354,7 @@ class _Configuration:
             raise InputError(f"none of the {layers} layers is a layer of attention")
         kinds = tuple(LayerKind(number, *kind) for kind, number in counted)
         causal = family.causal.of(self.table) if isinstance(family.causal, Switch) else family.causal
-        found = Published(
+        transformer = Published(
             self.model,
             family.name,
             width,
@@ -371,27 +371,27 @@ class _Configuration:
             tuple(self.outside.ignored),
             tuple(None if one is None else one[0] for one in every),
         )
-        return found.replace(left_out=tuple(self.left_out(found)))
+        return transformer.replace(left_out=tuple(self.left_out(transformer)))
 
     def head(self, width: int, heads: int) -> int:
         """The size of a head: that of the file, or the width divided by the heads."""
-        found = self.size("head")
-        if found is None and width % heads:
+        size = self.size("head")
+        if size is None and width % heads:
             raise InputError(f"the width {width} is no multiple of the {heads} heads; give head_dim")
-        return width // heads if found is None else found
+        return width // heads if size is None else size
 
     def layers(self, number: int, heads: int, rank: int) -> list[tuple[int, int] | None]:
         """Of each layer the sets of keys and values, and the pairs that turn; ``None`` for other layers."""
         types = self.types(number)
         shared, turns = self.kv_heads(number, heads), self.turns(number, types)
         pairs = {one: self.pairs(one, rank) for one in dict.fromkeys(types)}
-        found = list[tuple[int, int] | None]()
+        places = list[tuple[int, int] | None]()
         for one, groups, turned in zip(types, shared, turns, strict=True):
             if one not in common().attention or groups is None:
-                found.append(None)
+                places.append(None)
                 continue
-            found.append((groups, pairs[one] * turned))
-        return found
+            places.append((groups, pairs[one] * turned))
+        return places
 
     def listed(self, name: str, number: int) -> list[Any] | None:
         """The entries of a list with one for each layer; ``None`` where there is none."""
@@ -406,13 +406,13 @@ class _Configuration:
 
     def types(self, number: int) -> list[str]:
         """What each layer is, in the words of ``layer_types``."""
-        known = common()
+        keys = common()
         listed = self.listed("layer_types", number)
         for one in listed or ():
-            if one not in (*known.attention, *known.other_layers):
+            if one not in (*keys.attention, *keys.other_layers):
                 raise InputError(
                     f"layer_types has {shown(one)}, which is not known; known are"
-                    f" {', '.join((*known.attention, *known.other_layers))}"
+                    f" {', '.join((*keys.attention, *keys.other_layers))}"
                 )
         told: list[str] | None = None
         says = [name for role in ("period", "cycle") for name in self.family.keys.get(role, ())]
@@ -422,7 +422,7 @@ class _Configuration:
             period = self.needed("full_period")
             told = ["full_attention" if (n + 1) % period == 0 else "sliding_attention" for n in range(number)]
         if listed is not None and told is not None:
-            attention = [[one in known.attention for one in types] for types in (listed, told)]
+            attention = [[one in keys.attention for one in types] for types in (listed, told)]
             if attention[0] != attention[1]:
                 raise InputError(f"layer_types and {says[0]} name other layers of attention")
         return listed or told or ["full_attention"] * number
@@ -455,20 +455,20 @@ class _Configuration:
                     return [read(f"{name}[{n}]", one, heads) for n, one in enumerate(listed)]
         if family.multi_query.of(table):
             self._refuse_unclear_sharing()
-            found = self.size("groups") if "groups" in family.keys else 1
+            groups = self.size("groups") if "groups" in family.keys else 1
             name = next(iter(family.keys.get("groups", ("",))))
         else:
             name, value = self.given("kv_heads")
-            found = heads if value is None else positive_integer(name, value)
-        if found is None:
+            groups = heads if value is None else positive_integer(name, value)
+        if groups is None:
             raise InputError(
                 f"{shown(self.model)} lacks {name}, which says how many heads share keys and values"
             )
-        if "kv_latent" in family.keys and found != heads:
+        if "kv_latent" in family.keys and groups != heads:
             raise InputError(
-                f"{name} is {found}; behind a latent each of the {heads} heads has keys of its own"
+                f"{name} is {groups}; behind a latent each of the {heads} heads has keys of its own"
             )
-        return [_divides(name, found, heads)] * number
+        return [_divides(name, groups, heads)] * number
 
     def _refuse_unclear_sharing(self) -> None:
         """Refuse sets of keys and values beside a switch that may make them count, and is not there."""
@@ -548,16 +548,16 @@ class _Configuration:
                 raise InputError(f"{part} has {shown(name)}, {shown(value)}, which is not known")
         return table
 
-    def left_out(self, found: Published) -> Iterator[str]:
+    def left_out(self, transformer: Published) -> Iterator[str]:
         """What the model has beyond these layers, in words."""
         family = self.family
         norms = f"{family.norm} normalization layers" if family.norm == "RMS" else "normalization layers"
         yield f"skip connections, {family.perceptron} perceptrons, {norms} and embeddings"
-        yield from self._of_positions(found)
-        if others := found.layers - found.attention_layers:
+        yield from self._of_positions(transformer)
+        if others := transformer.layers - transformer.attention_layers:
             what = f" ({family.others})" if family.others else ""
-            yield f"{others} of {found.layers} layers, which are no attention{what}"
-        yield from self._biases(found)
+            yield f"{others} of {transformer.layers} layers, which are no attention{what}"
+        yield from self._biases(transformer)
         if family.qk_norm.of(self.table):
             yield (
                 "the normalization of queries and keys (QK-norm): the numbers are those of the layer without"
@@ -567,13 +567,13 @@ class _Configuration:
             yield "a gate on the output: the numbers are those of the layer without this gate"
         yield from family.always
         yield from dict.fromkeys(self.outside.named)
-        if found.causal:
+        if transformer.causal:
             yield "the causal mask of the softmax: here a softmax is over all tokens"
         yield from self.meant
         if self.outside.ignored:
             yield f"keys that were ignored: {', '.join(self.outside.ignored)}"
 
-    def _of_positions(self, found: Published) -> Iterator[str]:
+    def _of_positions(self, transformer: Published) -> Iterator[str]:
         """How positions enter, as far as they are left out."""
         relative = self.table.get(self.family.relative) if self.family.relative else None
         if relative not in (None, "absolute"):
@@ -582,10 +582,10 @@ class _Configuration:
             yield "positions, which are added to the embeddings"
         elif self.positions == "ALiBi":
             yield "positions, which add a multiple of the distance to each score (ALiBi)"
-        if any(kind.rotary_pairs for kind in found.kinds):
+        if any(kind.rotary_pairs for kind in transformer.kinds):
             yield "the angles of rotary positions: here they are rational and of infinite order"
 
-    def _biases(self, found: Published) -> Iterator[str]:
+    def _biases(self, transformer: Published) -> Iterator[str]:
         """The biases of a layer, and how many numbers they are."""
         letters = [
             letter for of, switch in self.family.biases.items() if switch.of(self.table) for letter in of
@@ -593,10 +593,10 @@ class _Configuration:
         if not letters:
             return
         names = {"q": "queries", "k": "keys", "v": "values", "o": "outputs"}
-        kind = found.kinds[0]
+        kind = transformer.kinds[0]
         numbers = {
-            "q": found.heads * found.rank, "k": kind.kv_heads * found.rank,
-            "v": kind.kv_heads * found.value_rank, "o": found.dim,
+            "q": transformer.heads * transformer.rank, "k": kind.kv_heads * transformer.rank,
+            "v": kind.kv_heads * transformer.value_rank, "o": transformer.dim,
         }  # fmt: skip
         *first, last = (names[letter] for letter in letters)
         listed = f"{', '.join(first)} and {last}" if first else last
@@ -613,9 +613,9 @@ def _block(name: str, block: Any, heads: int) -> int | None:
     of = block.get("attention") if isinstance(block, Mapping) else None
     if not isinstance(of, Mapping):
         raise InputError(f"{name} is {shown(block)}; it must be an object with the key attention")
-    known = ("n_heads_in_group", "no_op", "replace_with_linear")
+    keys = ("n_heads_in_group", "no_op", "replace_with_linear")
     for inner, value in of.items():
-        if inner not in known and value:
+        if inner not in keys and value:
             raise InputError(f"{name}.attention.{inner} is {shown(value)}, which is not known and may matter")
     if of.get("no_op") or of.get("replace_with_linear"):
         return None

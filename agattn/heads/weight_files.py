@@ -109,8 +109,8 @@ class WeightFile(Mapping[str, Any]):
 def _model_files(folder: Path) -> list[Path]:
     """The files of weights in the folder of a model: an index of shards, else one file, else all shards."""
     for pattern in ("*.safetensors.index.json", "model.safetensors", "*.safetensors", "*.npz"):
-        if found := sorted(folder.glob(pattern)):
-            return found
+        if files := sorted(folder.glob(pattern)):
+            return files
     raise InputError("is a folder without .safetensors or .npz files; save the model as .safetensors")
 
 

@@ -2,10 +2,10 @@ r"""A refuted claim about singular points, to be checked by hand: a point, curve
 
 >>> from agattn import SingleLayer
 >>> from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative
->>> found = tangent_vectors(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
->>> len(found.vectors), found.is_triangular
+>>> shown = tangent_vectors(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+>>> len(shown.vectors), shown.is_triangular
 (14, True)
->>> found.vectors[0].curve, found.vectors[0].entries, found.vectors[0].own
+>>> shown.vectors[0].curve, shown.vectors[0].entries, shown.vectors[0].own
 ('A, \\ V + \\varepsilon E_{11}', {(1, 1, 1, 1): 1}, (1, 1, 1, 1))
 """
 
@@ -78,7 +78,7 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
         DisagreementError: if arcs start at other weights, as at points with several preimages.
     """
     bounds, (A, V) = tangent_bounds(layer, stratum), representative(layer, stratum)
-    found: list[TangentVector] = []
+    spanning: list[TangentVector] = []
     for arc in bounds.arcs:
         values: Counter[tuple[int, int, int]] = Counter()
         for c, i, power, x in arc.V:
@@ -86,12 +86,12 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
         parts: tuple[Part, Part] = arc.attention(), values
         for part, start in zip(parts, (A, V), strict=True):
             there = {(i, k, 0): x for i, row in enumerate(start, 1) for k, x in enumerate(row, 1) if x}
-            if {place: x for place, x in part.items() if x and not place[2]} != there:
+            if {key: x for key, x in part.items() if x and not key[2]} != there:
                 raise DisagreementError(f"{layer} at {stratum}: an arc starts at other weights")
         curve = rf"A{_moving(parts[0])}, \ V{_moving(parts[1])}"
         for power, vector in arc.tangent_terms():
-            found.append(TangentVector(curve, power, dict(sorted(vector.items()))))
-    independent = [found[n] for n in _pivots(list(zip(*_rows(layer, found), strict=True)))]
+            spanning.append(TangentVector(curve, power, dict(sorted(vector.items()))))
+    independent = [spanning[n] for n in _pivots(list(zip(*_rows(layer, spanning), strict=True)))]
     if len(independent) != bounds.lower:
         raise DisagreementError(
             f"{layer} at {stratum}: {len(independent)} tangent vectors, not {bounds.lower}"
@@ -102,7 +102,7 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
 def _moving(part: Part) -> str:
     """The terms with ε, such as + 2ε² E_{13}."""
     text = ""
-    for i, k, power in sorted(part, key=lambda place: (place[2], *place[:2])):
+    for i, k, power in sorted(part, key=lambda key: (key[2], *key[:2])):
         if power and (value := part[i, k, power]):
             size = "" if abs(value) == 1 else str(abs(value))
             raised = "" if power == 1 else f"^{power}"
@@ -142,9 +142,9 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
     """
     against, failing = [], set[Stratum]()
     for verdict in verdicts:
-        found = {stratum for stratum in verdict.fails_at if tangent_bounds(layer, stratum).singular}
-        against += [CLAIMS[verdict.claim].name] if found else []
-        failing |= found
+        singular = {stratum for stratum in verdict.fails_at if tangent_bounds(layer, stratum).singular}
+        against += [CLAIMS[verdict.claim].name] if singular else []
+        failing |= singular
     if not failing:
         return {}
     try:
@@ -163,9 +163,9 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
         "forms": _forms(first.A, first.V),
         "vectors": Table(f"{number} tangent vectors at p", headings, rows) if number <= _MOST_ROWS else (),
         "pivots": [_name(names[n]) for n in _pivots(_rows(layer, first.vectors))],
-        "others": [f"{len(one.vectors)} at {one.bounds.stratum}" for one in others],
+        "others": [f"{len(other.vectors)} at {other.bounds.stratum}" for other in others],
         "files": tuple(
-            _file(one) for one in (first, *others) if len(one.vectors) * len(names) <= _LONGEST_FILE
+            _file(part) for part in (first, *others) if len(part.vectors) * len(names) <= _LONGEST_FILE
         ),
     }
 

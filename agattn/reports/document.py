@@ -53,12 +53,10 @@ class Text:
 
     Attributes:
         note: whether it is set apart, as something a reader must not miss.
-        lead: the first words, which are bold and say what the paragraph is about.
     """
 
     text: str
     note: bool = False
-    lead: str = ""
     kind: str = "text"
 
 
@@ -165,13 +163,13 @@ class Document:
         return [folder / name for name in files]
 
 
-class Found(Result):
+class ModelSummary(Result):
     """What a report of a model says."""
 
-    said: Key[str, "The result in a sentence.", Named("summary")]
+    text: Key[str, "The result in a sentence.", Named("summary")]
 
 
-class FoundOfStudy(Found):
+class StudySummary(ModelSummary):
     """What a report of a study says."""
 
     jobs: Key[Positive, "How many results the study has."]
@@ -183,11 +181,11 @@ class SavedReport(Result, name="report", one_of=("claims", "model", "study")):
     files: Key[tuple[str, ...], "What was written: report.html, report.md, pictures, scripts, transcripts."]
     architecture: Key[Studied | UnsetType, "The layer, network or model."] = UNSET
     claims: Key[tuple[Verdict, ...] | UnsetType, "The verdicts, as in agattn verify --json."] = UNSET
-    model: Key[Found | UnsetType, "The result for a model that is no layer and no network of attention."] = (
-        UNSET
-    )
+    model: Key[
+        ModelSummary | UnsetType, "The result for a model that is no layer and no network of attention."
+    ] = UNSET
     study: Key[
-        FoundOfStudy | UnsetType,
+        StudySummary | UnsetType,
         "The result for a study, instead of `architecture` and `claims`; with --study only.",
     ] = UNSET
 
@@ -231,7 +229,7 @@ def environment() -> jinja2.Environment:
     """The templates of this room, with what they need."""
     import jinja2
 
-    found = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.PackageLoader("agattn.reports"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -239,7 +237,7 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
-    found.filters |= {
+    templates.filters |= {
         "html_cell": cell_html,
         "running": running,
         "is_wide": _is_wide,
@@ -249,8 +247,8 @@ def environment() -> jinja2.Environment:
         "is_stacked": _is_stacked,
         "is_short": lambda table, n: not all(_is_wide(row[n]) for row in table.rows),
     }
-    found.globals["font"] = base64.b64encode(FONT.read_bytes()).decode()
-    return found
+    templates.globals["font"] = base64.b64encode(FONT.read_bytes()).decode()
+    return templates
 
 
 def _is_stacked(table: Table) -> bool:
@@ -270,35 +268,38 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
 
     In the template a line ``## Title`` begins a section, and empty lines part its blocks: paragraphs, notes
     after ``> ``, formulas between two dollars, and the names of values that are blocks, such as
-    ``{{ table }}``. Other values are text, whatever is in them. Sections without blocks are left out, and of
-    a table without rows only the caption is kept, as a sentence.
+    ``{{ table }}``, or results, which show their tables. Other values are text, whatever is in them, and
+    nothing for ``None``. Sections without blocks are left out, and of a table without rows only the caption
+    is kept, as a sentence.
 
     Raises:
         jinja2.UndefinedError: if a value is missing.
     """
-    placed: list[Block] = []
+    shown: list[Block] = []
 
-    def place(value: object) -> str:
+    def show(value: object) -> str:
         if isinstance(value, Table) and not value.rows:
-            return f"\n\n{place(value.caption)}.\n\n"  # which says what there is none of
+            return f"\n\n{show(value.caption)}.\n\n"  # which says what there is none of
+        if isinstance(value, Result):
+            value = value.sheet().tables
         if isinstance(value, Block):
-            placed.append(value)
-            return f"\n\n\0{len(placed) - 1}\n\n"
+            shown.append(value)
+            return f"\n\n\0{len(shown) - 1}\n\n"
         if isinstance(value, tuple):
-            return "".join(map(place, value))
-        return " ".join(str(value).replace("\0", "").split())
+            return "".join(map(show, value))
+        return "" if value is None else " ".join(str(value).replace("\0", "").split())
 
     def block(paragraph: str) -> Block:
         if paragraph.startswith("\0"):
-            return placed[int(paragraph[1:])]
+            return shown[int(paragraph[1:])]
         if paragraph.startswith("$$"):
             return Math(paragraph.strip("$"))
         return Text(paragraph.removeprefix("> "), note=paragraph.startswith("> "))
 
-    text = environment().overlay(finalize=place).get_template(f"{template}.j2").render(values)
+    text = environment().overlay(finalize=show).get_template(f"{template}.j2").render(values)
     parts = [part.partition("\n") for part in re.split(r"(?m)^## ", text)[1:]]
-    found = (
+    made = (
         Section(title, tuple(block(" ".join(p.split())) for p in re.split(r"\n\s*\n", body) if p.strip()))
         for title, _, body in parts
     )
-    return tuple(section for section in found if section.blocks)
+    return tuple(section for section in made if section.blocks)

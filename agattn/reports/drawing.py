@@ -1,9 +1,9 @@
-"""Figures as files, drawn or as interactive pages; the same input gives the same file, byte for byte."""
+"""Figures as files, drawn or as pages to turn them; the same input gives the same file, byte for byte."""
 
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,48 @@ from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Key, Result
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure  # heavy
+else:
+    Figure = Any
 
 SUFFIXES = (".png", ".svg", ".pdf")
+#: plotly.js with its three-dimensional traces alone: plotly.js-gl3d-dist-min 4.1.1 of npm, MIT license.
+PLOTLY = Path(__file__).with_name("plotly-gl3d.min.js")
 
 
-class FigureResult(Result, name="figure", kw_only=True):
-    """What a figure states: to be drawn, to be turned on a page, and to be said in words.
+class Drawable(ABC):
+    """What is drawn and said in words."""
+
+    @property
+    def words(self) -> str:
+        """What it shows, for those who cannot see it, and how that is known; empty where its lines say so."""
+        return ""
+
+    @property
+    def caption(self) -> str:
+        """What stands below the picture in a report."""
+        return self.words
+
+    @abstractmethod
+    def drawing(self) -> Figure:
+        """The figure on paper.
+
+        Raises:
+            InputError: if matplotlib is missing.
+        """
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure to a .png, .svg or .pdf file.
+
+        Raises:
+            InputError: if the suffix is another one, the folder does not exist, matplotlib is missing, or the
+                file cannot be written.
+        """
+        save(self.drawing(), Path(path))
+
+
+class FigureResult(Drawable, Result, name="figure", kw_only=True):
+    """A figure of the paper, and what it states.
 
     Attributes:
         file: of the drawing.
@@ -33,47 +68,6 @@ class FigureResult(Result, name="figure", kw_only=True):
     @abstractmethod
     def lines(self) -> list[str]:
         """What the figure states, line by line."""
-
-    @property
-    def words(self) -> str:
-        """The figure in words, for those who cannot see it; empty where the lines say all of it."""
-        return ""
-
-    @property
-    def found_by(self) -> str:
-        """Who found what is drawn, and how it is known; empty where the lines say so."""
-        return ""
-
-    @property
-    def note(self) -> str:
-        """What is said of the figure beside its lines."""
-        return f"{self.words} {self.found_by}".strip()
-
-    @abstractmethod
-    def page(self) -> str:
-        """The figure as one HTML page, which holds plotly.js and asks the network for nothing.
-
-        Raises:
-            InputError: if plotly is missing.
-        """
-
-    @abstractmethod
-    def drawing(self) -> Figure:
-        """The figure on paper.
-
-        Raises:
-            InputError: if matplotlib is missing.
-        """
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
-
-        Raises:
-            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
-                file cannot be written.
-        """
-        path = Path(path)
-        save(self.page() if path.suffix.lower() == ".html" else self.drawing(), path)
 
     def sheet(self) -> Sheet:
         """What the figure states, in lines."""
@@ -89,11 +83,10 @@ def save(figure: Figure | bytes | str, path: Path) -> None:
             cannot be written.
     """
     suffix = path.suffix.lower()
-    if isinstance(figure, str):
-        if suffix != ".html":
-            raise InputError(f"{path} does not end in .html")
-    elif suffix not in SUFFIXES:
-        raise InputError(f"{path} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    if suffix not in ((".html",) if isinstance(figure, str) else SUFFIXES):
+        raise InputError(
+            f"{path} does not end in {'.html' if isinstance(figure, str) else '.png, .svg or .pdf'}"
+        )
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
     write(path, figure if isinstance(figure, (bytes, str)) else as_file(figure, suffix))
@@ -129,14 +122,9 @@ def page(title: str, words: str, note: str, traces: list[dict[str, Any]], layout
     Args:
         title, words, note: the heading, what the figure shows, and how to use it.
         traces, layout: of the figure, where the layout may leave out what all figures here share.
-
-    Raises:
-        InputError: if plotly is missing.
     """
-    with needs("the interactive figure", "plotly", "figures"):
-        from plotly.offline import get_plotlyjs
     clear = "rgba(0,0,0,0)"
     shared = {"font": {"family": "system-ui, sans-serif"}, "paper_bgcolor": clear, "plot_bgcolor": clear}
-    drawing = json.dumps({"data": traces, "layout": shared | layout}, sort_keys=True)
-    template = environment().get_template("figure.html.j2")
-    return template.render(title=title, words=words, note=note, library=get_plotlyjs(), drawing=drawing)
+    drawing = json.dumps({"data": traces, "layout": shared | layout}, sort_keys=True, separators=(",", ":"))
+    template, library = environment().get_template("figure.html.j2"), PLOTLY.read_text(encoding="utf-8")
+    return template.render(title=title, words=words, note=note, library=library, drawing=drawing)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -37,8 +36,21 @@ from agattn.geometry.sections.slices import (
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.draw_figure1 import Scene, SurfaceFigure
-from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
+from agattn.reports.drawing import FigureResult
+from agattn.reports.surface import (
+    RED,
+    Array,
+    Line,
+    Marks,
+    Scene,
+    SurfaceFigure,
+    evaluator,
+    grid_triangles,
+    implicit_triangles,
+    joined,
+    points_on_curve,
+    ruled,
+)
 from agattn.sheet.result import Key, Named, Place, Result, Sha256, Written, key
 from agattn.systems.catalogue import build
 
@@ -57,7 +69,7 @@ class SingularLine(Result):
     direction: Key[Vector, "The direction of the line."]
 
 
-class Figure1(SurfaceFigure, tag=("figure", 1)):
+class Figure1(SurfaceFigure, FigureResult, tag=("figure", 1)):
     """Figure 1: a surface in a slice of M̄, and which of its points are in M.
 
     All that is stated is exact; where the singular locus is no line, its picture is numerical.
@@ -101,11 +113,6 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         """The SHA-256 of the script that ran; null for a native computation."""
         return None if self.run is None else self.run.script_sha256
 
-    @property
-    def source(self) -> str:
-        """Who found equation and singular points, for a caption."""
-        return self.engine.replace("native", "the resultant of the two forms", 1)
-
     def on_line(self, parameter: float) -> tuple[float, float, float]:
         """A point of the singular line."""
         line = self.section.line()
@@ -116,7 +123,7 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
     @key(Written(list[Place]))
     def pinch_points(self) -> list[tuple[float, float, float]]:
         """The points where the two preimages come together: ends that two pieces share."""
-        return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
+        return [self.on_line(piece.ends[1]) for piece in self.pieces[:-1]]
 
     @cached_property
     def scene(self) -> Scene:
@@ -125,40 +132,44 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         if triangles is None:
             triangles = implicit_triangles(evaluator(self.section.equation), self.radius)
         dotted = self._outside(triangles.mean(axis=1))
-        points = np.zeros((0, 3))
-        if self.section.line() is None and self.section.singular[0].degree() > 0:
-            points = points_on_curve(self.section.singular, self.radius)
+        lines, marks = [], []
+        is_curve = self.section.line() is None and self.section.singular[0].degree() > 0
+        points = points_on_curve(self.section.singular, self.radius) if is_curve else np.zeros((0, 3))
         beyond = self._outside(points)
-        segments = []
-        for piece in self.pieces:
-            on_it = np.array([self.on_line(t) for t in np.linspace(*piece.ends, 401)])
-            inside = on_it[np.abs(on_it).max(axis=1) <= self.radius + 1e-9]
-            if len(inside) > 1:
-                segments.append((piece.in_m, inside[[0, -1]]))
-        pinches = [p for p in self.pinch_points if np.abs(p).max() <= self.radius]
-        return Scene(
-            self.section.slice.names,
-            self.section.equation.latex(),
-            self.radius,
-            (triangles[~dotted], triangles[dotted]),
-            rulings,
-            tuple(segments),
-            (points[~beyond], points[beyond]),
-            np.array(pinches).reshape(-1, 3),
-        )
+        for in_m, name in ((True, "singular, in M"), (False, "singular, only in the Zariski closure")):
+            visible = [self._visible(piece) for piece in self.pieces if piece.in_m == in_m]
+            segments = np.array([ends for ends in visible if len(ends)])
+            if len(segments):
+                lines.append(Line(segments, name, dotted=not in_m))
+            shown = points[~beyond] if in_m else points[beyond][::3]
+            if len(shown):
+                marks.append(Marks(shown, name, RED, size=2.5, filled=in_m))
+        pinches = [point for point in self.pinch_points if np.abs(point).max() <= self.radius]
+        if pinches:
+            marks.append(Marks(np.array(pinches), "pinch point"))
+        formula, surface = self.section.equation.latex(), (triangles[~dotted], triangles[dotted])
+        names = self.section.slice.names
+        return Scene(names, formula, self.radius, surface, rulings, tuple(lines), tuple(marks))
 
-    def _ruled(self) -> tuple[tuple[Array, ...], Array | None]:
+    def _visible(self, piece: Piece) -> Array:
+        """The ends of the part of a piece of the singular line that is in the cube."""
+        points = np.array([self.on_line(t) for t in np.linspace(*piece.ends, 401)])
+        inside: Array = points[np.abs(points).max(axis=1) <= self.radius + 1e-9]
+        return inside[[0, -1]] if len(inside) > 1 else inside[:0]
+
+    def _ruled(self) -> tuple[Array, Array | None]:
         """Lines and triangles by (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
         x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
         if self.section.equation.compose([x, s * x, -(s**2)]):
-            return (), None
+            return joined(()), None
         radius, slope = float(self.radius), self.radius**0.5
 
-        def point(x: Any, s: Any) -> Array:
-            return np.stack([x, s * x, -(s**2) + 0 * x], axis=-1)
+        def in_cube(x: Array, share: Array) -> Array:
+            return ruled(x, share * np.minimum(slope, radius / np.maximum(np.abs(x), 1e-9)))
 
-        lines = tuple(point(np.array([-radius, radius]), s) for s in np.linspace(-slope, slope, 17))
-        return lines, grid_triangles(point, np.linspace(-radius, radius, 61), np.linspace(-slope, slope, 61))
+        ends = np.array([-radius, radius])
+        lines = joined(ruled(ends / max(abs(s), 1), s) for s in np.linspace(-slope, slope, 17))
+        return lines, grid_triangles(in_cube, np.linspace(-radius, radius, 55), np.linspace(-1, 1, 55))
 
     def _outside(self, points: Array) -> Array:
         if not len(points):
@@ -166,11 +177,9 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         slice_, layer, block = self.section.slice, self.layer, block_of(self.layer, self.section.slice)
         kept = list(range(layer.ambient_dimension))
         if block is not None:  # where M is M(2, 1, 2)
-            place = {name: n for n, name in enumerate(coordinates(layer))}
-            layer, kept = SingleLayer(2, 1), [place[name] for name in block]
-        origin, *directions = (
-            np.array([float(v[n]) for n in kept]) for v in (slice_.origin, *slice_.directions)
-        )
+            index = {name: n for n, name in enumerate(coordinates(layer))}
+            layer, kept = SingleLayer(2, 1), [index[name] for name in block]
+        origin, *directions = np.array([slice_.origin, *slice_.directions], dtype=float)[:, kept]
         return outside(layer, origin + points @ np.array(directions))
 
     @cached_property
@@ -183,10 +192,8 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         """
         if self.section.slice != standard_slice(self.layer):
             return ""
-        off, *on = (
-            tangent_bounds(self.layer, Stratum(*ranks)).singular
-            for ranks in ((1, 2, 2), (1, 1, 2), (1, 1, 1))
-        )
+        strata = (Stratum(1, 2, 2), Stratum(1, 1, 2), Stratum(1, 1, 1))
+        off, *on = (tangent_bounds(self.layer, stratum).singular for stratum in strata)
         if off is None or not all(on):
             return ""
         if off:
@@ -195,7 +202,7 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
 
     @property
     def words(self) -> str:
-        """The figure in words, for those who cannot see it."""
+        """What it shows, for those who cannot see it, and how that is known."""
         line, name = self.section.line(), self.layer.name
         text = f"The surface {pretty(str(self.section.equation))} = 0 in a three-dimensional slice of {name}."
         if line is not None:
@@ -206,27 +213,12 @@ class Figure1(SurfaceFigure, tag=("figure", 1)):
         if self.pinch_points:
             points = ", ".join(map(point_text, self.pinch_points))
             text += f" The surface pinches at {points}."
-        return f"{text} {self.in_closure}".strip()
+        engine = self.engine.replace("native", "the resultant of the two forms", 1)
+        return " ".join(filter(None, (text, self.in_closure, f"Computed by {engine}; {self.evidence}.")))
 
-    @property
-    def title(self) -> str:
+    def summary(self) -> str:
         """What is drawn, in a line."""
         return f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
-
-    @property
-    def found_by(self) -> str:
-        """Who found what is drawn, and how it is known."""
-        return f"Equation and singular points by {self.source}; evidence: {self.evidence}."
-
-    @property
-    def caption(self) -> str:
-        """What stands below the picture in a notebook."""
-        return f"{self.words} Computed by {self.source}; {self.evidence}."
-
-    @property
-    def note(self) -> str:
-        """What is said of the figure beside its lines."""
-        return f"{self.words} Computed by {self.engine}; {self.evidence}."
 
     @property
     def lines(self) -> list[str]:
@@ -293,11 +285,11 @@ def compute_figure_1(
 def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str
 ) -> tuple[SurfaceSection, str, Run | None]:
-    size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
+    size, is_planar = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
     reasons: list[str] = []
-    if engine == "auto" and known and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
+    if engine == "auto" and is_planar and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
         names, reasons = (), [f"elimination in {size} coordinates would take long"]
     for name in names:
         try:
@@ -311,7 +303,7 @@ def _section(
             missing = isinstance(error, EngineNotFoundError)
             reasons.append(f"{engine_named(name).title} was not found" if missing else str(error))
             failures.append(error)
-    if failures and not known:
+    if failures and not is_planar:
         # What one engine says of the slice says more than that another is missing.
         nowhere = f"this slice of {layer} needs an engine, and none was found; install engines: {INSTALL}"
         tried = [e for e in failures if not isinstance(e, EngineNotFoundError)]

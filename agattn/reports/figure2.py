@@ -12,16 +12,13 @@ equation 12.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import unrolled_factors
-from agattn.reports.drawing import FigureResult, empty, page
+from agattn.reports.drawing import Figure, FigureResult, empty
 from agattn.sheet.result import Key, Positive, Result, key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _INK, _BLUE = "#222222", "#2b6cb0"
@@ -87,11 +84,7 @@ def _walk(node: Node) -> Iterator[Node]:
 
 def reading(l: int) -> str:
     """The product that the tree of X P_l spells."""
-    return _product(in_order(l))
-
-
-def _product(nodes: Iterable[Node]) -> str:
-    return " ".join(node.matrix if node.level else str(node) for node in nodes)
+    return " ".join(node.matrix if node.level else str(node) for node in in_order(l))
 
 
 class Factor(Result):
@@ -116,125 +109,52 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
         """The product as a formula."""
         return f"L {reading(self.layers)}"
 
-    @overload
-    def __getitem__(self, place: int) -> tuple[int, bool]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[int, bool]]: ...
-    def __getitem__(self, place: int | slice) -> tuple[int, bool] | list[tuple[int, bool]]:
-        return unrolled_factors(self.layers)[place]
+    def __getitem__(self, index: Any) -> Any:
+        return unrolled_factors(self.layers)[index]
 
     def __len__(self) -> int:
         return len(unrolled_factors(self.layers))
+
+    @property
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it."""
+        return f"The network as a ternary tree with leaves X and Xᵀ, Figure 2 of HMK for l = {self.layers}."
 
     @property
     def lines(self) -> list[str]:
         """The product."""
         return [f"φ(X) = {self.product}"]
 
-    def page(self) -> str:
-        """The tree as an interactive page."""
-        return page_2(self.layers)
-
     def drawing(self) -> Figure:
         """The tree on paper."""
         return draw_figure_2(self.layers)
 
 
-class _Placed(NamedTuple):
-    """A node of the drawing: where it is, and where its children and its matrix are."""
-
-    node: Node
-    x: float
-    children: tuple[float, ...]
-
-    @property
-    def matrix_at(self) -> float:
-        return sum(self.children[self.node.gap : self.node.gap + 2]) / 2
-
-
-def _placed(l: int) -> list[_Placed]:
-    """All nodes of the tree; leaves stand one apart, other nodes above the middle of their children."""
-    bottom, found = itertools.count(), list[_Placed]()
-
-    def place(node: Node) -> float:
-        below = tuple(map(place, node.children))
-        x = sum(below) / 3 if below else float(next(bottom))
-        found.append(_Placed(node, x, below))
-        return x
-
-    in_order(l)  # refuses what is too large
-    place(Node(l))
-    return found
-
-
 def draw_figure_2(l: int) -> Figure:
-    """The unrolled network of l layers as a ternary tree.
+    """The unrolled network of l layers as a ternary tree, each node above the middle of its children.
 
     Raises:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`, or matplotlib is missing.
     """
-    placed = _placed(l)
-    leaves = sum(not node.level for node, *_ in placed)
+    leaves = sum(not node.level for node in in_order(l))
     figure, axes = empty(max(4.0, 0.42 * leaves), 1.0 + 1.1 * l)
-    size = 9 if l <= 3 else 6
+    size, bottom = 9 if l <= 3 else 6, itertools.count()
 
     def text(x: float, y: float, word: str, color: str, pad: float, edge: str) -> None:
         box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
         axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
 
-    for place in placed:
-        node, x, children = place
-        for below in children:
-            axes.plot([x, below], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
+    def draw(node: Node) -> float:
+        children = [draw(child) for child in node.children]
+        x = sum(children) / 3 if children else float(next(bottom))
+        for child in children:
+            axes.plot([x, child], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
         if children:
-            text(place.matrix_at, node.level - 0.62, node.matrix, _BLUE, 0.1, "none")
+            gap = sum(children[node.gap : node.gap + 2]) / 2
+            text(gap, node.level - 0.62, node.matrix, _BLUE, 0.1, "none")
         text(x, node.level, str(node), _INK, 0.2, _INK)
+        return x
+
+    draw(Node(l))
     axes.set_axis_off()
     return figure
-
-
-def page_2(l: int) -> str:
-    """The tree as an interactive page: each node tells the product that it stands for.
-
-    Raises:
-        InputError: if l is not between 1 and :data:`MAX_LAYERS`, or plotly is missing.
-    """
-    placed = _placed(l)
-    inner = [place for place in placed if place.children]
-    edges = [
-        point
-        for place in inner
-        for below in place.children
-        for point in ((place.x, place.node.level), (below, place.node.level - 1), (None, None))
-    ]
-    nodes: dict[str, Any] = {
-        "x": [place.x for place in placed],
-        "y": [place.node.level for place in placed],
-        "mode": "markers+text",
-        "text": [str(place.node) for place in placed],
-        # Where no edge runs: leaves have one from above, others three from below.
-        "textposition": [
-            {0: "bottom center", l: "top center"}.get(place.node.level, "middle right") for place in placed
-        ],
-        "hovertext": [f"{place.node} = {_product(_walk(place.node))}" for place in placed],
-        "hoverinfo": "text",
-        "marker": {"size": 7, "color": "#8a94a0"},
-        "cliponaxis": False,
-    }
-    matrices: dict[str, Any] = {
-        "x": [place.matrix_at for place in inner],
-        "y": [place.node.level - 0.62 for place in inner],
-        "text": [place.node.matrix for place in inner],
-        "mode": "text",
-        "textfont": {"color": "#3b82c4"},
-        "hoverinfo": "skip",
-    }
-    lines: dict[str, Any] = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
-    traces = [dict(zip("xy", zip(*edges, strict=True), strict=True)) | lines, matrices, nodes]
-    layout = {
-        "xaxis": {"visible": False}, "yaxis": {"visible": False, "range": [-0.45, l + 0.4]},
-        "showlegend": False, "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-    }  # fmt: skip
-    words = f"The network of {l} layers as a ternary tree; along the bottom it reads φ(X) = L {reading(l)}."
-    note = "Point at a node to see the product that it stands for; drag over a part to enlarge it."
-    return page(f"Figure 2 for l = {l}", words, note, traces, layout)

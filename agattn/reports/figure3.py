@@ -11,7 +11,7 @@ shown next to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,8 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.limits import limits
-from agattn.reports.drawing import FigureResult, empty, page
+from agattn.reports.drawing import Figure, FigureResult, empty
 from agattn.sheet.result import Count, Key, Result, key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The sizes in the paper.
 SIZES = tuple(range(3, 11))
@@ -66,8 +63,8 @@ class Figure3Row(Result):
 
     def summary(self) -> str:
         """The numbers in columns."""
-        known = f"{self.delta:2}  {self.dimension:9}  {self.evidence!s:9}"
-        return f"{known}  {self.expected:6}  {self.float32:17}"
+        computed = f"{self.delta:2}  {self.dimension:9}  {self.evidence!s:9}"
+        return f"{computed}  {self.expected:6}  {self.float32:17}"
 
 
 class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
@@ -75,12 +72,8 @@ class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
 
     rows: Key[tuple[Figure3Row, ...], "One entry for each δ."]
 
-    @overload
-    def __getitem__(self, place: int) -> Figure3Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Figure3Row, ...]: ...
-    def __getitem__(self, place: int | slice) -> Figure3Row | tuple[Figure3Row, ...]:
-        return self.rows[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -93,10 +86,6 @@ class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
             "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."
         )
         return [head, *map(str, self.rows), foot]
-
-    def page(self) -> str:
-        """The dimensions as an interactive page."""
-        return page_3(self.rows)
 
     def drawing(self) -> Figure:
         """The dimensions on paper."""
@@ -135,27 +124,14 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     """Computed and expected dimension against δ, and what single float32 trials give."""
     figure, axes = empty(5.2, 4.0)
     delta = [row.delta for row in rows]
-    evidence = sorted({str(row.computed.evidence) for row in rows})
-    axes.plot(
-        delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1
+    evidence = ", ".join(sorted({str(row.computed.evidence) for row in rows}))
+    expected, computed, trials = zip(
+        *((row.expected, row.dimension, row.float32) for row in rows), strict=True
     )
-    axes.scatter(
-        delta,
-        [row.computed.observed for row in rows],
-        s=26,
-        color=_INK,
-        zorder=3,
-        label=f"computed ({', '.join(evidence)})",
-    )
-    axes.scatter(
-        delta,
-        [row.float32 for row in rows],
-        s=60,
-        facecolors="none",
-        edgecolors=_RED,
-        zorder=2,
-        label="one float32 trial",
-    )
+    axes.plot(delta, expected, color=_BLUE, linewidth=1.2, label="equation 16", zorder=1)
+    axes.scatter(delta, computed, s=26, color=_INK, zorder=3, label=f"computed ({evidence})")
+    circle = {"s": 60, "facecolors": "none", "edgecolors": _RED}
+    axes.scatter(delta, trials, zorder=2, label="one float32 trial", **circle)
     axes.set_title("Two normalized layers of width δ", fontsize=11)
     axes.set_xlabel("width δ")
     axes.set_ylabel("dimension")
@@ -163,50 +139,3 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def page_3(rows: Sequence[Figure3Row]) -> str:
-    """Figure 3 as an interactive page: each point tells its numbers.
-
-    Raises:
-        InputError: if plotly is missing.
-    """
-    delta = [row.delta for row in rows]
-
-    def trace(name: str, mode: str, values: list[int], says: list[str], **style: object) -> dict[str, object]:
-        hover = [f"δ = {d}: {value}{end}" for d, value, end in zip(delta, values, says, strict=True)]
-        return {
-            "name": name,
-            "mode": mode,
-            "x": delta,
-            "y": values,
-            "hovertext": hover,
-            "hoverinfo": "text",
-            **style,
-        }
-
-    none = [""] * len(rows)
-    known = [
-        f", {row.computed.evidence}: at least {row.computed.lower_bound}, at most {row.computed.upper_bound}"
-        for row in rows
-    ]
-    open_circle = {"size": 13, "symbol": "circle-open", "color": "#d9663a", "line": {"width": 2}}
-    traces = [
-        trace("equation 16", "lines", [row.expected for row in rows], none, line={"color": "#3b82c4"}),
-        trace("one float32 trial", "markers", [row.float32 for row in rows], none, marker=open_circle),
-        trace(
-            "computed",
-            "markers",
-            [row.computed.observed for row in rows],
-            known,
-            marker={"size": 8, "color": "#2f9e57"},
-        ),
-    ]
-    layout = {
-        "xaxis": {"title": {"text": "width δ"}, "dtick": 1}, "yaxis": {"title": {"text": "dimension"}},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
-    }  # fmt: skip
-    words = "Dimensions of normalized networks with two layers of width δ, a = 2 and t = 3."
-    note = "Point at a mark for its numbers; drag over a part to enlarge it, double-click to go back."
-    return page("Figure 3: dimensions of normalized networks", words, note, traces, layout)

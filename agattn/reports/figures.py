@@ -1,34 +1,39 @@
-"""The figures: of the paper, a loss on the first, a slice of a network, and a spectrum."""
+"""The figures of the paper, by their numbers."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.calls import one_of, positive_integer, refuse_unless
 from agattn.errors import InputError
-from agattn.limits import KEYWORDS, limited, limits
+from agattn.limits import limits, takes
+from agattn.reports.figure2 import Figure2
+
+#: Figures that other commands draw now.
+MOVED = {
+    "critical": "is drawn by agattn critical-points -d 2 -o 1 -O loss.html",
+    "deep": "is a picture in the gallery of the documentation",
+    "spectrum": "is drawn by agattn spectrum, with its network and -O spectrum.png",
+}
 
 
 def figure(number: int | str, **options: Any) -> Any:
-    """A figure of the paper, recomputed; a loss on the first; a slice of a network; or a spectrum.
+    """A figure of the paper, recomputed.
 
     Args:
         number: 1, a surface in M̄ with its singular points; 2, the unrolled network as a tree; 3, dimensions
-            of normalized networks; ``"critical"``, a loss on the surface of figure 1; ``"deep"``, a slice of
-            a network with limits that no weights reach; ``"spectrum"``, singular values of a softmax network
-            as its scores get small.
+            of normalized networks.
         options: of figure 1 ``layer``, ``slice`` (also the path of a JSON file), ``engine``, ``radius``,
-            ``timeout``, ``memory`` and ``force``; of figure 2 ``layers``; of figure 3 ``seed``; of figure
-            critical ``metric``, ``target``, ``seed`` and ``radius``; of figure spectrum ``architecture``, a
-            network, ``digits``, ``last`` for the least factor 2^(−last), and ``seed``.
+            ``timeout``, ``memory`` and ``force``; of figure 2 ``layers``; of figure 3 ``seed``.
 
     Returns:
-        What was computed, which ``save(path)`` draws. Figure 2 is also the sequence of the factors of the
-        product, and figure 3 that of its rows, one for each width.
+        What was computed, which ``save(path)`` draws: as .png, .svg or .pdf; figure 1 also as a page to turn
+        it, .html. Figure 2 is also the sequence of the factors of the product, and figure 3 that of its rows,
+        one for each width.
 
     Raises:
         InputError: if there is no such figure, or it has no such option.
@@ -44,63 +49,48 @@ def figure(number: int | str, **options: Any) -> Any:
     >>> list(ag.figure(2, layers=2))
     [(1, False), (1, True), (2, False), (1, False)]
     """
+    if str(number) in MOVED:
+        raise InputError(f"figure {number} {MOVED[str(number)]}")
     name = one_of(str(number), _FIGURES, "figure")
-    place, takes = _FIGURES[name]
-    for option, value in options.items():
-        if option not in takes:
-            listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            raise InputError(f"figure {name} has no option {option!r}; {listed}")
-        if option in ("radius", "layers", "last"):
-            positive_integer(option, value)
-        elif option in _KINDS:
-            fits, words = _KINDS[option]
-            refuse_unless(fits(value), option, value, words)
-    module, function = place.split(":")
-    held = {option: options.pop(option) for option in KEYWORDS if option in options}
-    with limited(**held):
-        return getattr(import_module(f"agattn.reports.{module}"), function)(**options)
+    names = inspect.signature(_FIGURES[name]).parameters
+    for option in options:
+        if option not in names:
+            raise InputError(f"figure {name} has no option {option!r}; it takes {', '.join(names)}")
+    return _FIGURES[name](**options)
 
 
-_FIGURE_1 = SingleLayer(2, 1)
+_SMALLEST = SingleLayer(2, 1)
 
 
-def _figure_1(layer: SingleLayer = _FIGURE_1, slice: Any = None, **settings: Any) -> Any:
+@takes("timeout", "memory", "force")
+def _figure_1(
+    layer: SingleLayer = _SMALLEST, slice: Any = None, engine: str = "auto", radius: int = 1
+) -> Any:
+    from agattn.geometry.sections.slices import Slice
     from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
+    positive_integer("radius", radius)
+    is_layer, is_slice = isinstance(layer, SingleLayer), isinstance(slice, (str, Path, Slice))
+    refuse_unless(is_layer, "layer", layer, "a layer such as ag.SingleLayer(2, 1)")
+    refuse_unless(slice is None or is_slice, "slice", slice, "a slice, or the path of a JSON file")
     if not limits().force:
         check_size(layer)
     chosen = read_slice(Path(slice), layer) if isinstance(slice, (str, Path)) else slice
-    return compute_figure_1(layer, chosen, **settings)
+    return compute_figure_1(layer, chosen, engine=engine, radius=radius)
 
 
+def _figure_2(layers: int = 2) -> Figure2:
+    return Figure2(positive_integer("layers", layers))
+
+
+@takes("seed")
 def _figure_3() -> Any:
     from agattn.reports.figure3 import Figure3, figure_3
 
     return Figure3(tuple(figure_3()))
 
 
-def _is_slice(value: Any) -> bool:
-    from agattn.geometry.sections.slices import Slice
-
-    return value is None or isinstance(value, (str, Path, Slice))
-
-
-#: What some options must be: a test, and in words.
-_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "layer": (lambda value: isinstance(value, SingleLayer), "a layer such as ag.SingleLayer(2, 1)"),
-    "architecture": (lambda value: hasattr(value, "as_network"), "a network of attention"),
-    "slice": (_is_slice, "a slice, or the path of a JSON file"),
-}
-
-
-#: What computes each figure, as ``module:function`` of this room, and its options.
-_FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "1": ("figures:_figure_1", ("layer", "slice", "engine", "radius", "timeout", "memory", "force")),
-    "2": ("figure2:Figure2", ("layers",)),
-    "3": ("figures:_figure_3", ("seed",)),
-    "critical": ("figure_critical:compute_figure_critical", ("metric", "target", "seed", "radius")),
-    "deep": ("figure_deep:compute_figure_deep", ()),
-    "spectrum": ("figure_spectrum:compute_figure_spectrum", ("architecture", "digits", "last", "seed")),
-}
+#: What computes each figure, from its options.
+_FIGURES: Mapping[str, Callable[..., Any]] = {"1": _figure_1, "2": _figure_2, "3": _figure_3}

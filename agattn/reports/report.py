@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agattn.architectures import Architecture, as_attention
 from agattn.calls import positive_integer
@@ -60,12 +60,9 @@ def report(
         raise InputError(
             f"max_degree is {max_degree}; reports have equations of degree at most {MOST_DEGREES}"
         )
-    known = as_attention(architecture)
-    if known.as_network() is None:
-        from agattn.reports.model_report import model_report
+    from agattn.reports import architecture_report  # and all of geometry
 
-        return model_report(known, max_degree=max_degree, command=command)
-    from agattn.reports.architecture_report import report as attention_report
-
-    attention: Any = known
-    return attention_report(attention, engine, max_degree=max_degree, pictures=pictures, command=command)
+    attention = as_attention(architecture)
+    return architecture_report.report(
+        attention, engine, max_degree=max_degree, pictures=pictures, command=command
+    )

@@ -1,82 +1,99 @@
-"""What training found: the findings first, in sentences; then a figure for each, and the numbers folded."""
+"""The report of training: the sheet of the runs, and one figure of losses and ranks over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from agattn.experiments.training import analysis
-from agattn.experiments.training.analysis import Line
-from agattn.experiments.training.experiment import read_experiments
-from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Section, Text
-from agattn.reports.drawing import as_file
-from agattn.reports.training_figures import CURVES, ENDINGS, curves, draw_losses, with_curves
-from agattn.reports.training_findings import Observation, findings
-from agattn.reports.training_tables import findings_table
-from agattn.sheet.data import Table
+from agattn.experiments.training.training import Line, runs_sheet
+from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
+from agattn.reports.drawing import as_file, empty
+from agattn.sheet.data import Note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = "Training: the results"
+#: The colour of a run by how it ended.
+COLOURS = {
+    "converged": ("blue", "#2b6cb0"), "unfinished": ("orange", "#c05621"), "diverged": ("red", "#c92a2a"),
+    "stiff": ("grey", "#4a4f57"), "sampled": ("purple", "#7b2d8b"),
+}  # fmt: skip
+#: Runs that are drawn, of each experiment.
+CURVES = 12
+#: Letters of a title over half of the figure.
+_LONGEST = 26
 
 
-def training_report(lines: Sequence[Line], config: str, command: str, pictures: bool = True) -> Document:
-    """The document about some runs.
+def training_report(lines: Sequence[Line], config: str, command: str) -> Document:
+    """The document about some runs; without a figure where matplotlib is missing.
 
     Args:
         lines: as ``agattn train`` prints them.
         config: the text of the file of experiments.
         command: that made the lines.
-        pictures: whether to draw, which needs matplotlib.
     """
-    experiments = read_experiments(config)
-    found = findings(lines, experiments)
-    groups, ends = analysis.by_experiment(lines), analysis.outcomes(lines)
-    told = ", ".join(f"{number} {word}" for word, number in ends.most_common())
-    summary = (
-        f"{len(lines)} runs of {len(groups)} experiment{'s' * (len(groups) != 1)}: {told}. "
-        "All numbers are numerical; the intervals are Wilson's, at 95 %."
-    )
-    said = tuple(Text(f"{one.said} {one.terms}", lead=one.title) for one in found)
-    sections = [Section("What came out", (*said, *_folded(findings_table(lines, experiments))))]
-    sections += [Section(one.title, _shown(one, pictures)) for one in found]
-    if pictures and with_curves(lines):
-        sections.append(Section("Loss over time", (Folded("The curves", (_losses(lines),)),)))
-    again = (
-        Text(f"{command}, with this file:"),
-        Attachment("experiments.toml", config, "the file of experiments"),
-    )
+    blocks: list[Block] = [
+        Text(part.text) if isinstance(part, Note) else part for part in runs_sheet(lines).parts
+    ]
+    sections = [Section("Where runs end", tuple(blocks))]
+    drawn = drawn_runs(lines)
+    if drawn and find_spec("matplotlib") is not None:
+        outcomes = {run["outcome"] for runs in drawn.values() for run in runs}
+        colours = ", ".join(f"{name}: {word}" for word, (name, _) in COLOURS.items() if word in outcomes)
+        caption = (
+            f"The first {CURVES} runs of each experiment over time. Left: the loss. Right: σ₂/σ₁ of A, by "
+            f"layer, of the head where it is least. {colours.capitalize()}."
+        )
+        picture = Picture("runs.svg", as_file(draw_runs(drawn), ".svg"), caption, caption)
+        sections.append(Section("Loss and ranks over time", (picture,)))
+    again = Text(f"{command}, with this file:"), Attachment("experiments.toml", config, "the experiments")
     sections.append(Section("How to do it again", again))
+    count = len({line["experiment"] for line in lines})
+    summary = f"{len(lines)} runs of {count} experiment{'s' * (count != 1)}. All numbers are numerical."
     return Document(TITLE, summary, tuple(sections), clock="")
 
 
-def _shown(finding: Observation, pictures: bool) -> tuple[Block, ...]:
-    """The figure of a finding, and its numbers folded."""
-    drawn = (_picture(finding.file, finding.draw, finding.caption),) if pictures else ()
-    return (*drawn, *_folded(finding.table))
+def drawn_runs(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """The first runs of each experiment that was trained."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        runs = groups.setdefault(line["experiment"], [])
+        if line["outcome"] in COLOURS and len(runs) < CURVES:
+            runs.append(line)
+    return {name: runs for name, runs in groups.items() if runs}
 
 
-def _folded(table: Table | None) -> tuple[Block, ...]:
-    """A table behind its caption; nothing if it is empty."""
-    if table is None or not table.rows:
-        return ()
-    return (
-        Folded(f"Table: {table.caption} ({len(table.rows)} row{'s' * (len(table.rows) != 1)})", (table,)),
-    )
+def draw_runs(groups: dict[str, list[Line]]) -> Figure:
+    """A row for each experiment: the loss over time, and the least σ₂/σ₁ of A in each layer.
 
-
-def _picture(name: str, draw: Callable[[], Figure], caption: str) -> Picture:
-    return Picture(name, as_file(draw(), ".svg"), caption, caption)
-
-
-def _losses(lines: Sequence[Line]) -> Picture:
-    """The losses over time, with the colours that occur named."""
-    groups = with_curves(lines)
-    drawn = {run["outcome"] for runs in groups.values() for run in runs[:CURVES] if curves(run)}
-    colours = ", ".join(f"{colour}: {word}" for word, (_, colour) in ENDINGS.items() if word in drawn)
-    caption = f"Loss over time of the first {CURVES} runs of each experiment. {colours.capitalize()}."
-    if missing := len(analysis.by_experiment(lines)) - len(groups):
-        caption += f" Not drawn, as nothing was trained: {missing} of {len(groups) + missing} experiments."
-    return _picture("losses.svg", partial(draw_losses, lines), caption)
+    Raises:
+        InputError: if matplotlib is missing.
+    """
+    figure, axes = empty(4.6, 1.6 * len(groups) + 0.3)
+    axes.remove()
+    panels: Any = figure.subplots(len(groups), 2, squeeze=False)
+    for row, (name, runs) in zip(panels, groups.items(), strict=True):
+        for run in runs:
+            history, colour = run["history"], COLOURS[run["outcome"]][1]
+            ratios = history.get("second_singular_value", [])
+            for panel, values in ((row[0], history["loss"]), *((row[1], layer) for layer in ratios)):
+                points = [(t, x) for t, x in zip(history["time"], values, strict=True) if t > 0]
+                sizes = [float("nan") if x is None else max(x, 1e-16) for _, x in points]
+                panel.plot([t for t, _ in points], sizes, color=colour, linewidth=0.7, alpha=0.6)
+        shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        row[0].set_title(shown, fontsize=9, parse_math=False, loc="left")  # a name may have a $ in it
+        row[1].set_title("σ₂/σ₁", fontsize=9, loc="left")
+        row[1].set_ylim(1e-17, 2)
+        for panel in row:
+            panel.set_xscale("log")
+            panel.set_yscale("log")
+            panel.tick_params(which="both", labelsize=8)
+            panel.locator_params(axis="both", numticks=5)
+            panel.spines[["top", "right"]].set_visible(False)
+            if not panel.lines:
+                panel.remove()
+    figure.supxlabel("time", fontsize=9.5)
+    figure.tight_layout()
+    return figure

@@ -68,10 +68,13 @@ from typing import (
 from typing import Annotated as Key
 
 import msgspec
+import numpy as np
 from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field, structs
 
 from agattn.errors import InputError, printable
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell
+from agattn.sheet.html import html
+from agattn.sheet.latex import latex
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",
@@ -244,13 +247,9 @@ class Described:
         return [name for name in super().__dir__() if name not in _HIDDEN and name[0] != "_"]
 
     def _repr_html_(self) -> str | None:
-        from agattn.sheet.html import html
-
         return html(self.sheet())
 
     def _repr_latex_(self) -> str | None:
-        from agattn.sheet.latex import latex
-
         return latex(self.sheet())
 
 
@@ -261,8 +260,8 @@ _HIDDEN = _SETTINGS | {"consistent"}
 def _arguments(kind: Any) -> dict[str, Any]:
     """The arguments of a class, each with its default."""
     if not issubclass(kind, Struct):
-        known = inspect.signature(kind).parameters
-        return {name: NODEFAULT if x.default is x.empty else x.default for name, x in known.items()}
+        parameters = inspect.signature(kind).parameters
+        return {name: NODEFAULT if x.default is x.empty else x.default for name, x in parameters.items()}
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     return dict(zip(names, (*[NODEFAULT] * (len(names) - len(defaults)), *defaults), strict=True))
 
@@ -451,8 +450,6 @@ def _number(data: float | str) -> float | Fraction:
 
 def _array(rows: list[list[float | str]]) -> Any:
     """An array of numpy that was written so."""
-    import numpy as np
-
     exact = any(isinstance(entry, str) for row in rows for entry in row)
     return np.array([list(map(_number, row)) for row in rows], dtype=object if exact else float)
 
@@ -474,8 +471,8 @@ class ByKey:
     @classmethod
     def check_json(cls, value: Any) -> Self:
         """Check one of them; ValueError if it is none."""
-        known = cls.kinds()
-        kind = next((known[key] for key in known if key in value), next(iter(known.values())))
+        kinds = cls.kinds()
+        kind = next((kinds[key] for key in kinds if key in value), next(iter(kinds.values())))
         try:
             msgspec.convert(value, record(kind), dec_hook=_check_part)
         except msgspec.ValidationError as error:

@@ -41,9 +41,9 @@ class Paper:
     def __init__(self, stream: TextIO, width: int) -> None:
         self.stream, self.width = stream, width
 
-    def print(self, said: str = "") -> None:
+    def print(self, text: str = "") -> None:
         """Write a line or more; as by rich, tabs become spaces."""
-        self.stream.write(said.expandtabs() + "\n")
+        self.stream.write(text.expandtabs() + "\n")
 
 
 def text(sheet: Sheet) -> str:
@@ -73,26 +73,26 @@ def show(sheet: Sheet, console: Console | Paper) -> None:
             print_table(part, console)
 
 
-def print_folded(said: str, stream: TextIO | None = None) -> None:
+def print_folded(text: str, stream: TextIO | None = None) -> None:
     """Print running text, folded where somebody reads it; in a pipe or a file its lines stay whole.
 
     The stream is the standard output if none is given.
     """
-    stream, said = stream or sys.stdout, printable(said)
+    stream, text = stream or sys.stdout, printable(text)
     if stream.isatty() or "COLUMNS" in os.environ:
         import shutil  # few commands are read while they run
 
-        said = fold(said, shutil.get_terminal_size().columns)
-    print(said, file=stream)
+        text = fold(text, shutil.get_terminal_size().columns)
+    print(text, file=stream)
 
 
 def _is_read(console: Console | Paper) -> bool:
     return console.is_terminal or "COLUMNS" in os.environ
 
 
-def _print_text(said: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
-    said = printable(said)
-    shown = fold(said, console.width) if folded else said
+def _print_text(text: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
+    text = printable(text)
+    shown = fold(text, console.width) if folded else text
     if isinstance(console, Paper):
         console.print(shown)
     else:
@@ -108,7 +108,7 @@ _TIED = re.compile(
 _TIE = "\ue000"
 
 
-def fold(said: str, width: int) -> str:
+def fold(text: str, width: int) -> str:
     """Fold lines between words, and neither inside a number or a word, nor beside a sign of relation.
 
     What follows in a folded line that is indented, or has columns, is indented further; if the last column
@@ -126,7 +126,7 @@ def fold(said: str, width: int) -> str:
       Hilbert function of the
       neuromanifold
     """
-    return "\n".join(_folded(line, width) for line in said.split("\n"))
+    return "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
 #: What stands before the last column of a line.
@@ -256,9 +256,9 @@ def _print_paragraphs(table: Table, console: Console | Paper) -> None:
     """Print each row as a paragraph with a line for each cell, folded where the line is longer."""
     for row in table.rows:
         for n, (heading, cell) in enumerate(zip(table.headings, row, strict=True)):
-            said = f"  {heading}: {_plain(cell)}" if n else _plain(cell)
+            paragraph = f"  {heading}: {_plain(cell)}" if n else _plain(cell)
             if n == 0 or _plain(cell):
-                _print_text(said, console, True)
+                _print_text(paragraph, console, True)
 
 
 _COLOURS = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}

@@ -1,4 +1,4 @@
-"""The pictures of the gallery, made when the site is built by the commands that stand beneath them.
+"""The pictures of the gallery, made when the site is built, most by the commands that stand beneath them.
 
 The inputs are small and are written here. No engine is used, so that the pictures are the same everywhere.
 """
@@ -10,7 +10,6 @@ import io
 import json
 import logging
 import shlex
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,12 @@ COMMANDS = (
     "agattn figure 1 --engine native -O umbrella.png",
     "agattn figure 1 --engine native -O umbrella.html",
     "agattn figure 1 --engine native --slice slice.json -O quartic.png",
-    "agattn figure critical -O loss.png",
-    "agattn figure critical -O loss.html",
+    "agattn critical-points -d 2 -o 1 -O loss.png",
+    "agattn critical-points -d 2 -o 1 -O loss.html",
     "agattn strata -d 3 -o 2 -a 2 --hasse strata.svg",
     "agattn figure 2 -O tree.svg",
-    "agattn figure 2 -O tree.html",
-    "agattn figure deep -O limits.png",
-    "agattn figure deep -O limits.html",
-    "agattn figure spectrum -O bands.png",
-    "agattn figure spectrum -O bands.html",
+    "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
     "agattn figure 3 -O dimensions.svg",
-    "agattn figure 3 -O dimensions.html",
     "agattn rank hilbert.json --plot spectrum.svg",
     "agattn classify model.npz --heads 4 --plot heads.svg",
     "agattn classify model.npz --heads 4 --plot heads.html",
@@ -63,23 +57,35 @@ def write_inputs(folder: Path) -> None:
     np.savez(folder / "model.npz", **arrays)
 
 
-@contextlib.contextmanager
-def computing_once(line: str, computed: dict[str, Any]) -> Iterator[None]:
-    """Let ``agattn figure`` take what it computed before: lines that differ in their files alone share it."""
-    from agattn.reports import figures
+def draw_limits(path: Path) -> None:
+    """The slice through a head of rank one: curves of constant c, and the limits that no weights reach."""
+    import numpy as np
 
-    compute, what = figures.figure, line.partition(" -O ")[0]
+    from agattn.geometry.sections.head_slice import DRAWN, head_slice
+    from agattn.reports.drawing import save
+    from agattn.reports.surface import Array, Line, Marks, Scene, draw, grid_triangles, joined
 
-    def figure(*arguments: Any, **options: Any) -> Any:
-        if what not in computed:
-            computed[what] = compute(*arguments, **options)
-        return computed[what]
+    def point(x: Array, y: Array) -> Array:
+        return np.stack([x**i * y**j for i, j in DRAWN], axis=-1)
 
-    figures.figure = figure
-    try:
-        yield
-    finally:
-        figures.figure = compute
+    grid, none = np.linspace(-1, 1, 61), np.zeros((0, 3, 3))
+    x = np.linspace(-1, 1, 81)
+    skew = [sign * c for c in (0, 0.25, 0.5, 1, 2, 4, 10) for sign in (1, -1)]
+    curves = joined(point(x / max(1, abs(c)), c * x / max(1, abs(c))) for c in skew)
+    ends = point(np.zeros((1, 2)), np.array([[-1.0, 1.0]]))
+    limits = Line(ends, "limits, which no weights reach", dotted=True)
+    scene = Scene(
+        ("x", "y", "z"),
+        head_slice().equation.latex(),
+        1,
+        (grid_triangles(point, grid, grid), none),
+        curves,
+        (limits,),
+        (Marks(np.zeros((1, 3)), "a head of rank one"),),
+        "weights with a fixed skew part of M₂",
+        47,
+    )
+    save(draw(scene), path)
 
 
 def make(folder: Path) -> None:
@@ -88,19 +94,17 @@ def make(folder: Path) -> None:
     Raises:
         RuntimeError: if a command ends with a status that is not 0.
     """
-    from agattn.cli.generator import one_blas_thread
-    from agattn.cli.main import cli
-
-    computed: dict[str, Any] = {}
+    from agattn.cli.main import cli, one_blas_thread
 
     one_blas_thread()
     logging.getLogger("matplotlib").setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     write_inputs(folder)
+    draw_limits(folder / "limits.png")
     for line in COMMANDS:
         said = io.StringIO()
         into = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
-        with contextlib.chdir(folder), into[0], into[1], computing_once(line, computed):
+        with contextlib.chdir(folder), into[0], into[1]:
             status = cli.main(shlex.split(line)[1:], prog_name="agattn", standalone_mode=False)
         if status:
             raise RuntimeError(f"{line} ended with status {status}: {said.getvalue()}")

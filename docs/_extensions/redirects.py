@@ -40,7 +40,7 @@ OTHERS = {
     "heads": "guides/checkpoint",
     "citing": "guides/certificate",
     "start/notebook": "start/notebooks/index",
-    "training/report": "experiments/training-runs",
+    "training/report": "experiments/training",
     **{
         f"howto/{page}": f"guides/{page}"
         for page in ("script", "certificate", "program", "cluster", "small-machine")

@@ -48,7 +48,6 @@ run implicit-ideal -d 3 -o 2 --engine macaulay2
 run FOLDER/long.m2
 doctor
 train FOLDER/train.toml --no-cache
-calibrate
 study FOLDER/native.toml --no-cache
 study FOLDER/native.toml --no-cache --workers 2
 study FOLDER/singular.toml --no-cache --workers 2

@@ -14,9 +14,8 @@ from agattn.geometry.strata.strata import stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.limits import limited
-from agattn.reports.draw_figure1 import plotly_figure
 from agattn.reports.figure1 import compute_figure_1, section_of_run
-from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
+from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve, traces
 from agattn.systems.catalogue import build
 from agattn.systems.points import read_slice
 
@@ -137,8 +136,8 @@ def test_the_picture_lies_on_the_surface(umbrella):
 
 def test_singular_curves_are_solid_in_m_and_dotted_outside(curved):
     figure = compute_figure_1(LAYER, curved, engine="native")
-    solid, dotted = figure.scene.curve
-    assert len(solid) > 20 and len(dotted) > 20
+    solid, dotted = (marks.points for marks in figure.scene.marks)
+    assert len(solid) > 20 and len(dotted) > 8  # every third
     # On the line y = 0, 3x + w = 0 the form y_{1,1} = u² + w v² is definite for w > 0.
     assert solid[abs(solid[:, 1]) < 1e-6][:, 2].max() < 1e-3 and dotted[:, 2].min() > -1e-6
     surface, _ = figure.scene.surface
@@ -211,8 +210,8 @@ def test_files_are_the_same_byte_for_byte(umbrella, tmp_path, suffix):
 def test_the_interactive_page_states_everything_in_words(umbrella):
     page = umbrella.page()
     assert umbrella.words in page and "pinches at (0, 0, 0)" in page
-    assert '<html lang="en">' in page and 'role="img"' in page
-    names = [trace.get("name") for trace in plotly_figure(umbrella.scene)["data"]]
+    assert '<html lang="en">' in page and 'role="img"' in page and len(page.encode()) < 2_000_000
+    names = [trace["name"] for trace in traces(umbrella.scene)]
     assert {"in M", "singular, in M", "singular, only in the Zariski closure", "pinch point"} <= set(names)
 
 

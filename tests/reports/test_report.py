@@ -225,7 +225,7 @@ def test_a_claim_that_was_checked_in_part_says_so():
 
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
-    arguments = ["2", "1", "--engine", "native", "--max-degree", "2"]
+    arguments = ["2", "1", "--max-degree", "2", "--engine", "native"]
     found = printed("report", *arguments, "--out", folder)
     assert f"`agattn report {' '.join(arguments)} --out DIR`" in (folder / "report.md").read_text()
     assert sorted(found["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())

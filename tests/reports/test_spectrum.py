@@ -1,10 +1,12 @@
-"""Singular values on a logarithmic scale: which are drawn, and where the rank cuts them."""
+"""Singular values on a logarithmic scale: where the rank cuts them, and the bands of a softmax network."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import call
 
+import agattn as ag
 from agattn.algebra.matrices import read_matrix
 from agattn.errors import TooLargeError
 from agattn.reports import spectrum
@@ -35,3 +37,47 @@ def test_the_rank_or_its_bounds_are_drawn(monkeypatch, rank, label):
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["singular values", label]
     assert axes.lines[0].get_ydata().tolist() == pytest.approx([1, 0], abs=1e-12)
     assert len(axes.lines) == (2 if rank else 1)
+
+
+@pytest.fixture(scope="module")
+def bands():
+    small = ag.DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax")
+    return spectrum.bands(ag.spectrum(small), digits=40, last=9)
+
+
+def test_high_precision_has_the_slopes_of_the_smith_form_and_floats_lose_a_band(bands):
+    assert [(one.order, one.multiplicity) for one in bands.spectrum.orders] == [(0, 4), (1, 3), (5, 3)]
+    before, last = bands.scales[-2:]
+    slopes = [(x - y) / 0.30103 for x, y in zip(before.values, last.values, strict=True)]
+    assert slopes == pytest.approx([0] * 4 + [1] * 3 + [5] * 3, abs=0.02)
+    assert bands.scales[0].above == 10 and last.above == 7
+    assert last.floats[:7] == pytest.approx(last.values[:7], abs=1e-6)
+    assert max(last.floats[7:]) < last.cutoff < min(last.values[:7])
+    assert bands.words.count(", 7 values, and 10 are not 0 in 40 digits") == 1
+
+
+def test_the_bands_are_drawn(bands):
+    pytest.importorskip("matplotlib")
+    axes = bands.drawing().axes[0]
+    drawn = [line for line in axes.lines if len(line.get_xdata()) == 9 and line.get_linestyle() == "-"]
+    assert len(drawn) == 10 and {len({*line.get_ydata()}) > 1 for line in drawn} == {True}
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels[2] == "3 of order 5, 40 digits" and labels[-1] == "cutoff of a rank in float64"
+
+
+def test_the_command_draws_them(tmp_path):
+    pytest.importorskip("matplotlib")
+    words = ["spectrum", "--dims", "2,2", "--ranks", "1", "-t", "2", "--normalization", "softmax", "-O"]
+    assert call(*words, tmp_path / "bands.svg").status == 0
+    assert (tmp_path / "bands.svg").stat().st_size > 10_000
+    ended = call("figure", "spectrum")
+    assert ended.status == 2 and "is drawn by agattn spectrum" in ended.err
+
+
+@pytest.mark.slow
+def test_twelve_of_ninety_six_drown_in_floats():
+    network = ag.DeepNetwork((4, 4, 4, 4), (2, 2, 2), t=4, normalization="softmax")
+    found = spectrum.bands(ag.spectrum(network), last=5)
+    assert found.spectrum.kernel == 44 and found.spectrum.parameters == 96
+    last = found.scales[-1]
+    assert (len(last.values), last.above) == (52, 40)

@@ -11,7 +11,6 @@ from agattn.experiments.training.experiment import read_experiments
 from agattn.experiments.training.training import train
 from agattn.reports.architecture_report import report
 from agattn.reports.document import Document, html, markdown
-from agattn.reports.model_report import model_report
 from agattn.reports.study_report import study_report
 from agattn.reports.training_report import training_report
 
@@ -47,8 +46,8 @@ KINDS = {
     "layer": lambda: report(LAYERS[1], NATIVE, max_degree=2, pictures=False),
     "layer of one token": lambda: report(ag.SingleLayer(2, 1, t=1), NATIVE, max_degree=2, pictures=False),
     "network": lambda: report(NETWORKS[1], NATIVE),
-    "model": lambda: model_report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)),
-    "model of one polynomial": lambda: model_report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()})),
+    "model": lambda: report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)),
+    "model of one polynomial": lambda: report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()})),
     "study of claims": lambda: study("verify", *LAYERS, claims=("theorem-3.4.singular",)),
     "study of dimensions": lambda: study("dimension", *NETWORKS),
     "study of strata": lambda: study("strata", *LAYERS),

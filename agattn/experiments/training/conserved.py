@@ -56,8 +56,8 @@ class Conserved(NamedTuple):
 
     def values(self, theta: Array) -> Array:
         """θᵀBθ, for weights of any kind of numbers: ... × D gives ... × number of forms."""
-        found: Array = np.stack([((theta @ B) * theta).sum(-1) for B in self.forms], axis=-1)
-        return found
+        values: Array = np.stack([((theta @ B) * theta).sum(-1) for B in self.forms], axis=-1)
+        return values
 
 
 def conserved(architecture: Architecture) -> Conserved:
@@ -72,8 +72,8 @@ def conserved(architecture: Architecture) -> Conserved:
                 continue
             B = np.zeros((size, size), dtype=int)
             for matrix in (matrices[r * n + s], matrices[s * n + r])[: 1 + (r < s)]:
-                for place, value in matrix.items():
-                    B[place] += value
+                for entry, value in matrix.items():
+                    B[entry] += value
             assert (B == B.T).all()
             names.append(symmetry.name)
             forms.append(B)
@@ -84,8 +84,8 @@ def conserved(architecture: Architecture) -> Conserved:
             if name.startswith("Q"):  # right behind its K
                 for head, (r, s) in product(range(len(index)), combinations(range(index.shape[1]), 2)):
                     B = np.zeros((size, size), dtype=int)
-                    for sign, one, other in ((1, r, s), (-1, s, r)):
-                        k, q = keys[head, one], index[head, other]
+                    for sign, i, j in ((1, r, s), (-1, s, r)):
+                        k, q = keys[head, i], index[head, j]
                         B[k, q] = B[q, k] = sign
                     names.append("one token")
                     forms.append(B)
@@ -104,11 +104,11 @@ def drift(architecture: Architecture, start: Array, path: Array, times: Array, d
         times: these n times.
         decay: μ, for which the forms fall like e^{−2μt}.
     """
-    found = conserved(architecture)
-    if not found.names:
+    forms = conserved(architecture)
+    if not forms.names:
         return 0.0
-    expected = np.exp(-2 * decay * times)[:, None] * found.values(start)
-    return float(np.abs(found.values(path) - expected).max())
+    expected = np.exp(-2 * decay * times)[:, None] * forms.values(start)
+    return float(np.abs(forms.values(path) - expected).max())
 
 
 #: The prime at which ranks are found.
@@ -151,11 +151,8 @@ def count(architecture: Architecture, seed: int = 0, limit: int = 20_000) -> Cou
     gens = f.ring.gens
     theta = np.random.default_rng(seed).integers(-99, 100, len(gens)).tolist()
     forms = conserved(architecture).forms
-    known = (
-        flint.nmod_mat([[int(x) for x in B @ np.array(theta)] for B in forms], _PRIME).rank()
-        if len(forms)
-        else 0
-    )
+    differentials = [[int(x) for x in B @ np.array(theta)] for B in forms]
+    known = flint.nmod_mat(differentials, _PRIME).rank() if differentials else 0
     slopes = [[y.derivative(x) for x in gens] for y in f.polynomials]
     J = np.array([_residues(row, theta) for row in slopes], dtype=object)
     H = [np.array([_residues([g.derivative(x) for x in gens], theta) for g in row], object) for row in slopes]

@@ -19,7 +19,7 @@ agattn.errors.InputError: experiment has an unknown key 'metod'; did you mean 'm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
 from operator import index
@@ -27,7 +27,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
-from agattn.calls import is_number, is_whole, one_of, positive_integer, shown
+from agattn.calls import is_number, is_whole, one_of, positive_integer, refuse_unless, shown
 from agattn.errors import InputError
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.files import about, parsed
@@ -81,17 +81,15 @@ class Experiment:
         for name in ("scale", "time", "rate", "decay", "temperature"):
             value: Any = getattr(self, name)
             positive = name in ("scale", "time", "rate")
-            if not is_number(value) or (positive and value == 0):
-                least = "above 0" if positive else "of at least 0"
-                raise InputError(f"{name} is {shown(value)}; it must be a number {least}")
+            least = "a number above 0" if positive else "a number of at least 0"
+            refuse_unless(is_number(value) and not (positive and value == 0), name, value, least)
             object.__setattr__(self, name, float(value))
         object.__setattr__(self, "steps", positive_integer("steps", self.steps))
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError(
                 'method = "langevin" needs a temperature above 0, and no other method has a temperature'
             )
-        if type(self.compiled) is not bool:
-            raise InputError(f"compiled is {shown(self.compiled)}; it must be true or false")
+        refuse_unless(type(self.compiled) is bool, "compiled", self.compiled, "true or false")
         if self.compiled and (self.method != "flow" or self.data.samples is None):
             raise InputError("compiled is for gradient flow with samples; leave it out")
         if not self.name:
@@ -99,23 +97,15 @@ class Experiment:
 
     def as_json(self) -> dict[str, Any]:
         """All that a run depends on, besides the architecture and its seed."""
-        data = asdict(self.data)
-        found: dict[str, Any] = {"teacher": self.teacher.as_json(), "data": data, "method": self.method}
-        found |= {"scale": float(self.scale), "decay": float(self.decay)}
-        if self.method == "flow":
-            found["time"] = float(self.time)
-            found |= {"compiled": True} if self.compiled else {}
-        elif self.method != "untrained":
-            found |= {"steps": self.steps, "rate": float(self.rate), "temperature": float(self.temperature)}
-        return found
+        of_method = {"flow": ("time",), "untrained": ()}.get(self.method, ("steps", "rate", "temperature"))
+        given = {name: getattr(self, name) for name in ("method", "scale", "decay", *of_method)}
+        compiled = {"compiled": True} if self.compiled else {}
+        return {"teacher": self.teacher.as_json(), "data": asdict(self.data)} | given | compiled
 
     def __str__(self) -> str:
-        teacher = self.teacher
-        at = teacher.stratum or teacher.ranks
-        learned = f"({','.join(map(str, at))})" if teacher.kind == "stratum" and at else teacher.kind
-        if teacher.kind == "ranks" and at:
-            learned = f"of ranks {','.join(map(str, at))}"
-        how = METHODS[self.method]
+        teacher, how = self.teacher, METHODS[self.method]
+        ranks = ",".join(map(str, teacher.stratum or teacher.ranks or ()))
+        learned = {"stratum": f"({ranks})", "ranks": f"of ranks {ranks}"}.get(teacher.kind, teacher.kind)
         if self.method == "flow":
             how += f" to t = {self.time:g}"
         elif self.method != "untrained":
@@ -144,28 +134,28 @@ def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     """
     table = parsed("TOML", text, "the file", "; agattn train --example shows one")
     check_keys("the file", table, ("experiment", "seeds"), ("experiment",))
-    given = table["experiment"]
-    tables = [given] if isinstance(given, dict) else given
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+    tables = table["experiment"]
+    tables = [tables] if isinstance(tables, dict) else tables
+    if not isinstance(tables, list) or not tables or not all(isinstance(entry, dict) for entry in tables):
         raise InputError("experiment must be a table [experiment], or several [[experiment]]")
-    found: list[Experiment] = []
-    for number, one in enumerate(tables, 1):
+    experiments: list[Experiment] = []
+    for number, entry in enumerate(tables, 1):
         where = "experiment" if len(tables) == 1 else f"experiment {number}"
         with about(where):
-            experiment = _experiment(where, one, table.get("seeds", 10))
+            experiment = _experiment(where, entry, table.get("seeds", 10))
         if seeds is not None:
             experiment = replace(experiment, seeds=read_seeds(seeds))
-        if experiment.name in (other.name for other in found):
+        if experiment.name in (other.name for other in experiments):
             raise InputError(
                 f"{where}: there is an experiment {experiment.name!r} before; give it another name"
             )
-        found.append(experiment)
-    return found
+        experiments.append(experiment)
+    return experiments
 
 
 def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
-    own = [one.name for one in fields(Experiment) if one.name != "architecture"]
-    check_keys(where, table, (*_ARCHITECTURES, *own))
+    settings = [field.name for field in fields(Experiment) if field.name != "architecture"]
+    check_keys(where, table, (*_ARCHITECTURES, *settings))
     kinds = [kind for kind in _ARCHITECTURES if kind in table]
     if len(kinds) != 1:
         raise InputError(f"{where} must have one of {', '.join(_ARCHITECTURES)}")
@@ -183,7 +173,7 @@ def _value(kind: Any, where: str, table: Any) -> Any:
     """A dataclass from a table."""
     if not isinstance(table, dict):
         raise InputError(f"{where} is {shown(table)}; it must be a table")
-    check_keys(where, table, [one.name for one in fields(kind)])
+    check_keys(where, table, [field.name for field in fields(kind)])
     with about(where):
         return kind(**table)
 
@@ -194,14 +184,16 @@ def _architecture(where: str, kind: str, table: Any) -> Architecture:
     if kind == "model":
         model = from_table(table)
         return model.as_network() or model
-    made: type[Any] = SingleLayer if kind == "layer" else DeepNetwork
+    made: Any = SingleLayer if kind == "layer" else DeepNetwork
     needed = ("d", "d_out") if kind == "layer" else ("dims", "ranks")
-    check_keys(where, table, [*(one.name for one in fields(made)), "tokens"], needed)
+    check_keys(where, table, [*(field.name for field in fields(made)), "tokens"], needed)
     try:
-        found: Architecture = made(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+        architecture: Architecture = made(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+        )
     except TypeError as error:
         raise InputError(f"{where}: {error}") from None
-    return found
+    return architecture
 
 
 def read_seeds(given: Any) -> tuple[int, ...]:
@@ -213,7 +205,7 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     bad = InputError(
         f"seeds is {shown(given)}; it must be a number of seeds, a range such as '0..99', or a list"
     )
-    found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
+    numbers: Sequence[Any] = list(given) if isinstance(given, Iterable) else ()
     if isinstance(given, str):
         match = re.fullmatch(r"\s*(?:([0-9]{1,30})\s*\.\.\s*)?([0-9]{1,30})\s*", given)
         if match is None:
@@ -221,11 +213,11 @@ def read_seeds(given: Any) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2])) if match[1] else (0, int(match[2]) - 1)
         if match[1] and last < first:
             raise InputError(f"seeds is {shown(given)}; the range ends before it begins")
-        found = range(first, min(last, first + MOST_SEEDS) + 1)
+        numbers = range(first, min(last, first + MOST_SEEDS) + 1)
     elif is_whole(given):
-        found = range(min(given, MOST_SEEDS + 1))
-    if len(found) > MOST_SEEDS:
+        numbers = range(min(given, MOST_SEEDS + 1))
+    if len(numbers) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
-    if not found or not all(map(is_whole, found)):
+    if not numbers or not all(map(is_whole, numbers)):
         raise bad
-    return tuple(dict.fromkeys(map(index, found)))
+    return tuple(dict.fromkeys(map(index, numbers)))

@@ -1,11 +1,29 @@
-r"""Teachers: the functions that are learned, at any place of the geometry, and the losses that they give.
+r"""What is learned: losses of weights, and teachers, the functions that they measure the distance to.
 
-All are random but for their kind, and scaled to E‖y‖² = 1 where the architecture can follow, so that losses
-and times compare.
+Weights are rows of an array S × D: the entries of all parameters of an architecture, in the order of its
+``shapes``. There are two losses, both minima over nothing but the function φ_θ:
+
+- :class:`PopulationLoss`, of one lightning layer with any number of heads: the expectation of
+  ‖φ_θ(X) − y(X)‖² for tokens of independent standard Gaussians, without sampling noise. It is the quadratic
+  form (y_θ − y)ᵀ G (y_θ − y) in the coordinates, whose Gram matrix G of moments
+  :mod:`agattn.geometry.critical_points.loss` computes exactly. The target y may be any point of ℝ^N.
+- :class:`SampleLoss`, of any architecture: the mean of ‖φ_θ(X) − Y‖² over finitely many samples.
+
+Hessians are found from gradients at θ + iε e_j with ε = 10⁻³⁰, whose imaginary parts divided by ε are its
+columns up to rounding: gradients are analytic functions, and nothing is subtracted.
+
+Teachers are random but for their kind, and scaled to E‖y‖² = 1 where the architecture can follow, so that
+losses and times compare.
 
 >>> import agattn as ag
->>> teacher = Teacher("stratum", stratum=(1, 1, 2))
->>> loss = teacher.loss(ag.SingleLayer(2, 1), Data(), seed=0)
+>>> layer = ag.SingleLayer(1, 1)
+>>> loss = PopulationLoss(layer, np.zeros(layer.ambient_dimension))
+>>> value, gradient = loss(np.array([[1.0, 1.0, 1.0]]))  # 2·E (x_1 (x_1² + x_2²))² = 2 (15 + 2·3 + 3)
+>>> value.tolist(), gradient.tolist()
+([48.0], [[96.0, 96.0, 96.0]])
+>>> loss.hessian(np.array([[1.0, 1.0, 1.0]]))[0].tolist()
+[[96.0, 192.0, 192.0], [192.0, 96.0, 192.0], [192.0, 192.0, 96.0]]
+>>> loss = Teacher("stratum", stratum=(1, 1, 2)).loss(ag.SingleLayer(2, 1), Data(), seed=0)
 >>> round(float(loss(np.zeros((1, loss.architecture.parameters)))[0][0]), 9)
 1.0
 >>> Teacher("limit").loss(ag.SingleLayer(2, 1), Data(), seed=0)
@@ -16,33 +34,210 @@ agattn.errors.InputError: M(2,1,2) has no limits outside M that are known
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_layer
 from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.calls import is_number, is_ranks, is_whole, one_of, refuse_unless
 from agattn.errors import InputError
-from agattn.experiments.training.losses import (
-    PopulationLoss,
-    SampleLoss,
-    TrainingLoss,
-    evaluate,
-    exact_layer,
-    is_one_lightning_layer,
-    layer_of,
-    single_layer,
-)
 from agattn.geometry.closedness.limits import LimitMap, first_of_pair
 from agattn.geometry.closedness.several_heads import closedness, is_one_layer
 from agattn.geometry.critical_points.loss import gaussian_gram
+from agattn.geometry.dimension.jacobian import gradients
 from agattn.geometry.identifiability.virtual_weights import is_covered
 from agattn.geometry.strata.strata import Stratum, representative, require_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates
+
+_STEP = 1e-30
+
+
+class TrainingLoss:
+    """A loss of weights: called with an array S × D it returns S values and S × D gradients.
+
+    Attributes:
+        architecture: whose weights they are.
+        tolerance: relative, to which a flow can be solved before gradients are lost in rounding.
+    """
+
+    architecture: Architecture
+    tolerance = 1e-12
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """The values and gradients at S weights."""
+        raise NotImplementedError
+
+    def hessian(self, theta: Array) -> Array:
+        """The Hessians, S × D × D, at S weights."""
+        moved = theta[:, None, :] + 1j * _STEP * np.eye(theta.shape[1])
+        columns = self(moved.reshape(-1, theta.shape[1]))[1].imag / _STEP
+        H: Array = columns.reshape(*theta.shape, theta.shape[1])
+        return (H + H.swapaxes(1, 2)) / 2
+
+
+def lightning_layer(architecture: Architecture) -> DeepNetwork | None:
+    """The network of a layer with coordinates: one lightning layer, any heads, V of any rank, no skip."""
+    network = architecture.as_network()
+    if network is None or network.depth > 1 or network.skip or network.value_rank is not None:
+        return None
+    return network if network.is_lightning else None
+
+
+def exact_layer(architecture: Architecture) -> DeepNetwork:
+    """The network of one layer that has an exact loss.
+
+    Raises:
+        InputError: if the architecture is another.
+    """
+    network = lightning_layer(architecture)
+    if network is None:
+        raise InputError(
+            f"{architecture.name} has no exact loss, which is known for one lightning layer "
+            "without skip connections; give a number of samples"
+        )
+    return network
+
+
+def layer_of(network: DeepNetwork) -> SingleLayer:
+    """The layer of one head with the sizes of the first layer of a network."""
+    return SingleLayer(network.dims[0], network.dims[1], network.ranks[0], network.t)
+
+
+def single_layer(architecture: Architecture) -> SingleLayer | None:
+    """The layer whose points three ranks tell apart: lightning, of one head, t ≥ 2; else ``None``."""
+    layer = as_layer(architecture)
+    return layer if layer is not None and layer.has_orbits else None
+
+
+class PopulationLoss(TrainingLoss):
+    """E‖φ_θ(X) − y(X)‖² for Gaussian tokens, for one lightning layer.
+
+    Args:
+        architecture: of one lightning layer, with any number of heads.
+        target: the N coordinates of y, in the order of :func:`~agattn.geometry.variety.coordinates`.
+
+    Raises:
+        InputError: if the architecture is another, or the target has another length.
+    """
+
+    def __init__(self, architecture: Architecture, target: Array) -> None:
+        network = exact_layer(architecture)
+        self.architecture, self.layer = architecture, layer_of(network)
+        [self.heads] = network.heads_by_layer
+        size = self.heads * self.layer.a * self.layer.d
+        self.cuts = size, 2 * size
+        target = np.asarray(target, dtype=float)
+        if target.shape != (self.layer.ambient_dimension,):
+            raise InputError(
+                f"the target has shape {target.shape}; {self.layer.name} needs one axis of length N"
+            )
+        # V ⊗ A in coordinates: the coordinates y_c of a row of outputs are linear in V_c ⊗ A.
+        d, d_out = network.dims
+        units = np.eye(d * d).reshape(-1, d, d)
+        row = SingleLayer(d, 1, t=network.t)
+        lift = np.array([coefficients(row, A, v[None]) for v in np.eye(d) for A in units])
+        self.metric = lift @ gaussian_gram(self.layer) @ lift.T
+        self.target: Array = target.reshape(d_out, -1) @ np.linalg.pinv(lift)
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """Values, and gradients in K, Q, V."""
+        S, d, o, h = len(theta), self.layer.d, self.layer.d_out, self.heads
+        i, j = self.cuts
+        K, Q, V = (part.reshape(S, h, -1, d) for part in (theta[:, :i], theta[:, i:j], theta[:, j:]))
+        A = K.swapaxes(2, 3) @ Q
+        flat = A.reshape(S, h, 1, d * d)
+        products = V.reshape(S, h, o * d, 1) * flat
+        R = products.sum(1).reshape(S, o, -1) - self.target
+        H = R @ self.metric
+        values = (R * H).sum((1, 2))
+        G = 2 * H.reshape(S, 1, o * d, d * d)
+        dV = (G @ flat.swapaxes(2, 3)).reshape(S, -1)
+        dA = (V.reshape(S, h, 1, o * d) @ G).reshape(S, h, d, d)
+        dK, dQ = Q @ dA.swapaxes(2, 3), K @ dA
+        return values, np.concatenate([dK.reshape(S, -1), dQ.reshape(S, -1), dV], axis=1)
+
+
+class SampleLoss(TrainingLoss):
+    """The mean of ‖φ_θ(X) − Y‖² over samples, for any architecture.
+
+    Args:
+        architecture: what is trained.
+        X: inputs, n × d_0 × t.
+        Y: outputs, n × d_l × t.
+        compiled: whether JAX compiles gradient and Hessian at single weights, as the steps of a flow need
+            them; the rest is numpy's.
+
+    Raises:
+        InputError: if shapes do not fit.
+    """
+
+    tolerance = 1e-11
+
+    def __init__(self, architecture: Architecture, X: Array, Y: Array, compiled: bool = False) -> None:
+        if X.shape[1:] != architecture.input_shape or Y.shape != (len(X), *architecture.output_shape):
+            raise InputError(f"X is {X.shape} and Y is {Y.shape}, which does not fit {architecture.name}")
+        self.architecture, self.X, self.Y = architecture, X, Y
+        self._compiled = _compiled(architecture) if compiled else None  # type: ignore[arg-type]
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """Values, and gradients in all parameters."""
+        if self._compiled and len(theta) == 1 and theta.dtype == float:
+            value, gradient = self._compiled[0](theta[0], self.X, self.Y)
+            return np.array([value]), np.array(gradient)[None]
+        values: list[Any] = []
+
+        def residual(out: Array) -> Array:
+            R = out - self.Y
+            values.append((R**2).sum((1, 2, 3)) / len(self.X))
+            return 2 * R / len(self.X)
+
+        parameters = as_parameters(self.architecture, theta)
+        slopes = gradients(self.architecture, parameters, self.X, FloatArithmetic(), residual)
+        return values[0], as_rows(self.architecture, slopes)
+
+    def hessian(self, theta: Array) -> Array:
+        """The Hessians, S × D × D, at S weights."""
+        if self._compiled and len(theta) == 1:
+            return np.array(self._compiled[1](theta[0], self.X, self.Y))[None]
+        return super().hessian(theta)
+
+
+class _JaxArithmetic(FloatArithmetic):
+    """Float64 in arrays of JAX."""
+
+    def softmax(self, a: Array, seen: Array | None = None) -> Array:
+        """The softmax of every column."""
+        columns: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
+        return columns
+
+
+def jax_loss(architecture: Architecture) -> Callable[[Array, Array, Array], Any]:
+    """The loss of samples as a function of (θ, X, Y), with θ of length D, that JAX can differentiate."""
+
+    def loss(theta: Array, X: Array, Y: Array) -> Any:
+        out = architecture.evaluate(_JaxArithmetic(), as_parameters(architecture, theta), X)
+        return ((out - Y) ** 2).sum() / len(X)
+
+    return loss
+
+
+@cache
+def _compiled(architecture: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """From (θ, X, Y): the loss of samples with its gradient, and its Hessian; compiled at the first call."""
+    jax: Any = import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+    loss = jax_loss(architecture)
+    return jax.jit(jax.value_and_grad(loss)), jax.jit(jax.hessian(loss))
+
+
+# Teachers ---------------------------------------------------------------------------------------------------
 
 #: What a teacher can be, in words.
 KINDS = {
@@ -138,7 +333,8 @@ class Teacher:
             return PopulationLoss(architecture, self._point(architecture, draw))
         X = data.inputs(architecture)
         Y = self._outputs(architecture, X, draw)
-        if self.kind in ("outside", "limit") or _ends_in_values(architecture):
+        network = architecture.as_network()
+        if self.kind in ("outside", "limit") or (network is not None and not network.skip):
             Y = Y / np.sqrt((Y**2).sum() / len(X))
         noise = np.random.default_rng([data.seed, 3]).standard_normal(Y.shape)
         return SampleLoss(architecture, X, Y + data.noise * noise, compiled)
@@ -156,10 +352,8 @@ class Teacher:
             exact_layer(architecture)
         if self.kind == "zariski":
             self._single(architecture)
-        elif self.kind == "limit" and is_one_lightning_layer(architecture):
-            self._limit_of_heads(exact_layer(architecture))
         elif self.kind == "limit":
-            _pair_with_limits(architecture)
+            _limit(architecture)
         elif self.kind != "outside":
             self._weights(architecture, np.random.default_rng(0))
 
@@ -170,40 +364,38 @@ class Teacher:
         if self.kind == "outside":
             y = draw.standard_normal(layer.ambient_dimension)
         elif self.kind == "limit":
-            y = self._limit_of_heads(network)
+            y = _limit(architecture)
         elif self.kind == "zariski":
             y = _point_outside(self._single(architecture), draw)
         else:
-            weights = as_parameters(architecture, self._weights(architecture, draw))
-            K, Q, V = (x.reshape(network.heads_by_layer[0], -1, layer.d) for x in weights.values())
+            weights = self._weights(architecture, draw).values()
+            K, Q, V = (M.reshape(network.heads_by_layer[0], -1, layer.d) for M in weights)
             pairs = zip(K.swapaxes(1, 2) @ Q, V, strict=True)
             y = sum((coefficients(layer, A, v) for A, v in pairs), np.zeros(layer.ambient_dimension))
         rows = y.reshape(layer.d_out, -1)
-        found: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
-        return found
+        scaled: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
+        return scaled
 
     def _outputs(self, architecture: Architecture, X: Array, draw: np.random.Generator) -> Array:
         """The outputs at samples."""
         if self.kind == "outside":
             return draw.standard_normal((len(X), *architecture.output_shape))
-        if self.kind == "zariski" or (self.kind == "limit" and is_one_lightning_layer(architecture)):
-            y = self._point(architecture, draw)
-            network = architecture.as_network()
-            assert network is not None
-            one = SingleLayer(network.dims[0], 1, t=network.t)
-            squares, rows = X @ X.swapaxes(1, 2), y.reshape(network.dims[1], one.d, -1)
-            i, k = np.triu_indices(one.d)
-            values: Array = np.einsum("cbp,np,nbt->nct", rows, squares[:, i, k], X)
-            return values
-        if self.kind == "limit":
-            network, first = _pair_with_limits(architecture)
-            limits = LimitMap(network, first)
-            out: Array = limits.evaluate(FloatArithmetic(), gaussian_weights(network, draw), X)
+        limit = _limit(architecture) if self.kind == "limit" else None
+        if isinstance(limit, LimitMap):
+            out: Array = limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
             return out
-        return evaluate(architecture, self._weights(architecture, draw), X)
+        if self.kind in ("zariski", "limit"):
+            y = self._point(architecture, draw)
+            d_out, d = architecture.output_shape[0], architecture.input_shape[0]
+            i, k = np.triu_indices(d)
+            squares = (X @ X.swapaxes(1, 2))[:, i, k]
+            values: Array = np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
+            return values
+        outputs: Array = architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
+        return outputs
 
-    def _weights(self, architecture: Architecture, draw: np.random.Generator) -> Array:
-        """Weights of the teacher, of length D."""
+    def _weights(self, architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
+        """The parameters of the teacher."""
         if self.kind == "stratum":
             layer = self._single(architecture)
             stratum = Stratum(*(self.stratum or (0, 0, 0)))
@@ -212,21 +404,18 @@ class Teacher:
                 raise InputError("the teacher is the function 0, which has no scale; choose another stratum")
             V = np.array(representative(layer, stratum)[1], dtype=float)
             g, h, c = (_well_conditioned(n, draw) for n in (layer.d, layer.d, layer.d_out))
-            left, right = np.zeros((2, layer.a, layer.d))
-            for i in range(stratum.r_a):
-                left[i, i] = right[i, i] = 1
-            return np.concatenate([(left @ g.T).ravel(), (right @ h).ravel(), (c @ V @ g.T).ravel()])
+            unit = np.eye(layer.a, layer.d)
+            unit[stratum.r_a :] = 0
+            matrices = zip(architecture.shapes.items(), (unit @ g.T, unit @ h, c @ V @ g.T), strict=True)
+            return {name: M.reshape(shape) for (name, shape), M in matrices}
         parameters = gaussian_weights(architecture, draw)
         if self.kind == "ranks":
-            network = architecture.as_network()
-            if network is None or len(self.ranks or ()) != network.depth:
-                raise InputError(
-                    f"{architecture.name} does not fit the ranks {list(self.ranks or ())} of the teacher"
-                )
-            for i, rank in enumerate(self.ranks or (), 1):
+            network, ranks = architecture.as_network(), self.ranks or ()
+            if network is None or len(ranks) != network.depth:
+                raise InputError(f"{architecture.name} does not fit the ranks {list(ranks)} of the teacher")
+            for i, rank in enumerate(ranks, 1):
                 parameters["Q" if "Q" in parameters else f"Q_{i}"][..., rank:, :] = 0
-        theta: Array = as_rows(architecture, parameters)
-        return theta
+        return parameters
 
     def _single(self, architecture: Architecture) -> SingleLayer:
         layer = single_layer(architecture)
@@ -236,31 +425,24 @@ class Teacher:
             raise InputError(f"{layer.name} has no limits outside M, because d = 1")
         return layer
 
-    def _limit_of_heads(self, network: DeepNetwork) -> Array:
-        limit = closedness(network).limit if is_one_layer(network) else None
-        if limit is None:
-            layer = layer_of(network)
-            name = layer.name if network.heads_by_layer == (1,) else str(network)
-            raise InputError(f"{name} has no limits outside M that are known")
-        layer = layer_of(network)
-        return np.array([float(limit.y.get(place, 0)) for place in coordinates(layer)])
-
     def as_json(self) -> dict[str, Any]:
         """What defines it."""
-        found: dict[str, Any] = {"kind": self.kind}
-        for name in ("stratum", "ranks"):
-            if (value := getattr(self, name)) is not None:
-                found[name] = list(value)
-        return found | ({} if self.seed is None else {"seed": self.seed})
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
-def _pair_with_limits(architecture: Architecture) -> tuple[DeepNetwork, int]:
-    """A network, and the first of two layers whose functions have limits outside M."""
+def _limit(architecture: Architecture) -> Any:
+    """A limit that no weights reach: of one layer its coordinates, of others the map of weights to limits."""
     network = architecture.as_network()
-    first = None if network is None or not is_covered(network) else first_of_pair(network)
-    if network is None or first is None:
-        raise InputError(f"{architecture.name} has no limits outside M that are known")
-    return network, first
+    if network is not None and lightning_layer(architecture) is not None:
+        limit = closedness(network).limit if is_one_layer(network) else None
+        if limit is not None:
+            return np.array([float(limit.y.get(index, 0)) for index in coordinates(layer_of(network))])
+    elif network is not None and is_covered(network):
+        first = first_of_pair(network)
+        if first is not None:
+            return LimitMap(network, first)
+    raise InputError(f"{architecture.name} has no limits outside M that are known")
 
 
 def gaussian_weights(architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
@@ -284,9 +466,3 @@ def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
     form = np.where(i < k, 2, 1) * (m[i] * m[k] + n[i] * n[k])
     y: Array = np.multiply.outer(np.multiply.outer(h, q), form).ravel()
     return y
-
-
-def _ends_in_values(architecture: Architecture) -> bool:
-    """Whether φ can be scaled by its last weights: networks of attention without skip connections."""
-    network = architecture.as_network()
-    return network is not None and not network.skip

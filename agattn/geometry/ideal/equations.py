@@ -244,7 +244,6 @@ class EquationModule(Result):
         return Evidence.PROVED
 
     def summary(self) -> str:
-        """The module."""
         return module_name(self.shapes)
 
     def row(self) -> tuple[Cell, ...]:

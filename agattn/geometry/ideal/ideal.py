@@ -73,6 +73,7 @@ from agattn.sheet.result import (
     field,
     key,
 )
+from agattn.workers import processes
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -121,7 +122,6 @@ class Isotypic(Result):
         return self.ring - self.coordinate_ring
 
     def summary(self) -> str:
-        """The module."""
         return module_name(self.shapes)
 
 
@@ -587,8 +587,6 @@ def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Sh
     """The modules of each degree, one at a time."""
     mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
     if workers > 1:
-        from agattn.workers import processes
-
         mapping = processes(workers)
     with mapping as run:
         for n in range(1, last + 1):

@@ -77,7 +77,6 @@ class MultidegreeEquations(Result, eq=False):
 
     @property
     def highest(self) -> Equation:
-        """The first of them."""
         return self.basis[0]
 
     def summary(self) -> str:
@@ -168,12 +167,10 @@ class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
 
     @property
     def name(self) -> str:
-        """What the model is."""
         return self.source.architecture.name
 
     @property
     def generators(self) -> tuple[MultidegreeEquations, ...]:
-        """Minimal generators by multidegree."""
         return self.found
 
     @property

@@ -347,7 +347,6 @@ def _polar_line(y: Forms) -> Any:
 
 
 def _transvectants(m: Matrix, right: Matrix, below: Matrix, corner: Matrix) -> Callable[..., Any]:
-    """X at two lines."""
     return lambda *lines: _on_lines((m, corner), lines) - _on_lines((right, below), lines)
 
 

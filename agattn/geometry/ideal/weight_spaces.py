@@ -51,7 +51,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,14 +67,12 @@ from agattn.algebra.characters import (
     specht_dimension,
     symmetric_character,
 )
-from agattn.architectures import SingleLayer
+from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.errors import TooLargeError, argument
+from agattn.geometry.ideal.implicitization import GradedPiece, Implicitization
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits
-
-if TYPE_CHECKING:
-    from agattn.architectures import PolynomialMap
-    from agattn.geometry.ideal.implicitization import GradedPiece
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
@@ -106,9 +104,6 @@ class WeightSpaces:
             ArithmeticError: if a prime was unlucky; another seed helps.
         """
         # Degrees to 4 are found without these.
-        from agattn.geometry.ideal.implicitization import Implicitization
-        from agattn.geometry.variety.coefficient_map import coefficient_map
-
         layer, (outputs, columns) = self.layer, smallest_spaces(self.layer, last)
         y: list[tuple[int, ...]] = [
             (c, b, i, k)
@@ -225,8 +220,6 @@ def _parametrization(
     layer: SingleLayer, outputs: int, columns: int, y: Sequence[tuple[int, ...]]
 ) -> PolynomialMap:
     """(V, A) ↦ y for V of some rows and A of some columns; A = KᵀQ where its rank is bounded."""
-
-    from agattn.architectures import PolynomialMap
 
     def forms(V: Any, A: Any) -> list[Any]:
         return [V[c, i] * A[k, b] + (V[c, k] * A[i, b] if i < k else 0) for c, b, i, k in y]

@@ -180,7 +180,6 @@ class _Counting(RingArithmetic):
         return (numbers != 0).astype(float).view(_Counts)
 
     def identity(self, n: int) -> Array:
-        """The identity matrix."""
         return np.eye(n).view(_Counts)
 
 

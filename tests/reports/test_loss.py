@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +18,8 @@ from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.reports.draw_figure1 import Mark, _legend, plotly_figure
-from agattn.reports.figure_critical import compute_figure_critical
+from agattn.reports.loss import LossFigure
+from agattn.reports.surface import traces
 
 RING = PolynomialRing(["x", "y", "w"])
 
@@ -59,61 +57,64 @@ def test_what_is_no_definite_loss():
     with pytest.raises(InputError, match="no quadratic polynomial"):
         critical_points_on_umbrella(x**3)
     with pytest.raises(InputError, match=r"loss is for M\(2,2,2\)"):
-        compute_figure_critical(given=loss(SingleLayer(2, 2)))
-    with pytest.raises(InputError, match="the target has 2 coordinates"):
-        compute_figure_critical(target=(1, 2))
+        _ = LossFigure(loss(SingleLayer(2, 2))).points
 
 
-def test_the_figure(tmp_path: Path):
+@pytest.fixture(scope="module")
+def figure():
+    """The distance to a point of the slice."""
     pytest.importorskip("matplotlib")
-    figure = compute_figure_critical()
-    assert [point.kind for point in figure.points].count(
-        "saddle"
-    ) == 2 and "3 minima, 2 saddles" in figure.words
-    for curve in figure.scene.rulings:
-        assert np.abs(curve[:, 1] ** 2 + curve[:, 2] * curve[:, 0] ** 2).max() < 1e-12
+    layer = SingleLayer(2, 1)
+    target = standard_slice(layer).point([Fraction(-3, 4), Fraction(-1, 4), Fraction(-3, 10)])
+    return LossFigure(loss(layer, "gaussian", target=target))
+
+
+def test_the_figure(figure, tmp_path: Path):
+    kinds = [point.kind for point in figure.points]
+    assert kinds.count("saddle") == 2 and "3 minima, 2 saddles, the least with loss 0.3961" in figure.words
+    ends = np.flatnonzero(np.isnan(figure.scene.curves[:, 0]))
+    curves = [curve[~np.isnan(curve[:, 0])] for curve in np.split(figure.scene.curves, ends)]
+    for curve in curves:
+        assert np.abs(curve[:, 1] ** 2 + curve[:, 2] * curve[:, 0] ** 2).max(initial=0) < 1e-12
     # Along a level curve the loss is constant, up to the grid.
-    slice_ = standard_slice(SingleLayer(2, 1))
-    f = figure.loss.value(slice_.images())
-    longest = max(figure.scene.rulings, key=len)
-    values = [float(f(*map(Fraction, map(float, point)))) for point in longest[::20]]
-    assert values == pytest.approx([values[0]] * len(values), rel=0.05)
+    longest = max(curves, key=len)
+    values = [float(figure.in_slice(*map(Fraction, map(float, point)))) for point in longest[::20]]
+    assert len(values) > 5 and values == pytest.approx([values[0]] * len(values), rel=0.05)
     marks = {mark.name: mark for mark in figure.scene.marks}
     assert {name: len(mark.points) for name, mark in marks.items()} == {
-        "minimum": 3, "saddle": 2, "minimum on the singular line": 1
+        "pinch point": 1, "minimum": 3, "saddle": 2, "minimum on the singular line": 1
     }  # fmt: skip
-    traces = {trace.get("name"): trace for trace in plotly_figure(figure.scene)["data"]}
-    assert (
-        "loss 0.39614" in traces["minimum"]["text"][0] and "stratum (1,2,2)" in traces["minimum"]["text"][0]
-    )
+    assert "loss 0.39614" in marks["minimum"].texts[0] and "stratum (1,2,2)" in marks["minimum"].texts[0]
+    hovering = [trace for trace in traces(figure.scene) if trace["name"] == "minimum" and "text" in trace]
+    assert [len(trace["text"]) for trace in hovering] == [len(trace["x"]) for trace in hovering] != []
     figure.save(tmp_path / "loss.png")
     assert (tmp_path / "loss.png").stat().st_size > 20_000
 
 
-def test_the_command():
-    found = document("figure", "critical", "--metric", "coefficients", "--target", "0,0,1")
-    assert (found["figure"], found["metric"], found["target"]) == (
-        "critical",
-        "coefficients",
-        ["0", "0", "1"],
-    )
-    [point] = found["points"]
-    assert point["on_line"] and not point["in_m"] and point["weights"] is None
-    for words, reason in (
-        (["figure", "critical", "-d", "3"], "-d is for figure 1"),
-        (["figure", "1", "--metric", "generic"], "--metric is for figure critical"),
-        (["figure", "critical", "--target", "nan,0,0"], "'nan' is not a number"),
-    ):
-        ended = call(*words)
-        assert ended.status == 2 and reason in ended.err
+def test_all_critical_points_are_in_the_cube():
+    """Of a random target, too, which is far from the slice."""
+    figure = LossFigure(loss(SingleLayer(2, 1), "gaussian", seed=3))
+    assert figure.scene.radius == 7
+    surface = figure.scene.surface[0]
+    assert np.abs(surface).max() <= 7 + 1e-9 and np.abs(surface[..., 1]).max() > 6.9
 
 
-def test_the_legend_names_the_marks() -> None:
+def test_one_that_is_least_outside_m():
+    layer = SingleLayer(2, 1)
+    target = standard_slice(layer).point([Fraction(0), Fraction(0), Fraction(1)])
+    [point] = LossFigure(loss(layer, "coefficients", target=target)).points
+    assert point.on_line and not point.in_m and point.weights() is None
+
+
+def test_the_command(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    words: Any = SimpleNamespace(lines="", solid="in M", dotted="singular, outside", point="a pinch")
-    kinds = ("minima", True), ("saddles", False)
-    marks = [Mark(np.zeros((1, 3)), name, "circle", "red", ("",), filled) for name, filled in kinds]
-    scene: Any = SimpleNamespace(
-        formula="f", words=words, segments=(), singular=lambda: (), pinches=(), marks=marks
-    )
-    assert [one.get_label() for one in _legend(scene)] == ["$f = 0$", "minima", "saddles"]
+    words = ("critical-points", "2", "1", "-O", tmp_path / "loss.html")
+    found = document(*words)
+    assert found["regular"] == 14 and "3 minima, 2 saddles" in (tmp_path / "loss.html").read_text()
+    for other, reason in (
+        (("critical-points", "3", "1", "-O", tmp_path / "l.png"), "the loss is for M(3,1,3); the surface"),
+        ((*words, "--weights", "examples/weights.json"), "with --weights its name must end in .json"),
+        (("figure", "critical"), "agattn critical-points -d 2 -o 1 -O loss.html"),
+    ):
+        ended = call(*other)
+        assert ended.status == 2 and reason in ended.err

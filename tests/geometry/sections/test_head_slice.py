@@ -1,4 +1,4 @@
-"""The slice through a head of rank one: what it states, by other means, and that it can be drawn."""
+"""The slice through a head of rank one: what it states, by other means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import call, document
+from command_line import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +19,6 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.virtual_weights import lightning
 from agattn.geometry.sections.head_slice import DRAWN, _solve, head_slice, relation, weights_in_slice
-from agattn.reports.draw_figure1 import plotly_figure
-from agattn.reports.figure_deep import compute_figure_deep
-from agattn.reports.surface import evaluator
 
 INPUTS = np.random.default_rng(0).integers(-3, 4, (8, 2, 2)).tolist()
 
@@ -48,11 +45,6 @@ def point(x: Any, y: Any) -> list[Any]:
     return values
 
 
-@pytest.fixture(scope="module")
-def figure() -> Any:
-    return compute_figure_deep()
-
-
 the_slice = cache(head_slice)  # found by the first test that needs it
 numbers = st.fractions(-3, 3, max_denominator=5)
 
@@ -77,6 +69,12 @@ def test_weights_are_on_the_surface(x: Fraction, c: Fraction) -> None:
     solved = [fraction(v) for v in solution.entries()]
     at = dict(zip(powers, solved, strict=True))
     assert at[0, 0] == 1 and the_slice().equation(*(at[s] for s in DRAWN)) == 0
+
+
+def test_what_the_slice_states() -> None:
+    found = the_slice()
+    assert (str(found.equation), found.evidence.value, found.dimension) == ("x*y - z", "proved", 5)
+    assert found.weights["M_1"] == [["1", "0"], ["0", "e"]]
 
 
 def test_limits_and_the_head_of_rank_one() -> None:
@@ -110,33 +108,3 @@ def test_equations_with_other_solutions_are_not_solved() -> None:
         _solve(x.ring, [x - y, x * y - x * z])
     with pytest.raises(AssertionError, match="several relations"):
         relation([x, x, x], "uvw")
-
-
-def test_the_picture(figure: Any) -> None:
-    f = evaluator(figure.slice.equation)
-    surface, none = figure.scene.surface
-    assert len(surface) > 5000 and not len(none)
-    assert abs(f(surface.reshape(-1, 3))).max() < 1e-12
-    for line in figure.scene.rulings:  # curves of weights, which all pass through the head of rank one
-        assert abs(f(line)).max() < 1e-12 and (abs(line).max(axis=1) < 1e-12).any()
-        assert abs(line).max() <= 1
-    [(in_m, ends)] = figure.scene.segments
-    assert not in_m and not ends[:, 0].any() and not ends[:, 2].any()
-    names = [trace.get("name") for trace in plotly_figure(figure.scene)["data"]]
-    assert {"in M", "limits, which no weights reach", "a head of rank one"} <= set(names)
-
-
-def test_the_page(tmp_path: Path, figure: Any) -> None:
-    pytest.importorskip("plotly")
-    page = tmp_path / "deep.html"
-    figure.save(page)
-    text = page.read_text()
-    assert text == figure.page() and "limits, which no weights reach" in text and "all of the slice" in text
-
-
-def test_the_command() -> None:
-    found = document("figure", "deep")
-    assert (found["figure"], found["equation"], found["evidence"]) == ("deep", "x*y - z", "proved")
-    assert found["weights"]["M_1"] == [["1", "0"], ["0", "e"]] and found["dimension"] == 5
-    ended = call("figure", "deep", "--radius", "2")
-    assert ended.status == 2 and "--radius is for figure 1" in ended.err

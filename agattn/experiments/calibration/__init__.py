@@ -1,1 +1,0 @@
-"""Estimators of learning coefficients, and weights with known ones to try them on."""
