@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from agattn.reports.drawing import empty, page
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from agattn.reports.drawing import Figure, empty, page
 
 
 class Sign(NamedTuple):
