@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from agattn.engines.run import run_task as run
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
-    from agattn.experiments.studies.atlas import atlas
-    from agattn.experiments.studies.audit import audit
     from agattn.experiments.studies.study import study_grid as study
     from agattn.experiments.training.training import train_architecture as train
     from agattn.geometry.critical_points.trained import critical_points_near
@@ -85,7 +83,7 @@ _HOMES = {
 __all__ = [
     "AgattnError", "Attention", "Convolution", "CrossAttention", "DeepNetwork", "Evidence", "InputError",
     "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip",
-    "Status", "Stratum", "Sum", "Verdict", "__version__", "atlas", "audit", "certificate",
+    "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate",
     "check", "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
     "identify", "invariants", "learning_coefficient", "rank", "report", "rlct", "run", "schema",

@@ -51,12 +51,6 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.verification.report:Report",),
             STATUSES[1],
         ),
-        "audit": VerbEntry(
-            "agattn.experiments.studies.audit:audit",
-            "Check every claim on every small architecture, and state the pattern.",
-            ("agattn.experiments.studies.audit:Audit",),
-            STATUSES[1],
-        ),
         "certificate": VerbEntry(
             "agattn.verification.certificate:certificate",
             "Write integers that prove verdicts, for anyone to check.",
@@ -186,11 +180,6 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Ask one question about many architectures: cached, resumed, in parallel.",
             ("agattn.experiments.studies.jobs:StudyLine",),
             STATUSES[1],
-        ),
-        "atlas": VerbEntry(
-            "agattn.experiments.studies.atlas:atlas",
-            "Survey small networks: where the dimension formulas are met.",
-            ("agattn.experiments.studies.atlas:Atlas",),
         ),
     },
     "Documents": {

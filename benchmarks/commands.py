@@ -35,8 +35,6 @@ ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
 COMMANDS = (
     "--help",
-    "atlas --max-width 2 --max-depth 2 --max-heads 1",
-    "audit --max-d 2 --max-out 2",
     "check m322.json",
     "classify examples/weights.json",
     "critical-points -d 2 -o 1 --samples 1",

@@ -150,13 +150,12 @@ rlct --dims 2,2,2 --ranks 2,2 -t 3 examples/network.json
 fiber --dims 2,2,2 --ranks 2,2 -t 3 examples/network.json
 equivalent examples/weights.json examples/weights.json | identify examples/tensor.json -d 2 -o 1
 ideal -d 3 -o 1 --max-degree 4 --invariants | ideal -d 3 -o 2 -a 2 --max-degree 3 --stratum 1,1,2
-audit --max-d 2 --max-out 2 | certificate -d 3 -o 2 -a 2 | certificate --dims 3,3,2 --ranks 3,3 -t 3
+certificate -d 3 -o 2 -a 2 | certificate --dims 3,3,2 --ranks 3,3 -t 3
 certificate --model examples/group.toml | check docs/certificates/m322.json
 check docs/certificates/n332.json
 check docs/certificates/delta.json | rank examples/hilbert.csv | figure 1 --engine native | figure 2
 figure 3
 figure deep | figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax
-atlas --max-width 2
 spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax --digits 60 | doctor
 study examples/grid.toml -O -
 """

@@ -72,7 +72,7 @@ SMOKE = (
     Try(f"agattn verify {LAYER} --engine native --certificate m212.json", 0, "confirmed"),
     Try("agattn verify -d 3 -o 2 -a 2 --engine native --claim theorem-3.4.singular", 1, "(2,1,3)"),
     Try(f"agattn verify {NETWORK} --engine native", 0, "confirmed"),
-    Try("agattn audit --max-d 2 --max-out 1", 0, "| (2,1,2) | ✓ |"),
+    Try("agattn study audit --part 5/40 --no-cache", 0, "M(2,1,1)"),
     Try("agattn check m212.json", 0, "The certificate is valid."),
     Try("python -m agattn.checker m212.json", 0, "The certificate is valid."),
     Try("agattn certificate --model examples/delta.toml -O delta.json", 0, "agattn.recurrent-dimension"),
@@ -112,7 +112,7 @@ SMOKE = (
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
     Try(f"agattn run named-equations {LAYER} --engine macaulay2", 0, "number: 1", "engines"),
     # Experiments.
-    Try("agattn atlas --max-width 2 --max-depth 2", 0, "2 layers, 1 head, t = 3"),
+    Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1; 1)"),
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),
     Try("agattn study --example", 0, "[layers]"),

@@ -47,7 +47,6 @@ CASES = [
     ["verify", *ONE_TOKEN, "--engine", "native"],
     ["verify", *NETWORK, "--engine", "native"],
     ["verify", *MODEL, "--engine", "native"],
-    ["audit", "--max-d", "2", "--max-out", "2"],
     ["certificate", *THIN, "--claim", "theorem-3.4.singular", "--claim", "agattn.degree"],
     ["check", "docs/certificates/m322.json"],
     ["check", "docs/certificates/n332.json"],
@@ -91,7 +90,7 @@ CASES = [
     ["figure", "3", "--json"],
 ]
 #: Commands whose documents come from an engine, or whose lines and reports have tests of their own.
-ELSEWHERE = {"doctor", "run", "schema", "study", "train", "atlas", "report"}
+ELSEWHERE = {"doctor", "run", "schema", "study", "train", "report"}
 #: Commands whose results hold what documents say in fewer words, such as a bound on the dimension.
 NOT_WRITTEN_AGAIN = {"singularities", "critical-points"}
 

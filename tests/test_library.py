@@ -86,13 +86,12 @@ def results():
         "hilbert_function": ag.hilbert_function(SMALL, 2),
         "rank": ag.rank([[1, 2], [2, 4]]),
         "doctor": ag.doctor(),
-        "audit": ag.audit(1, 1, "corollary-3.3"),
     }
 
 
 #: Verbs whose results are no text and table of their own: weights, data, lines, documents, other names.
 OTHER = {
-    "atlas", "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
+    "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
     "weights",
 }  # fmt: skip
 
@@ -236,7 +235,7 @@ NAMED = [
 VALUES = [None, -1, 2.5, "a", [], [1], {}, {"a": 1}, np.eye(2), np.zeros(0), object(), SMALL, b"x", (1, 2)]
 VERBS = [name for name in ag.__all__ if name.islower() and name[0] != "_"]
 #: Verbs that need nothing to be given.
-ALONE = {"atlas", "audit", "doctor"}
+ALONE = {"doctor"}
 
 
 def _signature(verb):
@@ -261,8 +260,7 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
     for room in (
         "agattn.engines.critical_points.count_critical_points",
         "agattn.experiments.training.training.train",
-        "agattn.experiments.studies.atlas.standard_families",
-        "agattn.experiments.studies.audit.answers",
+        "agattn.experiments.studies.study.study",
         "agattn.engines.locate._examined",
         "agattn.reports.architecture_report.report",
         "agattn.reports.figure1.compute_figure_1",

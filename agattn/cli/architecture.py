@@ -219,7 +219,7 @@ def _model_typed(words: tuple[str, ...], context: click.Context) -> str:
 
 
 #: Parameters that are sizes, in the order in which they are typed.
-_SIZES = ("d", "d_out", "a", "t", "max_d", "max_out", "max_width", "max_depth", "max_heads")
+_SIZES = ("d", "d_out", "a", "t")
 
 
 def _sizes_typed(words: tuple[str, ...], context: click.Context) -> str:

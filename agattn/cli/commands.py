@@ -37,7 +37,6 @@ SHELL: Mapping[str, Shell] = {
         hidden=("keep",),
         options={"engine": _EVERY_ENGINE},
     ),
-    "audit": Shell("agattn audit --max-d 4 --max-out 4 -O audit.md", "agattn.cli.theorems:audit"),
     "certificate": Shell(
         "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
         "agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json; "
@@ -151,14 +150,11 @@ SHELL: Mapping[str, Shell] = {
         json=_LINES,
     ),
     "study": Shell(
-        "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl",
+        "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl; "
+        "agattn study audit --report audit",
         "agattn.cli.experiments:study",
         more="agattn.cli.jobs:work_of",
         json=_LINES,
-    ),
-    "atlas": Shell(
-        "agattn atlas --max-width 3 --max-depth 2 -O atlas.md; agattn atlas --points -O points.md",
-        "agattn.cli.experiments:atlas",
     ),
     "report": Shell(
         "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "

@@ -103,7 +103,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
     reason = "is not for --study, whose results are there already"
     leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
-    from agattn.experiments.studies.lines import exit_status, read_lines
+    from agattn.experiments.studies.jobs import exit_status, read_lines
     from agattn.reports.document import StudySummary
     from agattn.reports.report import report
 

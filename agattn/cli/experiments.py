@@ -1,4 +1,4 @@
-"""What ``train``, ``study`` and ``atlas`` do in a shell beyond their verbs."""
+"""What ``train`` and ``study`` do in a shell beyond their verbs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import click
 
 from agattn.cli.generator import Option
 from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked, work_of
-from agattn.cli.kinds import Destination, InputFile, Whole, leave_out
-from agattn.cli.output import say_on_stderr, write_file
+from agattn.cli.kinds import Destination, InputFile
+from agattn.cli.output import say_on_stderr
 from agattn.files import about
 
 Folder = Option(Destination(folder=True), metavar="DIR")
-Page = Option(Destination(".md"), "-O --output", "FILE", "Write the Markdown page there.  [default: stdout]")
 
 
 def study(
@@ -43,8 +42,9 @@ def study(
 ) -> int:
     """Ask one question, or several, about all architectures of a grid; print a table of the answers.
 
-    With --json, or -O, each answer is one JSON document on a line (JSON Lines). Jobs that are done are kept.
-    After an interrupt the same command goes on where it stopped.
+    Grids that ship have names: audit, every claim about small layers; atlas, dimensions of small networks;
+    zoo, models of all kinds. With --json, or -O, each answer is one JSON document on a line (JSON Lines).
+    Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
 
     Args:
         part: only every N-th job, from the K-th on.
@@ -52,14 +52,13 @@ def study(
         dry_run: only say how many jobs there are, and how many of them are cached.
         report: write report.html and report.md about the results there.
     """
-    from agattn.experiments.studies.grid import read_grid
-    from agattn.experiments.studies.jobs import versions_for
-    from agattn.experiments.studies.lines import row, sheet, written
+    from agattn.experiments.studies.grid import grid_text, read_grid
+    from agattn.experiments.studies.jobs import row, rows_sheet, versions_for, written
 
     work = work_of(as_json=as_json, **given)
     instead = {"timeout": timeout, "memory": memory, "seed": seed}
     chosen = {k: v for k, v in instead.items() if v is not None}
-    wanted = read_grid(read_asked(grid, "a grid"), chosen, force=force)
+    wanted = read_grid(read_asked(grid, "a grid", grid_text), chosen, force=force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     if dry_run:
@@ -77,7 +76,7 @@ def study(
         return [written(line)]
 
     status = carry_out(
-        jobs, versions, work, write, lambda: sheet(rows), retry_open=retry_undecided, force=force
+        jobs, versions, work, write, lambda: rows_sheet(rows), retry_open=retry_undecided, force=force
     )
     if report is not None and lines:
         from agattn.reports.study_report import study_report
@@ -154,48 +153,3 @@ def train(
         files = training_report(lines, text, made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
-
-
-def atlas(
-    max_width: Annotated[int, Option(Whole(1, 8), metavar="N")] = 5,
-    max_depth: Annotated[int, Option(Whole(1, 4), metavar="N")] = 3,
-    max_heads: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
-    limit: Annotated[int, Option(Whole(1), metavar="N")] = 400,
-    *,
-    points: bool = False,
-    output: Annotated[Path | None, Page] = None,
-    seed: int = 0,
-    as_json: bool = False,
-) -> Any:
-    """Survey small networks: where equation 14, the general formula and the multi-head bounds are met.
-
-    With --points the page has the kinds of points of some networks, and says which are critical or singular.
-
-    Args:
-        max_width: largest width.
-        max_depth: most layers.
-        max_heads: most heads.
-        limit: networks drawn from a family that has more.
-        points: survey kinds of critical and singular points instead.
-    """
-    from agattn.experiments.studies.atlas import Atlas, atlas
-    from agattn.reports.pages import atlas_page, points_page
-
-    if points:
-        leave_out("is for dimensions", "max_width", "max_depth", "max_heads", "limit")
-        leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")
-    surveyed: Any = atlas(
-        max_width, max_depth, max_heads, limit, points=points, seed=seed, progress=say_on_stderr
-    )
-    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
-    if points:
-        page = points_page(surveyed, f"agattn atlas --points --seed {seed}")
-    else:
-        page = atlas_page(surveyed, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
-    if output is not None:
-        write_file(output, page)
-    if as_json:
-        return Atlas(seed, limit, surveyed)
-    if output is None:
-        click.echo(page, nl=False)
-    return 0

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import click
 
 from agattn.cli import interrupts
+from agattn.cli.ending import fail
 from agattn.cli.generator import Option
 from agattn.cli.kinds import STDOUT, Destination, Whole
 from agattn.cli.output import console, rich_console, say_on_stderr
 from agattn.errors import InputError, printable, was_interrupted
 from agattn.files import growing, read_text
+from agattn.limits import limited
 
 if TYPE_CHECKING:
     from agattn.experiments.studies.cache import Cache
     from agattn.experiments.studies.jobs import Job, Line, Versions
-    from agattn.experiments.studies.workers import Workers
+    from agattn.experiments.studies.study import Workers
     from agattn.sheet.data import Sheet
 
 
@@ -41,12 +43,12 @@ def example(what: str, module: str) -> Option:
 
 
 class Work(NamedTuple):
-    """Where jobs are done and kept, whether they are looked up, and where their lines are written.
+    """By whom jobs are done, where they are kept, whether they are looked up, and where lines are written.
 
     Lines go into the file ``output`` if there is one, and to stdout if ``as_json`` or the file is stdout.
     """
 
-    place: Callable[[], Workers]
+    workers: Workers | None
     cache: Cache | None
     fresh: bool
     output: Path | None
@@ -81,7 +83,19 @@ def work_of(
         fresh: do all jobs again, and keep the results.
         output: write the lines that --json prints there; - is stdout.
     """
-    return Work(_place(workers, scheduler), _cache(cache, no_cache), fresh, output, as_json)
+    from agattn.experiments.studies.cache import Cache, default_folder
+    from agattn.experiments.studies.study import cluster, local_processes
+
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
+    if cache is not None and no_cache:
+        raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
+    by_dask = None
+    if scheduler is not None:
+        by_dask = functools.partial(cluster, scheduler)
+    elif workers is not None and workers > 1:
+        by_dask = functools.partial(local_processes, workers)
+    return Work(by_dask, None if no_cache else Cache(cache or default_folder()), fresh, output, as_json)
 
 
 def check_report(folder: Path, title: str) -> None:
@@ -95,7 +109,7 @@ def check_report(folder: Path, title: str) -> None:
 _ASKS = {"study": r"(?m)^\s*(\[+(layers|networks)\]|ask\s*=)", "train": r"(?m)^\s*\[+experiment\]"}
 
 
-def read_asked(path: Path, what: str) -> str:
+def read_asked(path: Path, what: str, read: Callable[[Path], str] = read_text) -> str:
     """The text of a file that says what is asked.
 
     Raises:
@@ -103,35 +117,13 @@ def read_asked(path: Path, what: str) -> str:
     """
     context = click.get_current_context()
     try:
-        text = read_text(path)
+        text = read(path)
     except InputError as error:
         raise InputError(f"{error}; {context.command_path} --example prints {what}") from error
     others = [name for name, mark in _ASKS.items() if name != context.info_name and re.search(mark, text)]
     if others and not re.search(_ASKS[context.info_name or ""], text):
         raise InputError(f"{path} is no {what.removeprefix('a ')}; it is read by: agattn {others[0]} {path}")
     return text
-
-
-def _cache(folder: Path | None, no_cache: bool) -> Cache | None:
-    """The cache that the options mean."""
-    from agattn.experiments.studies.cache import Cache, default_folder
-
-    if folder is not None and no_cache:
-        raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
-    return None if no_cache else Cache(folder or default_folder())
-
-
-def _place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
-    """Where jobs are done, as the options mean."""
-    if workers is not None and scheduler is not None:
-        raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
-    from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
-
-    if scheduler is not None:
-        return functools.partial(cluster, scheduler)
-    if workers is not None and workers > 1:
-        return functools.partial(local_processes, workers)
-    return in_this_process
 
 
 def carry_out(
@@ -152,26 +144,24 @@ def carry_out(
     Raises:
         InputError: if the lines cannot be written, or the workers not be reached.
     """
-    from agattn.cli.ending import fail
-    from agattn.experiments.studies.lines import counted, exit_status, words
+    from agattn.experiments.studies.jobs import counted, exit_status, words
     from agattn.experiments.studies.study import study
-    from agattn.limits import limited
 
-    place, cache, fresh, output, as_json = work
+    workers, cache, fresh, output, as_json = work
     on_stdout = as_json or output == STDOUT
     if output == STDOUT:
         output = None
     statuses: list[dict[str, int]] = []
     done: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    results: Counter[str] = Counter()
 
     def finished(line: Line) -> None:
         done.update(jobs=1, cached=int(line["cached"]))
-        found.update(words(line))
-        update(done["jobs"], counted(found.elements()))
+        results.update(words(line))
+        update(done["jobs"], counted(results.elements()))
 
     files = [sys.stdout] * on_stdout
-    made = study(jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, finished=finished)
+    made = study(jobs, versions, workers, cache, fresh=fresh, retry_open=retry_open, finished=finished)
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(limited(force=force))
@@ -199,17 +189,17 @@ def carry_out(
         _show(sheet())
     if output is not None:
         say_on_stderr(f"wrote {output}")
-    say_on_stderr(_outcome(done, found))
+    say_on_stderr(_outcome(done, results))
     return exit_status(statuses)
 
 
-def _outcome(done: Counter[str], found: Counter[str]) -> str:
+def _outcome(done: Counter[str], results: Counter[str]) -> str:
     """How many jobs are done, how many of them from the cache, and how many results are of which kind."""
-    from agattn.experiments.studies.lines import counted
+    from agattn.experiments.studies.jobs import counted
 
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
-    several = f", {found.total()} results" if found.total() != done["jobs"] else ""
-    outcome = f": {counted(found.elements())}" if found else ""
+    several = f", {results.total()} results" if results.total() != done["jobs"] else ""
+    outcome = f": {counted(results.elements())}" if results else ""
     return f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}"
 
 

@@ -23,6 +23,8 @@ from agattn.names import COMMANDS, GROUPS, STATUSES, VERBS
 COMPLETION = "_AGATTN_COMPLETE"
 #: What stands in the place of commands of earlier versions.
 _FORMER = {
+    "atlas": "type agattn study atlas",
+    "audit": "type agattn study audit",
     "calibrate": "examples/calibration.py has weights with known learning coefficients, and tries devinterp",
 }
 _ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())

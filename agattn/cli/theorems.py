@@ -1,4 +1,4 @@
-"""What ``verify``, ``audit``, ``certificate`` and ``check`` do in a shell beyond their verbs."""
+"""What ``verify``, ``certificate`` and ``check`` do in a shell beyond their verbs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.calls import positive_integer
-from agattn.cli.architecture import whole_number
 from agattn.cli.generator import JsonFile, Option
 from agattn.cli.kinds import STDOUT, Destination, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.files import check_file
-from agattn.reports.pages import audit_page
 from agattn.sheet.terminal import print_folded
 from agattn.verification.certificate import certify, check_certifiable, dump
 from agattn.verification.checked import Checked
@@ -72,37 +69,6 @@ def _page(report: Any) -> str:
     lines += ["Scripts and transcripts of the engines lie beside this file."]
     lines += [f"- {run.problem.task}, {run.installation}: `{run.script_sha256}`" for run in report.runs]
     return "\n".join(lines) + "\n"
-
-
-def audit(
-    max_d: Annotated[str, Option(flags="--max-d", metavar="D")] = "4",
-    max_out: Annotated[str, Option(flags="--max-out", metavar="D'")] = "4",
-    *,
-    output: Annotated[Path | None, Option(Destination(".md"), "-O --output", "FILE")] = None,
-    as_json: bool = False,
-    **given: Any,
-) -> Any:
-    """Check every claim natively on all architectures up to a size, and print a Markdown page.
-
-    The page has one table, architecture by claim, and the shortest condition for each claim that fails.
-
-    Args:
-        max_d: largest embedding dimension d.
-        max_out: largest output dimension d'.
-        output: write the Markdown page there.  [default: stdout]
-    """
-    from agattn.experiments.studies.audit import audit
-
-    largest_d = positive_integer("--max-d", whole_number(max_d))
-    largest_out = positive_integer("--max-out", whole_number(max_out))
-    table = audit(largest_d, largest_out, **given)
-    if output is not None:
-        write_file(output, audit_page(table))
-    if as_json:
-        return table
-    if output is None:
-        click.echo(audit_page(table), nl=False)
-    return table.exit_status
 
 
 def certificate(

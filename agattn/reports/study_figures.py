@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from agattn.reports.drawing import empty, page
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from agattn.reports.drawing import Figure, empty, page
 
 
 class Sign(NamedTuple):
@@ -48,16 +45,16 @@ def draw_verdicts(
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    known = list(MARKS)
+    verdicts = list(MARKS)
     height = min(0.8 + 0.22 * len(architectures), 24.0)
     figure, axes = empty(2.6 + 0.42 * len(claims), height)
-    cells = [[known.index(word) for word in row] for row in words]
-    colours = ListedColormap([MARKS[word].colour for word in known])
+    cells = [[verdicts.index(word) for word in row] for row in words]
+    colours = ListedColormap([MARKS[word].colour for word in verdicts])
     axes.pcolormesh(
         cells,
         cmap=colours,
         vmin=-0.5,
-        vmax=len(known) - 0.5,
+        vmax=len(verdicts) - 0.5,
         edgecolor="white",
         linewidth=0.5,
         rasterized=len(architectures) > _MOST_NAMES,
@@ -74,7 +71,7 @@ def draw_verdicts(
     axes.set_yticks([y + 0.5 for y in shown], [architectures[y] for y in shown], fontsize=8)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    present = [word for word in known if any(word in row for row in words)]
+    present = [word for word in verdicts if any(word in row for row in words)]
     axes.legend(
         handles=[Patch(color=MARKS[word].colour, label=f"{MARKS[word].sign} {word}") for word in present],
         loc="lower left",

@@ -17,14 +17,16 @@ Here values are computed; the sentences are in the template ``study.j2``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, compress, product
 from typing import Any
 
 from agattn.architectures import SingleLayer
+from agattn.architectures.forms import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
-from agattn.experiments.studies.audit import describe
-from agattn.experiments.studies.jobs import TOGETHER, Line, canonical
-from agattn.experiments.studies.lines import Entry, counted, words, written
+from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
@@ -37,7 +39,30 @@ _MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
 _VERDICTS = ("confirmed", "refuted", "undecided", "inapplicable")
 
-Row = tuple[Cell, ...]
+Row = dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line, to be asked for its parts."""
+
+    line: Line
+
+    @cached_property
+    def architecture(self) -> Any:
+        """What it is about."""
+        return architecture_of(self.line["architecture"])
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What came out; nothing where there was an error."""
+        result: dict[str, Any] = self.line.get("result", {})
+        return result
+
+    @property
+    def claims(self) -> dict[str, dict[str, Any]]:
+        """The verdicts by claim."""
+        return {claim["id"]: claim for claim in self.result.get("claims", [])}
 
 
 def study_report(
@@ -61,13 +86,15 @@ def study_report(
     versions = _values(line["versions"] for line in lines)
     if "code" in versions:
         versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
-    made_by = ("command", Code(command or "agattn report --study FILE --out DIR"))
-    errors = [
-        (_name(e), e.line["error"]["type"], e.line["error"]["message"]) for e in entries if "error" in e.line
+    made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE --out DIR")}
+    errors: list[Row] = [
+        {"architecture": _name(entry), "error": error["type"], "what it says": error["message"]}
+        for entry in entries
+        if (error := entry.line.get("error"))
     ]
     text = "".join(written(line) + "\n" for line in lines)
     read = {"verify": _verify, "dimension": _dimension, "strata": _strata, "several": _several}
-    found = read[ask](entries, pictures)
+    values = read[ask](entries, pictures)
     refuted = [name for name in _ids(entries) if _those(entries, name, "refuted")]
     return Document(
         f"Study of {subject}",
@@ -80,15 +107,13 @@ def study_report(
             subject=subject,
             evidence=EVIDENCE,
             paper=PAPER,
-            **found,
-            settings=_table("Settings", ("what", "value"), settings.items()),
+            **values,
+            settings=_pairs("Settings", settings),
             grid=Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN)
             if grid
             else (),
-            errors=_table("Jobs that ended in an error", ("architecture", "error", "what it says"), errors),
-            versions=_table(
-                "Versions, seed and command", ("what", "value"), (made_by, *seeds.items(), *versions.items())
-            ),
+            errors=_table("Jobs that ended in an error", errors),
+            versions=_pairs("Versions, seed and command", {**made_by, **seeds, **versions}),
             several=len({canonical(line["versions"]) for line in lines}) > 1,
             results=Attachment("results.jsonl", text, "the results, one JSON document on each line", False),
         ),
@@ -99,10 +124,10 @@ def study_report(
 
 def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """The entries about each kind of architecture, in the order of the kinds' names."""
-    found: dict[str, list[Entry]] = {}
+    kinds: dict[str, list[Entry]] = {}
     for entry in entries:
-        found.setdefault(entry.architecture.kind, []).append(entry)
-    return dict(sorted(found.items()))
+        kinds.setdefault(entry.architecture.kind, []).append(entry)
+    return dict(sorted(kinds.items()))
 
 
 def _name(entry: Entry) -> str:
@@ -118,19 +143,23 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _table(caption: str, headings: Sequence[str], rows: Iterable[Row]) -> tuple[Table, ...]:
-    """A table; none if it has no rows."""
-    found = tuple(rows)
-    return (Table(caption, tuple(headings), found),) if found else ()
+def _table(caption: str, rows: Iterable[Row]) -> tuple[Table, ...]:
+    """A table of rows by heading; none if there are no rows."""
+    rows = list(rows)
+    return (Table(caption, tuple(rows[0]), tuple(tuple(row.values()) for row in rows)),) if rows else ()
+
+
+def _pairs(caption: str, values: Mapping[str, Cell]) -> tuple[Table, ...]:
+    return _table(caption, ({"what": key, "value": value} for key, value in values.items()))
 
 
 def _values(documents: Iterable[Mapping[str, Any]], shown: Callable[[Any], str] = str) -> dict[str, str]:
     """For each key the values that it has somewhere."""
-    found: dict[str, dict[str, None]] = {}
+    values: dict[str, dict[str, None]] = {}
     for document in documents:
         for key, value in document.items():
-            found.setdefault(key, {})[shown(value)] = None
-    return {key: "; ".join(values) for key, values in found.items()}
+            values.setdefault(key, {})[shown(value)] = None
+    return {key: "; ".join(several) for key, several in values.items()}
 
 
 def _ids(entries: Sequence[Entry]) -> list[str]:
@@ -156,8 +185,8 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
     """Where claims are refuted, with witnesses, how often each came out which way, and every verdict."""
     refuted: list[Values] = []
     counts: list[Row] = []
-    undecided = [
-        (_name(entry), _printed(name), claim["witness"])
+    undecided: list[Row] = [
+        {"architecture": _name(entry), "claim": _printed(name), "reason": claim["witness"]}
         for entry in entries
         for name, claim in entry.claims.items()
         if claim["verdict"] == "undecided"
@@ -166,17 +195,15 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
         claim = CLAIMS.get(name)
         which = {verdict: _those(entries, name, verdict) for verdict in _VERDICTS}
         failing, decided = which["refuted"], [*which["confirmed"], *which["refuted"]]
-        statement: Cell = "" if claim is None else Lines((claim.statement, Math(claim.latex)))
-        known = counted(entry.claims[name]["evidence"] for entry in decided)
-        shown = name if claim is None else Lines((claim.name, Code(name)))
-        counts.append((shown, statement, *(str(len(those)) for those in which.values()), known))
+        counts.append(
+            {
+                "claim": name if claim is None else Lines((claim.name, Code(name))),
+                "statement": "" if claim is None else Lines((claim.statement, Math(claim.latex))),
+                **{verdict: str(len(those)) for verdict, those in which.items()},
+                "evidence of the decided": counted(entry.claims[name]["evidence"] for entry in decided),
+            }
+        )
         if failing:
-            rows: list[Row] = []
-            for entry in failing:
-                found = entry.claims[name]
-                values = in_words(found["predicted"]), in_words(found["computed"])
-                rows.append((_name(entry), Word(found["evidence"]), found["witness"], *values))
-            headings = ("architecture", "evidence", "witness", "predicted", "computed")
             refuted.append(
                 {
                     "name": _printed(name),
@@ -184,22 +211,31 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
                     "number": len(failing),
                     "decided": _count(len(decided), "architecture"),
                     "where": _where(failing, which["confirmed"]),
-                    "table": _table(f"Refutations of {_printed(name)}", headings, rows),
+                    "table": _table(
+                        f"Refutations of {_printed(name)}", (_refutation(entry, name) for entry in failing)
+                    ),
                 }
             )
     return {
         "refuted": refuted,
-        "claims": _table(
-            "How often each claim came out which way",
-            ("claim", "statement", *_VERDICTS, "evidence of the decided"),
-            counts,
-        ),
+        "claims": _table("How often each claim came out which way", counts),
         "verdicts": tuple(
             block
             for kind, those in _by_kind(entries).items()
             for block in _verdicts(those, f"{kind}s", pictures)
         ),
-        "undecided": _table("Claims that stayed undecided", ("architecture", "claim", "reason"), undecided),
+        "undecided": _table("Claims that stayed undecided", undecided),
+    }
+
+
+def _refutation(entry: Entry, name: str) -> Row:
+    claim = entry.claims[name]
+    return {
+        "architecture": _name(entry),
+        "evidence": Word(claim["evidence"]),
+        "witness": claim["witness"],
+        "predicted": in_words(claim["predicted"]),
+        "computed": in_words(claim["computed"]),
     }
 
 
@@ -225,29 +261,30 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
     ids = _ids(entries)
     if not ids:
         return ()
-    rows = ((_name(entry), *(_cell(entry, name) for name in ids)) for entry in entries)
-    table = _table(f"Verdict and evidence for the {noun}", ("architecture", *map(_printed, ids)), rows)
+    rows = tuple((_name(entry), *(_cell(entry, name) for name in ids)) for entry in entries)
+    table = (Table(f"Verdict and evidence for the {noun}", ("architecture", *map(_printed, ids)), rows),)
     if not pictures:
         return table
     if len(entries) > _MOST_DRAWN:
         return (Text(f"Not drawn: {len(entries)} {noun} are more than {_MOST_DRAWN}."), *table)
-    found = [[_verdict(entry, name) for name in ids] for entry in entries]
+    verdicts = [[_verdict(entry, name) for name in ids] for entry in entries]
     somewhere = [name for name in ids if _those(entries, name, "refuted")]
     alternative = (
         f"A grid of {_count(len(entries), 'row')}, one for each of the {noun}, and "
         f"{_count(len(ids), 'column')}, one for each claim, coloured by verdict: "
-        f"{counted(word for row in found for word in row)}. "
+        f"{counted(word for row in verdicts for word in row)}. "
         + (
             f"Red, with a cross, somewhere in {'; '.join(map(_printed, somewhere))}."
             if somewhere
             else "None is refuted."
         )
     )
-    colours = ", ".join(f"{MARKS[word].name}: {word}" for word in MARKS if any(word in row for row in found))
+    present = {word for row in verdicts for word in row}
+    colours = ", ".join(f"{MARKS[word].name}: {word}" for word in MARKS if word in present)
     caption = f"The verdicts on the {noun}: architectures below each other. {colours.capitalize()}."
     names = [_name(entry) for entry in entries]
     drawn = _picture(
-        f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), found), alternative, caption
+        f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), verdicts), alternative, caption
     )
     if isinstance(drawn, Text):
         return (drawn, *table)
@@ -271,68 +308,79 @@ def _picture(file: str, draw: Callable[[], Any], alternative: str, caption: str)
         return Text(f"Not drawn: {error}.")
 
 
-_DIMENSION_HEADINGS = (
-    "network", "parameters", "dimension", "evidence", "general formula", "HMK", "its hypotheses",
-    "upper bound",
-)  # fmt: skip
-_STRATA_HEADINGS = (
-    "layer", "dimension", "coordinates", "strata", "singular", "singular by HMK", "boundary", "open",
-)  # fmt: skip
-
-
 def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     """Dimensions beside what the formulas give, where a formula fails, and what is not proved."""
-    rows: list[Row] = []
-    observed: list[Row] = []
-    missed: dict[str, list[Row]] = {
-        "HMK's formula, where its hypotheses hold": [], "The general formula": [],
-    }  # fmt: skip
+    answered = [entry for entry in entries if entry.result]
+    compared = [entry for entry in answered if entry.result["paper"]]  # for models there is no formula
+    holding = [entry for entry in compared if entry.result["paper"]["hypotheses_hold"]]
+    formulas = {
+        "HMK's formula, where its hypotheses hold": [(e, e.result["paper"]["value"]) for e in holding],
+        "The general formula": [(entry, entry.result["predicted"]) for entry in compared],
+    }
+    missed = {
+        formula: [
+            {
+                "network": _name(entry),
+                "formula": str(value),
+                "dimension, proved": _interval(entry),
+                "upper bound": entry.result["upper_bound_reason"],
+            }
+            for entry, value in values
+            if not entry.result["lower_bound"] <= value <= entry.result["upper_bound"]
+        ]
+        for formula, values in formulas.items()
+    }
     points: dict[str, list[tuple[int, int]]] = {}
-    for entry in entries:
-        if not (result := entry.result):
-            continue
-        paper, predicted, lower, upper = (
-            result[key] for key in ("paper", "predicted", "lower_bound", "upper_bound")
-        )
-        name, value, evidence = _name(entry), str(result["dimension"]), Word(result["evidence"])
-        interval, reason = f"{lower} to {upper}", result["upper_bound_reason"]
-        if result["evidence"] != "proved":
-            chance = f"{result['error_probability']:.1e}" if result["evidence"] == "modular" else ""
-            observed.append((name, value, evidence, interval, chance))
-        if paper is None:  # of a model, for which there is no formula
-            formulas: tuple[str, ...] = ("", "", "")
-        else:
-            holds = paper["hypotheses_hold"]
-            hypotheses = "hold" if holds else f"fail: {'; '.join(paper['failing'])}"
-            formulas = str(predicted), str(paper["value"]), hypotheses
-        rows.append((name, str(result["parameters"]), value, evidence, *formulas, f"{upper}: {reason}"))
-        if paper is None:
-            continue
-        points.setdefault(result["evidence"], []).append((predicted, result["dimension"]))
-        given = (paper["value"] if holds else lower, predicted)
-        for failing, formula in zip(missed.values(), given, strict=True):
-            if not lower <= formula <= upper:
-                failing.append((name, str(formula), interval, reason))
-    proved = sum(row[3] == Word("proved") for row in rows)
+    for entry in compared:
+        pair = entry.result["predicted"], entry.result["dimension"]
+        points.setdefault(entry.result["evidence"], []).append(pair)
+    proved = sum(entry.result["evidence"] == "proved" for entry in answered)
+    shown = _count(len(answered), "architecture")
     outcome, scatter = _against_formula(points, pictures)
-    headings = ("network", "formula", "dimension, proved", "upper bound")
     return {
         "missed": [
-            (formula, _count(len(failing), "network"), _table(f"{formula}, refuted", headings, failing))
-            for formula, failing in missed.items()
-            if failing
+            (formula, _count(len(rows), "network"), _table(f"{formula}, refuted", rows))
+            for formula, rows in missed.items()
+            if rows
         ],
-        "outcome": f"The dimension of {proved} of {_count(len(rows), 'architecture')} is proved. {outcome}",
+        "outcome": f"The dimension of {proved} of {shown} is proved. {outcome}",
         "scatter": scatter,
-        "dimensions": _table(
-            "Dimension, and what the formulas say",
-            _DIMENSION_HEADINGS,
-            rows,
-        ),
+        "dimensions": _table("Dimension, and what the formulas say", map(_dimension_row, answered)),
         "observed": _table(
             "Dimensions that are observed, not proved",
-            ("network", "observed", "evidence", "proved interval", "chance of an error"),
-            observed,
+            (_observed_row(entry) for entry in answered if entry.result["evidence"] != "proved"),
+        ),
+    }
+
+
+def _interval(entry: Entry) -> str:
+    return f"{entry.result['lower_bound']} to {entry.result['upper_bound']}"
+
+
+def _dimension_row(entry: Entry) -> Row:
+    result, paper = entry.result, entry.result["paper"]
+    failing = "; ".join(paper["failing"]) if paper else ""
+    return {
+        "network": _name(entry),
+        "parameters": str(result["parameters"]),
+        "dimension": str(result["dimension"]),
+        "evidence": Word(result["evidence"]),
+        "general formula": str(result["predicted"]) if paper else "",
+        "HMK": str(paper["value"]) if paper else "",
+        "its hypotheses": (f"fail: {failing}" if failing else "hold") if paper else "",
+        "upper bound": f"{result['upper_bound']}: {result['upper_bound_reason']}",
+    }
+
+
+def _observed_row(entry: Entry) -> Row:
+    result = entry.result
+    return {
+        "network": _name(entry),
+        "observed": str(result["dimension"]),
+        "evidence": Word(result["evidence"]),
+        "proved interval": _interval(entry),
+        "chance of an error": (
+            f"{result['error_probability']:.1e}" if result["evidence"] == "modular" else ""
         ),
     }
 
@@ -345,9 +393,9 @@ def _against_formula(
     if not pairs:
         return "For models there is no formula.", ()
     below = sum(dimension < formula for formula, dimension in pairs)
-    said = f"The general formula gives {len(pairs) - below} of {len(pairs)} dimensions that were found."
+    agreement = f"The general formula gives {len(pairs) - below} of {len(pairs)} dimensions that were found."
     if not pictures:
-        return said, ()
+        return agreement, ()
     alternative = (
         f"{_count(len(pairs), 'point')}, dimension against the general formula, up to "
         f"{max(dimension for _, dimension in pairs)}: {len(pairs) - below} on the line where "
@@ -355,54 +403,37 @@ def _against_formula(
     )
     colours = ", ".join(f"{EVIDENCES[word].name}: {word}" for word in EVIDENCES if word in points)
     caption = f"Dimension against the general formula, a point for each network. {colours.capitalize()}."
-    return said, (_picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption),)
+    return agreement, (_picture("dimensions.svg", lambda: draw_dimensions(points), alternative, caption),)
 
 
 def _several(entries: Sequence[Entry], _: bool) -> Values:
     """What is known of each architecture, in one row: dimension, linear symmetries, equations."""
-    shown = {"dimension": _its_dimension, "symmetries": _its_symmetries, "ideal": _its_equations}
+    named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
     together = _together(entries)
-    asks = [ask for ask in shown if any(ask in row for row in together)]
+    asks = [ask for ask in named if any(ask in row for row in together)]
     rows: list[Row] = []
     for row in together:
         first = next(iter(row.values()))
-        answers = (
-            "" if ask not in row else shown[ask](row[ask]) if row[ask].result else "not done" for ask in asks
-        )
-        rows.append((_name(first), str(first.architecture.parameters), *answers))
-    named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
-    headings = ("architecture", "parameters", *(named[ask] for ask in asks))
-    return {"together": _table("What is known of each architecture", headings, rows)}
+        answers = {named[ask]: _answer(row[ask].line) if ask in row else "" for ask in asks}
+        parameters = str(first.architecture.parameters)
+        rows.append({"architecture": _name(first), "parameters": parameters, **answers})
+    return {"together": _table("What is known of each architecture", rows)}
 
 
-def _its_dimension(entry: Entry) -> Cell:
-    found = entry.result
-    between = f", from {found['lower_bound']} to {found['upper_bound']}"
-    value = f"{found['dimension']}{between if found['evidence'] != 'proved' else ''}"
-    return Lines((value, Word(found["evidence"])))
-
-
-def _its_symmetries(entry: Entry) -> Cell:
-    found = entry.result
-    return Lines((f"{found['dimension']}: {found['type']}", Word(found["evidence"])))
-
-
-def _its_equations(entry: Entry) -> Cell:
-    found = entry.result
-    counts = {piece["degree"]: piece["minimal_generators"] for piece in found["degrees"]}
-    known = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
-    dense = found["dimension"] == found["ambient"]
-    (evidence,) = words(entry.line)
-    return Lines((f"{known}{' in any degree' if dense else f', to degree {max(counts)}'}", Word(evidence)))
+def _answer(line: Line) -> Cell:
+    if "error" in line:
+        return "not done"
+    [evidence] = words(line)
+    return Lines((summary(line), Word(evidence)))
 
 
 def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:
     """For each architecture the entries about it, by what is asked."""
-    found: dict[str, dict[str, Entry]] = {}
+    together: dict[str, dict[str, Entry]] = {}
     for entry in entries:
-        row = found.setdefault(canonical(entry.line["architecture"]), {})
+        row = together.setdefault(canonical(entry.line["architecture"]), {})
         row[entry.line["job"]["ask"]] = entry
-    return list(found.values())
+    return list(together.values())
 
 
 def _strata(entries: Sequence[Entry], _: bool) -> Values:
@@ -414,15 +445,15 @@ def _strata(entries: Sequence[Entry], _: bool) -> Values:
             continue
         strata, name, dimension = result["strata"], _name(entry), str(result["dimension"])
         applies = all(row["singular_by_paper"] is not None for row in strata)
-        others = [
-            (
-                name,
-                _triple(row),
-                in_words(row["tangent_bounds"][0]),
-                dimension,
-                in_words(row["singular"]),
-                in_words(row["singular_by_paper"]),
-            )
+        others: list[Row] = [
+            {
+                "layer": name,
+                "stratum": _triple(row),
+                "tangent space": in_words(row["tangent_bounds"][0]),
+                "dimension of M": dimension,
+                "singular": in_words(row["singular"]),
+                "by HMK": in_words(row["singular_by_paper"]),
+            }
             for row in strata
             if None not in (row["singular"], row["singular_by_paper"])
             and row["singular"] != row["singular_by_paper"]
@@ -430,33 +461,25 @@ def _strata(entries: Sequence[Entry], _: bool) -> Values:
         differences += others
         if others or applies:
             (differing if others else agreeing).append(entry)
-        by_paper = _triples(strata, "singular_by_paper") if applies else "does not apply"
         rows.append(
-            (
-                name,
-                dimension,
-                str(result["ambient"]),
-                str(len(strata)),
-                _triples(strata, "singular"),
-                by_paper,
-                _triples(strata, "boundary"),
-                _triples(strata, "singular", None),
-            )
+            {
+                "layer": name,
+                "dimension": dimension,
+                "coordinates": str(result["ambient"]),
+                "strata": str(len(strata)),
+                "singular": _triples(strata, "singular"),
+                "singular by HMK": _triples(strata, "singular_by_paper") if applies else "does not apply",
+                "boundary": _triples(strata, "boundary"),
+                "open": _triples(strata, "singular", None),
+            }
         )
+    caption = "Strata that are singular, and smooth by HMK, or the other way round"
     return {
         "number": len(differing),
         "applying": _count(len(differing) + len(agreeing), "layer"),
         "where": _where(differing, agreeing),
-        "differing": _table(
-            "Strata that are singular, and smooth by HMK, or the other way round",
-            ("layer", "stratum", "tangent space", "dimension of M", "singular", "by HMK"),
-            differences,
-        ),
-        "strata": _table(
-            "Strata (rk V, rk A, rk [V; Aᵀ]) of every layer (proved)",
-            _STRATA_HEADINGS,
-            rows,
-        ),
+        "differing": _table(caption, differences),
+        "strata": _table("Strata (rk V, rk A, rk [V; Aᵀ]) of every layer (proved)", rows),
     }
 
 
@@ -466,3 +489,52 @@ def _triple(row: Mapping[str, Any]) -> str:
 
 def _triples(strata: Iterable[Mapping[str, Any]], name: str, value: bool | None = True) -> str:
     return " ".join(_triple(row) for row in strata if row[name] is value)
+
+
+# Where a claim fails ---------------------------------------------------------------------------------------
+
+
+def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> str | None:
+    """A shortest condition on d, d' and a that holds for all layers inside and for none outside.
+
+    It is a conjunction of at most three conditions, each of which is a comparison or an alternative of two.
+    ``None`` if there is no such condition.
+
+    >>> grid = [SingleLayer(d, 1, a) for d in (1, 2, 3) for a in range(1, d + 1)]
+    >>> describe([x for x in grid if x.a < x.d], [x for x in grid if x.a == x.d])
+    'a < d'
+    """
+    if not outside:
+        return "always"
+    tests = _comparisons([*inside, *outside])
+    inner = frozenset(range(len(inside)))
+    outer = frozenset(range(len(inside), len(inside) + len(outside)))
+    always = [text for text in tests if inner <= tests[text]]
+    pairs = combinations([text for text in tests if text not in always], 2)
+    useful: dict[frozenset[int], tuple[str, ...]] = {}  # what a condition excludes, and the first that does
+    for condition in [*combinations(always, 1), *pairs]:
+        held = frozenset[int]().union(*(tests[text] for text in condition))
+        if inner <= held and (excluded := outer - held):
+            useful.setdefault(excluded, condition)
+    complete = [
+        [useful[excluded] for excluded in chosen]
+        for length in (1, 2, 3)
+        for chosen in combinations(useful, length)
+        if frozenset[int]().union(*chosen) == outer
+    ]
+    if not complete:
+        return None
+    best = min(complete, key=lambda conditions: sum(map(len, conditions)))
+    alternatives = [" or ".join(condition) for condition in best]
+    return " and ".join(f"({text})" if " or " in text and len(best) > 1 else text for text in alternatives)
+
+
+def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, frozenset[int]]:
+    """For which layers a comparison holds of d, d', a with each other or a small number; simplest first."""
+    letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
+    tests = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
+    largest = max(letters["d"] + letters["d'"])
+    for n, (letter, values) in product(range(1, largest + 1), letters.items()):
+        tests[f"{letter} ≥ {n}"] = [value >= n for value in values]
+        tests[f"{letter} = {n}"] = [value == n for value in values]
+    return {text: frozenset(compress(range(len(layers)), holds)) for text, holds in tests.items()}

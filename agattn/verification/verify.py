@@ -79,7 +79,7 @@ def verify(
         DisagreementError: if two independent computations differ.
 
     See Also:
-        :func:`agattn.certificate`, :func:`agattn.audit`, :func:`agattn.report`; ``agattn verify`` in a shell.
+        :func:`agattn.certificate`, :func:`agattn.study`, :func:`agattn.report`; ``agattn verify`` in a shell.
 
     >>> import agattn as ag
     >>> report = ag.verify(ag.SingleLayer(3, 2, a=2), ["3.4.singular", "corollary-3.3"], engine="native")

@@ -120,7 +120,6 @@ WRITING = [
     (["rank", "MATRIX", "--plot"], "x.svg"),
     (["figure", "1", "--engine", "native", "-O"], "x.html"),
     (["figure", "2", "-O"], "x.pdf"),
-    (["audit", "--max-d", "1", "--max-out", "1", "-O"], "x.md"),
     (["check", "--write"], "x.py"),
     (["study", "GRID", "--no-cache", "-O"], "x.jsonl"),
     (["study", "GRID", "--no-cache", "--report"], "x/report.md"),

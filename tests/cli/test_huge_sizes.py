@@ -100,8 +100,6 @@ LINES = {
         "2 identifiability --dims n,n,n --ranks n,n",
         "2 identifiability --dims 2,2 --ranks 2 --heads n",
     ],
-    "atlas": ["2 atlas --max-width n", "2 atlas --max-depth n", "2 atlas --max-heads n"],
-    "audit": ["2 audit --max-d n --max-out n", "2 audit --max-d 1 --max-out n"],
     "figure": ["2 figure 1 -d n", "2 figure 1 -o n", "2 figure 2 --layers n", "2 figure 1 --radius n"],
     "study": ["2 study FOLDER/../n.toml --dry-run"],
     "layers": [

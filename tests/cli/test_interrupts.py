@@ -6,14 +6,12 @@ import random
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import pytest
 from command_line import call, eventually, run, start
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
-from agattn.experiments.studies import workers
 from agattn.experiments.studies.jobs import Job, perform, versions_for
 from agattn.experiments.studies.study import study
 from tests.faults import signals
@@ -54,7 +52,6 @@ seeds = 1
 @pytest.mark.parametrize(
     "words",
     [
-        ["audit", "--max-d", "2", "--max-out", "2"],
         ["critical-points", "-d", "2", "-o", "1", "--samples", "3"],
         ["verify", "-d", "3", "-o", "2", "--engine", "native"],
     ],
@@ -67,16 +64,6 @@ def test_a_long_command_ends_at_once_with_one_line(words):
     out, err = process.communicate(timeout=60)
     assert set(out.split()) <= {"begun"}  # threads wait, too
     assert (process.returncode, err) == (130, "agattn: interrupted; nothing was left behind\n")
-
-
-def test_an_atlas_ends_below_the_families_that_it_has_named():
-    process = start("atlas", "--max-width", "4")
-    first = process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    *families, last = [first, *err.splitlines(keepends=True)]
-    assert process.returncode == 130 and out == "" and all("networks, " in line for line in families)
-    assert last == "agattn: interrupted; nothing was left behind\n"
 
 
 def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
@@ -104,21 +91,15 @@ def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
 
 
 def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_path, monkeypatch):
-    class Interrupted(workers._Here):
-        def submit(self, *arguments, **options):
-            self.begun = getattr(self, "begun", 0) + 1
-            if self.begun == 2:
-                raise KeyboardInterrupt
-            return super().submit(*arguments, **options)
-
-    @contextmanager
-    def fails_at_its_end():
+    def fails_at_its_end(tasks, versions):
         try:
-            yield Interrupted(), 1
+            number, job, _ = next(tasks)
+            yield number, *perform(job, versions)
+            raise KeyboardInterrupt
         finally:
             raise RuntimeError("the workers are gone")
 
-    monkeypatch.setattr(workers, "in_this_process", fails_at_its_end)
+    monkeypatch.setattr("agattn.experiments.studies.study._here", fails_at_its_end)
     (tmp_path / "grid.toml").write_text('ask = "strata"\n[layers]\nd = [1, 2]\nd_out = 1\n', encoding="utf-8")
     status, out, err = call("study", tmp_path / "grid.toml", "--cache", tmp_path / "cache")
     assert status == 130 and "M(1,1,1)" in out

@@ -9,7 +9,6 @@ import pytest
 import sympy
 from command_line import ROOT, call, document
 
-import agattn as ag
 from agattn.architectures import SingleLayer
 from agattn.claims import NETWORK_CLAIMS, network_dimension
 from agattn.documents import check
@@ -549,7 +548,7 @@ def test_the_task_of_the_fiber(engine_installation):
     assert document("emit", *arguments)["task"] == "virtual-fiber"
 
 
-# Dimensions, figures, the atlas
+# Dimensions, figures
 
 
 def test_dimension():
@@ -604,66 +603,6 @@ def test_figure_3(monkeypatch):
     assert {row["evidence"] for row in rows} == {"proved"}
 
 
-def test_atlas(tmp_path):
-    sizes = ["--max-width", "2", "--max-depth", "2", "--max-heads", "2"]
-    result = document("atlas", *sizes)
-    assert all(f["networks"] == f["total"] >= f["proved"] > 0 for f in result["families"])
-    page = tmp_path / "atlas.md"
-    assert call("atlas", *sizes, "-O", str(page))[0] == 0
-    assert page.read_text(encoding="utf-8").startswith("# Atlas of small networks")
-
-
-@pytest.mark.slow
-def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
-    from agattn.experiments.studies.atlas import family, survey
-    from agattn.reports.pages import atlas_page
-
-    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
-    for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
-        *_, section = atlas_page([survey(part)], "agattn atlas", None, 0).partition("\n### ")
-        section, _, after = section.partition("\nNext: ")  # the end of the page, whatever the last family is
-        assert len(section) > 100 and section.strip() in page and page.endswith(f"\nNext: {after}")
-
-
-@pytest.mark.slow
-def test_every_network_that_the_atlas_in_the_docs_names_has_the_numbers_of_its_row():
-    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
-    row = re.compile(r"\| M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?, t = (\d) \| (\d+) \| (\w+) \| (-?\d+) \|")
-    found = [match.groups() for match in row.finditer(page)]
-    assert len(found) > 40
-    for dims, ranks, heads, t, value, evidence, other in found:
-        widths, bounds = (tuple(map(int, text.split(","))) for text in (dims, ranks))
-        result = ag.dimension(ag.DeepNetwork(widths, bounds, int(t), heads=int(heads or 1)))
-        compared = result.upper_bound if heads else result.paper.value
-        assert (result.dimension, str(result.evidence), compared) == (int(value), evidence, int(other))
-
-
-@pytest.mark.slow
-def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
-    from agattn import DeepNetwork
-    from agattn.experiments.studies.atlas import PointsGroup, points_group
-    from agattn.geometry.singular_points.singularities import singularities
-    from agattn.reports.pages import points_page
-
-    page = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")
-    networks = re.findall(r"kinds of points of (\d+) small networks", page)
-    told = (ROOT / "docs" / "networks" / "deep-singularities.md").read_text(encoding="utf-8")
-    assert len(networks) == 1 and re.findall(r"kinds of points of (\d+) small networks", told) == networks
-    *_, section = points_page([points_group("Skip connections")], "").partition("\n### ")
-    assert len(section) > 100 and section.strip() in page
-    rows = [line for line in page.splitlines() if line.startswith("| M(2,2,1; 2,2), t = 2 ")]
-    assert rows[1] == "| M(2,2,1; 2,2), t = 2 | 8 | 7 | 7 | 8 | 8 | 9 |"
-    for known in ("t = 3 | 22 | 21 | 19 | 29 | 22 | 28 |", "t = 3 | 30 | 29 | 24, 27 | 34, 37 | 30 | 36 |"):
-        assert known in page  # from the literature: 29, 28 and 34, 37, 36 tangent vectors
-    small = PointsGroup("Small", (singularities(DeepNetwork((2, 2, 1), (2, 2), t=2)),))
-    own = points_page([small], "agattn atlas --points")
-    assert (
-        set(rows) <= set(own.splitlines())
-        and "of 17 kinds without skew" in own
-        and "agree with Theorem 2 at 17 kinds." in own
-    )
-
-
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_figures_are_the_same_files_every_time(tmp_path, suffix):
     pytest.importorskip("matplotlib")
@@ -704,11 +643,6 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
 def test_a_degree_with_too_many_digits_is_left_out_at_once():
     code, out, _ = call("ideal -d 1000000 -o 1 --max-degree 1 --json")
     assert code == 0 and json.loads(out)["degree"] is None
-
-
-def test_atlas_writes_the_page_also_with_json(tmp_path):
-    code, out, _ = call("atlas --max-width 1 --max-depth 1 --max-heads 1 --json -O", tmp_path / "a.md")
-    assert code == 0 and json.loads(out)["families"] and (tmp_path / "a.md").read_text().startswith("#")
 
 
 def test_a_figure_that_is_not_drawn_says_how_to_draw_it():

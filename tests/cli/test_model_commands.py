@@ -9,7 +9,7 @@ from command_line import call, document, validate
 import agattn as ag
 from agattn.architectures.model_file import read_model, read_toml
 from agattn.documents import check
-from agattn.experiments.studies.lines import read_lines
+from agattn.experiments.studies.jobs import read_lines
 
 # Models
 

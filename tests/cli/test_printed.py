@@ -18,8 +18,8 @@ from agattn.cli.output import progress
 from agattn.names import COMMANDS
 from agattn.sheet.terminal import fold, print_folded, show
 
-#: A script, a page of Markdown and a schema are for programs: their lines are never folded.
-FILES = {"emit", "audit", "schema"}
+#: A script and a schema are for programs: their lines are never folded.
+FILES = {"emit", "schema"}
 LINES = [line.split() for line in json.loads((ROOT / "tests" / "documents.json").read_text(encoding="utf-8"))]
 SHOWN = [[word for word in words if word != "--json"] for words in LINES if words[0] not in FILES]
 #: Large sizes, where numbers are long; lists; and commands that print no document.
@@ -36,8 +36,7 @@ SHOWN += [
     ["train", "FOLDER/train.toml", "--no-cache"],
     ["study", "FOLDER/grid.toml", "--no-cache"],
     ["report", "--model", "examples/maps.py:cubic", "--out", "FOLDER/report"],
-    ["audit", "--max-d", "1", "--max-out", "1", "-O", "FOLDER/audit.md"],
-    ["atlas", "--max-width", "1", "--max-depth", "1", "-O", "FOLDER/atlas.md"],
+    ["study", "audit", "--part", "5/40", "--no-cache"],
 ]
 GRID = """ask = ["dimension", "symmetries"]
 [[networks]]

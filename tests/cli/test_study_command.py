@@ -141,7 +141,7 @@ def test_a_table_of_the_answers_is_shown(tmp_path, cache):
     assert status == 0 and err == "3 jobs: 3 proved\n"
     assert [row[0] for row in rows] == ["dimension", "symmetries", "ideal"]
     answers = [" ".join(row[1].split()) for row in rows]
-    assert answers[0] == "dimension 13 proved" and answers[2] == "equations: 45 of degree 2 proved"
+    assert answers[0] == "13 proved" and answers[2] == "45 of degree 2, to degree 2 proved"
     assert call("study", tmp_path / "grid.toml", "-O", "-").out.startswith("{")
 
 

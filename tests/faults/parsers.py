@@ -30,8 +30,7 @@ from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import example, read_grid
-from agattn.experiments.studies.jobs import Job
-from agattn.experiments.studies.lines import read_lines, written
+from agattn.experiments.studies.jobs import Job, read_lines, written
 from agattn.experiments.studies.study import study
 from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile

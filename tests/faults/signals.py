@@ -25,7 +25,6 @@ SIGNALS = {"Ctrl-C": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP
 COMMANDS = """
 verify -d 3 -o 2 -a 2 --engine native
 verify -d 3 -o 2 --engine all
-audit --max-d 3 --max-out 3
 certificate -d 4 -o 3 -a 2
 check docs/certificates/m322.json
 dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax
@@ -52,7 +51,9 @@ train FOLDER/train.toml --no-cache
 study FOLDER/native.toml --no-cache
 study FOLDER/native.toml --no-cache --workers 2
 study FOLDER/singular.toml --no-cache --workers 2
-atlas --max-width 5
+study audit --no-cache
+study atlas --no-cache
+study atlas --no-cache --workers 2
 report -d 3 -o 1 --engine singular --out OUT
 figure 1 -O OUT.png
 schema verify

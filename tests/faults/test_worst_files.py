@@ -19,8 +19,7 @@ import pytest
 from command_line import run
 
 from agattn.cli.main import main
-from agattn.experiments.studies.jobs import Job
-from agattn.experiments.studies.lines import written
+from agattn.experiments.studies.jobs import Job, written
 from agattn.experiments.studies.study import study
 from agattn.verification.certificate import make_certificate
 from tests.faults.child import outcomes

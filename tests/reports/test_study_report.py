@@ -10,8 +10,15 @@ import pytest
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, failure, make_line, perform, versions_for
-from agattn.experiments.studies.lines import read_lines, written
+from agattn.experiments.studies.jobs import (
+    Job,
+    failure,
+    make_line,
+    perform,
+    read_lines,
+    versions_for,
+    written,
+)
 from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.sheet.data import Table

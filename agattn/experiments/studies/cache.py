@@ -62,7 +62,9 @@ class Cache:
             # Write-ahead logs and mapped files need memory that the machines of a cluster do not share.
             settings = {"sqlite_journal_mode": "delete", "sqlite_mmap_size": 0, "disk_min_file_size": 2**30}
             with self._alone():
-                self._opened = diskcache.Cache(self.folder, disk=OnlyJSON, eviction_policy="none", **settings)
+                self._opened = diskcache.Cache(
+                    self.folder, _PATIENCE, OnlyJSON, eviction_policy="none", **settings
+                )
         return self._opened
 
     @contextmanager
@@ -119,7 +121,8 @@ class Cache:
                 (self.folder / _DATABASE).rename(self.folder / f"{_DATABASE}.damaged")
                 _patiently(change)
         except Exception as error:  # of the system, of SQLite, or diskcache.Timeout
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            held = "another process holds the database" if _is_timeout(error) else type(error).__name__
+            reason = getattr(error, "strerror", None) or str(error) or held
             raise InputError(
                 f"cannot keep results in {self.folder}: {reason}; choose another folder with "
                 "--cache, or --no-cache"
@@ -127,23 +130,17 @@ class Cache:
 
 
 def _patiently(change: Callable[[], object]) -> None:
-    """Change the database, and wait while other processes do; raise what SQLite says after some minutes."""
+    """Change the database, again where SQLite gives up at once as two processes wait for each other."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
             change()
             return
-        except Exception as error:
-            if not _is_busy(error) or time.monotonic() > end:
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not busy or time.monotonic() > end:
                 raise
         time.sleep(random.uniform(0.01, 0.2))
-
-
-def _is_busy(error: Exception) -> bool:
-    """Whether another process holds the database."""
-    if isinstance(error, sqlite3.Error):
-        return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-    return type(error).__name__ == "Timeout"  # of diskcache
 
 
 def _is_damage(error: Exception) -> bool:
@@ -151,8 +148,11 @@ def _is_damage(error: Exception) -> bool:
     if isinstance(error, sqlite3.Error):
         damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
         return error.sqlite_errorcode & 0xFF in damage
-    others = isinstance(error, (OSError, MemoryError, ImportError)) or type(error).__name__ == "Timeout"
-    return not others
+    return not (isinstance(error, (OSError, MemoryError, ImportError)) or _is_timeout(error))
+
+
+def _is_timeout(error: Exception) -> bool:
+    return type(error).__name__ == "Timeout"  # of diskcache
 
 
 def _checksum(line: dict[str, Any]) -> str:

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from importlib import resources
 from itertools import chain, product
 from math import prod
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
@@ -32,8 +33,8 @@ from agattn.calls import shown
 from agattn.claims.claim import meant, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError, TooLargeError, argument
-from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
-from agattn.files import about, parsed
+from agattn.experiments.studies.jobs import QUESTIONS, TOGETHER, Job
+from agattn.files import about, parsed, read_text
 from agattn.limits import Limits, limits, takes
 from agattn.verification.verify import CHOICES
 
@@ -46,16 +47,22 @@ _LAYERS_PER_JOB = 100  # that a grid of as many jobs as it may have can have on 
 _MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
-_KINDS: dict[str, type[Any]] = {"layers": SingleLayer, "networks": DeepNetwork, "models": Network}
-_CLAIMED = {"layers": "LAYER_CLAIMS", "networks": "NETWORK_CLAIMS", "models": "MODEL_CLAIMS"}
-_SHOWN_KINDS = {"layers": "[layers]", "networks": "[[networks]]", "models": "[[models]]"}
-_SETTINGS = tuple(dict.fromkeys(chain(*ASKS.values())))
-_OWN = ("ask", "max_degree")  # what a block may have for itself
+#: The kinds of blocks: what is in them, the table of claims about it, and how their headings look.
+_KINDS: dict[str, tuple[type[Any], str, str]] = {
+    "layers": (SingleLayer, "LAYER_CLAIMS", "[layers]"),
+    "networks": (DeepNetwork, "NETWORK_CLAIMS", "[[networks]]"),
+    "models": (Network, "MODEL_CLAIMS", "[[models]]"),
+}
+_SETTINGS = tuple(dict.fromkeys(chain(*(question.settings for question in QUESTIONS.values()))))
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = "[0-9]{1,18}"
 
 Table = dict[str, Any]
 _PATTERNS = {"dims": "[[4, 3, 4]]", "ranks": "[[2, 2]]", "heads": "[[1, 2]]"}
+
+#: The grids that ship, by name.
+NAMES = ("audit", "atlas", "zoo")
+_FOLDER = resources.files("agattn.experiments.studies")
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,18 @@ class Grid:
 
 def example() -> str:
     """A grid that works, with comments."""
-    return resources.files("agattn.experiments.studies").joinpath("example.toml").read_text(encoding="utf-8")
+    return _FOLDER.joinpath("example.toml").read_text(encoding="utf-8")
+
+
+def grid_text(grid: Path) -> str:
+    """The text of a grid that ships, by its name, or of a file.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    if str(grid) in NAMES:
+        return _FOLDER.joinpath("grids", f"{grid}.toml").read_text(encoding="utf-8")
+    return read_text(grid)
 
 
 @takes("force")
@@ -97,62 +115,68 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None) -> Grid:
     if len(text) > _MAX_LETTERS:
         raise InputError(f"the grid has {len(text)} letters; at most {_MAX_LETTERS} are read. Write ranges")
     table = parsed("TOML", text, "the grid", "; agattn study --example shows one")
-    _check_keys(table, ("ask", *_SETTINGS, *_KINDS), "the grid")
+    check_keys("the grid", table, ("ask", *_SETTINGS, *_KINDS))
     asks = _asks("ask", table.get("ask", "verify"))
     shared = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
     _check_settings(shared)
-    blocks = [_Block(kind, *block, asks, shared) for kind in _KINDS for block in _blocks(table, kind)]
+    blocks = [_Block.read(kind, *block, asks, shared) for kind in _KINDS for block in _blocks(table, kind)]
     if not blocks:
         raise InputError("the grid names no architecture; add [layers], [[networks]] or [[models]]")
-    every = dict.fromkeys(one for block in blocks for one in block.asks)
-    for one in every:
-        if len(every) > 1 and one not in TOGETHER:
-            raise InputError(f'ask = "{one}" is asked alone; together can be asked {", ".join(TOGETHER)}')
+    every = dict.fromkeys(ask for block in blocks for ask in block.asks)
+    for ask in every:
+        if len(every) > 1 and ask not in TOGETHER:
+            raise InputError(f'ask = "{ask}" is asked alone; together can be asked {", ".join(TOGETHER)}')
     _check_means_something(shared, every)
     for block in blocks:
         block.check()
-    wanted: list[str] = shared.get("claims", [])
-    chosen = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
-
+    kinds = {block.kind for block in blocks}
+    chosen = {kind: _claims(shared.get("claims", []), kind, kind in kinds) for kind in _KINDS}
     limit = _Limit()
-    found: dict[Job, None] = {}
+    jobs: dict[Job, None] = {}
     for block in blocks:
         architectures = _READ[block.kind](block.name, block.table, limit)
         if not architectures:
             raise InputError(f"{block.name} has no architecture in it: a range such as 2..1 is empty")
-        limit.check(block.name, len(architectures) * len(block.asks))
+        count = len(architectures) * len(block.asks)
+        limit.check(block.name, count)
         for architecture, ask in product(architectures, block.asks):
-            found[Job(architecture, ask, **block.of(ask, chosen))] = None
-        limit.left -= len(architectures) * len(block.asks)
-    return Grid(tuple(found), text)
+            jobs[Job(architecture, ask, **block.of(ask, chosen[block.kind]))] = None
+        limit.left -= count
+    return Grid(tuple(jobs), text)
 
 
-class _Block:
+class _Block(NamedTuple):
     """A table of architectures, what is asked about them, and how."""
 
-    def __init__(self, kind: str, name: str, table: Table, asks: tuple[str, ...], shared: Table) -> None:
-        self.kind, self.name, self.table = kind, name, {k: v for k, v in table.items() if k not in _OWN}
-        self.asks = _asks(f"{name}: ask", table["ask"]) if "ask" in table else asks
-        own = {key: table[key] for key in _OWN[1:] if key in table}
+    kind: str
+    name: str
+    table: Table
+    asks: tuple[str, ...]
+    settings: Table
+
+    @classmethod
+    def read(cls, kind: str, name: str, table: Table, asks: tuple[str, ...], shared: Table) -> _Block:
+        """A block, which may have questions and a last degree of its own."""
+        rest = dict(table)
+        own = {"max_degree": rest.pop("max_degree")} if "max_degree" in rest else {}
+        asks = _asks(f"{name}: ask", rest.pop("ask")) if "ask" in rest else asks
         _check_settings(own, f"{name}: ")
-        _check_means_something(own, self.asks, f"{name}: ")
-        self.settings = shared | own
+        _check_means_something(own, asks, f"{name}: ")
+        return cls(kind, name, rest, asks, shared | own)
 
     def check(self) -> None:
         """Refuse a question that is not about such architectures."""
         for ask in self.asks:
-            if _KINDS[self.kind] not in ABOUT[ask]:
-                known = " and ".join(_SHOWN_KINDS[kind] for kind in _KINDS if _KINDS[kind] in ABOUT[ask])
+            headings = [heading for kind, _, heading in _KINDS.values() if kind in QUESTIONS[ask].about]
+            if _KINDS[self.kind][2] not in headings:
                 same = "a layer is the network with dims = [[d, d_out]] and ranks = [[a]]"
                 hint = f"; {same}" if ask == "dimension" and self.kind == "layers" else ""
-                raise InputError(f'ask = "{ask}" is for {known}{hint}')
+                raise InputError(f'ask = "{ask}" is for {" and ".join(headings)}{hint}')
 
-    def of(self, ask: str, claims: Mapping[str, tuple[str, ...]]) -> Table:
+    def of(self, ask: str, claims: tuple[str, ...]) -> Table:
         """The settings of a question."""
-        settings = {key: value for key, value in self.settings.items() if key in ASKS[ask]}
-        if ask == "verify":
-            settings = {"engine": "auto"} | settings | {"claims": claims[self.kind]}
-        return settings
+        settings = {key: value for key, value in self.settings.items() if key in QUESTIONS[ask].settings}
+        return {"engine": "auto"} | settings | {"claims": claims} if ask == "verify" else settings
 
 
 class _Limit:
@@ -178,7 +202,7 @@ def _bad(where: str, value: object, fix: str) -> InputError:
     return InputError(f"{where} is {shown(value)}; {fix}")
 
 
-def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence[str] = ()) -> None:
+def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence[str]) -> None:
     check_keys(where, table, known)
     for key in needed:
         if key not in table:
@@ -188,34 +212,35 @@ def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence
 def _asks(where: str, value: object) -> tuple[str, ...]:
     """The questions that are named."""
     asks = value if isinstance(value, list) else [value]
-    if not asks or not all(isinstance(one, str) and one in ASKS for one in asks):
-        raise _bad(where, value, f"choose among {', '.join(ASKS)}")
+    if not asks or not all(isinstance(ask, str) and ask in QUESTIONS for ask in asks):
+        raise _bad(where, value, f"choose among {', '.join(QUESTIONS)}")
     return tuple(dict.fromkeys(asks))
 
 
 def _check_means_something(settings: Table, asks: Collection[str], where: str = "") -> None:
     """Refuse settings that none of the questions depends on."""
     for key in settings:
-        if not any(key in ASKS[one] for one in asks):
-            asked = " and ".join(f'"{one}"' for one in asks)
+        if not any(key in QUESTIONS[ask].settings for ask in asks):
+            asked = " and ".join(f'"{ask}"' for ask in asks)
             raise InputError(f"{where}{key} means nothing where ask = {asked}; leave it out")
 
 
 def _check_settings(settings: Table, where: str = "") -> None:
     """Check settings; what is missing keeps its default."""
     for key, value in settings.items():
+        least = {"seed": 0, "memory": 64, "max_degree": 1}.get(key)
         if key == "engine":
             try:
                 settings[key] = engine_name(str(value), CHOICES)
             except InputError:
                 raise _bad(key, value, f"choose among {', '.join(CHOICES)}") from None
-        least = {"seed": 0, "memory": 64, "max_degree": 1}.get(key)
-        if least is not None and (type(value) is not int or value < least):
+        elif least is not None and (type(value) is not int or value < least):
             raise _bad(f"{where}{key}", value, f"it must be a whole number of at least {least}")
-        if key == "timeout" and type(value) not in (int, float):
+        elif key == "timeout" and type(value) not in (int, float):
             raise _bad(key, value, "it must be a number of seconds above 0")
-        is_list = isinstance(value, list) and value and all(isinstance(claim, str) for claim in value)
-        if key == "claims" and not is_list:
+        elif key == "claims" and not (
+            value and isinstance(value, list) and all(type(c) is str for c in value)
+        ):
             raise _bad(key, value, 'it must be a list such as ["corollary-3.3"], or be left out for all')
     Limits(**{key: settings[key] for key in ("timeout", "memory") if key in settings})
 
@@ -233,16 +258,16 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """The claims wanted that are about architectures of a kind; none for all."""
-    tables: dict[str, str] = {}
+    mine = _KINDS[kind][1]
+    ids: dict[str, None] = {}
     for text in wanted:
-        found = [text] if claims.table_of(text) else meant(text, claims.CLAIMS)
-        if not found:
-            raise no_claim(text, getattr(claims, _CLAIMED[kind]), claims.CLAIMS)
-        tables |= {claim: claims.table_of(claim) for claim in found}
-    mine = tuple(claim for claim, table in tables.items() if table == _CLAIMED[kind])
-    if needed and wanted and not mine:
+        named = [text] if claims.table_of(text) else meant(text, claims.CLAIMS)
+        if not named:
+            raise no_claim(text, getattr(claims, mine), claims.CLAIMS)
+        ids |= dict.fromkeys(claim for claim in named if claims.table_of(claim) == mine)
+    if needed and wanted and not ids:
         raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add a claim about {kind}")
-    return mine
+    return tuple(ids)
 
 
 # Values -----------------------------------------------------------------------------------------------------
@@ -259,7 +284,7 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
     """
     letters = letters or {}
 
-    def one(text: str, entry: object) -> int:
+    def number(text: str, entry: object) -> int:
         if text in letters:
             return letters[text]
         if not re.fullmatch(_DIGITS, text):
@@ -270,29 +295,29 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
     entries = value if isinstance(value, list) else [value]
     if not entries:
         raise InputError(f"{where} is an empty list; give a number, a list or a range such as '1..4'")
-    found: list[range] = []
+    ranges: list[range] = []
     for entry in entries:
         sides: tuple[str, ...] = ()
         if type(entry) is int:
             first = last = entry
         elif isinstance(entry, str) and (match := _RANGE.fullmatch(entry)):
             sides = (match[1], match[2] or match[1])
-            first, last = (one(side, entry) for side in sides)
+            first, last = (number(side, entry) for side in sides)
         else:
             raise _bad(where, entry, "it must be a whole number, a range such as '1..4', or a list of them")
-        if not all(1 <= number <= _MAX_NUMBER for number in (first, last)):
+        if not 1 <= min(first, last) <= max(first, last) <= _MAX_NUMBER:
             raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
         if last < first and not letters.keys() & set(sides):
             raise InputError(f"{where} is {shown(entry)}, which is empty; write the smaller number first")
-        found.append(range(first, last + 1))
-    return found
+        ranges.append(range(first, last + 1))
+    return ranges
 
 
 def _numbers(where: str, value: object, limit: _Limit) -> list[int]:
     """The numbers one by one, which are counted first."""
-    found = numbers(where, value)
-    limit.check(where, sum(map(len, found)))
-    return [*chain(*found)]
+    ranges = numbers(where, value)
+    limit.check(where, sum(map(len, ranges)))
+    return [*chain(*ranges)]
 
 
 def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]]:
@@ -310,7 +335,7 @@ def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]
             raise InputError(f"{where} has {shown(row)} in it; it must be a list such as {pattern}")
         rows.append([numbers(where, entry) for entry in row])
     limit.check(where, sum(prod(sum(map(len, entry)) for entry in row) for row in rows))
-    return [found for row in rows for found in product(*(chain(*entry) for entry in row))]
+    return [sequence for row in rows for sequence in product(*(chain(*entry) for entry in row))]
 
 
 def _heads(where: str, value: object, limit: _Limit) -> Sequence[Any]:
@@ -321,20 +346,19 @@ def _heads(where: str, value: object, limit: _Limit) -> Sequence[Any]:
 
 def _value_ranks(where: str, value: object, limit: _Limit) -> list[int | None]:
     entries = value if isinstance(value, list) and value else [value]
-    limit.check(where, len(entries))
-    read: list[list[range] | None] = [None if e == "none" else numbers(where, e) for e in entries]
-    limit.check(where, sum(1 if ranks is None else sum(map(len, ranks)) for ranks in read))
-    return [rank for ranks in read for rank in ([None] if ranks is None else chain(*ranks))]
+    read = [*chain(*([[None]] if entry == "none" else numbers(where, entry) for entry in entries))]
+    limit.check(where, sum(map(len, read)))
+    return [*chain(*read)]
 
 
 def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object, _Limit], list[Any]]:
     """A reader of one value, or a list of values, of some types; the first of them is what they become."""
 
     def read(where: str, value: object, limit: _Limit) -> list[Any]:
-        found = value if isinstance(value, list) else [value]
-        if not found or not all(type(entry) in kinds for entry in found):
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(type(entry) in kinds for entry in entries):
             raise _bad(where, value, f"it must be {words}, or a list of them")
-        return [kinds[0](entry) for entry in found]
+        return [kinds[0](entry) for entry in entries]
 
     return read
 
@@ -345,15 +369,15 @@ def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object, _Lim
 def _layers(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     """Every combination of d, d', a and t; a letter stands for the value that came before it."""
     _check_keys(block, ("d", "d_out", "a", "t"), name, ("d", "d_out"))
-    found: list[dict[str, int]] = [{}]
+    sizes: list[dict[str, int]] = [{}]
     for key in ("d", "d_out", "a", "t"):
-        shorter, found, count = found, [], 0
+        shorter, sizes, count = sizes, [], 0
         for values in shorter:
             ranges = numbers(f"{name}: {key}", block.get(key, "d" if key == "a" else 2), values)
-            count += sum(max(len(one), 1) for one in ranges)  # what is empty takes time, too
+            count += sum(max(len(each), 1) for each in ranges)  # what is empty takes time, too
             limit.check(f"{name}: {key} = {shown(block.get(key))}", count, exactly=len(shorter) == 1)
-            found += [{**values, key: number} for number in chain(*ranges)]
-    return [SingleLayer(**values) for values in found]
+            sizes += [{**values, key: number} for number in chain(*ranges)]
+    return [SingleLayer(**values) for values in sizes]
 
 
 def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
@@ -369,17 +393,17 @@ def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
         raise TooLargeError(
             f"{name}: {many} are {layers:,} layers; the limit is {_LAYERS_PER_JOB * limit.left:,}"
         )
-    found: list[Architecture] = []
+    networks: list[Architecture] = []
     for combination in product(*choices.values()):
         chosen: dict[str, Any] = dict(zip(choices, combination, strict=True))
         try:
-            found.append(DeepNetwork(**chosen))
+            networks.append(DeepNetwork(**chosen))
         except InputError as error:
             where = f"{name}, with dims = {list(chosen['dims'])} and ranks = {list(chosen['ranks'])}"
             raise InputError(
                 f"{where}: {error}; put values that do not fit together into separate [[networks]]"
             ) from None
-    return found
+    return networks
 
 
 def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:

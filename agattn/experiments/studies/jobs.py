@@ -1,4 +1,4 @@
-"""A job: one architecture, what is asked about it, and the settings on which the answer depends.
+"""A job, one question about one architecture, and its line: a JSON document with what came of it.
 
 Two jobs with the same canonical JSON and the same versions have the same answer; its SHA-256 is the key under
 which the answer is kept.
@@ -10,6 +10,8 @@ which the answer is kept.
 >>> line, lasting = perform(job, versions_for(job.engine))
 >>> line["result"]["claims"][0]["computed"], line["status"], lasting
 (5, 0, True)
+>>> words(line), exit_status([line, {**line, "status": 3}])
+(['confirmed'], 3)
 """
 
 from __future__ import annotations
@@ -17,26 +19,52 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal, NamedTuple, Union
 
 import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
-from agattn.architectures.forms import STUDIED, AnyArchitecture
+from agattn.architectures.forms import STUDIED, AnyArchitecture, architecture_of
+from agattn.claims.network_dimension import DimensionByPaper, with_paper
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
-from agattn.evidence import Evidence, Strings
+from agattn.evidence import Evidence, Strings, weakest
+from agattn.files import about
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.lie_algebra import LinearSymmetries, linear_symmetries
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
+from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
 from agattn.limits import Limits, limited, limits, silent
-from agattn.sheet.result import UNSET, Count, Key, Meta, Number, Positive, Result, Sha256, UnsetType, Written
+from agattn.sheet.data import Sheet, Table, Wide
+from agattn.sheet.result import (
+    UNSET,
+    Count,
+    Key,
+    Meta,
+    Number,
+    Positive,
+    Result,
+    Sha256,
+    UnsetType,
+    Written,
+    check,
+    check_one_of,
+)
+from agattn.verification.report import Report
+from agattn.verification.strata_table import StrataTable, strata_table
 from agattn.verification.verify import verify
 
+Versions = Mapping[str, str]
+Line = dict[str, Any]
 SEED = "The seed of all random choices."
 
 
@@ -73,32 +101,64 @@ class StrataAsked(Result, tag=("ask", "strata")):
     """The strata were listed."""
 
 
-#: What can be asked, each as it is written in a line.
-QUESTIONS: dict[str, type[Any]] = {
-    "verify": VerifyAsked, "dimension": DimensionAsked, "symmetries": SymmetriesAsked, "ideal": IdealAsked,
-    "strata": StrataAsked,
-}  # fmt: skip
-#: The keys of a grid that say how.
-ASKS = {name: question.__struct_fields__ for name, question in QUESTIONS.items()}
-#: What each is asked about.
-ABOUT: dict[str, tuple[type[Any], ...]] = {
-    "verify": (SingleLayer, DeepNetwork, Network),
-    "dimension": (DeepNetwork, Network),
-    "symmetries": (SingleLayer, DeepNetwork, Network),
-    "ideal": (SingleLayer, DeepNetwork, Network),
-    "strata": (SingleLayer,),
+def _equations(architecture: Any, max_degree: int) -> Ideal | ModelIdeal:
+    """The equations: of one lightning head by their modules, of other architectures by multidegrees."""
+    if as_layer(architecture) is not None:
+        return compute_ideal(architecture, max_degree)
+    source = coefficient_map(architecture, inf if limits().force else MOST_TERMS)
+    size = dimension(architecture)
+    proved = size.lower_bound if size.evidence is Evidence.PROVED else None
+    return compute_model_ideal(source, max_degree, dimension=proved)
+
+
+class StudyQuestion(NamedTuple):
+    """What can be asked.
+
+    Attributes:
+        asked: how it is written in a line; its fields are the keys of a grid that say how.
+        about: the architectures that it is asked about.
+        results: the documents that come of it.
+        answer: to it, for an architecture and the last degree.
+    """
+
+    asked: type[Any]
+    about: tuple[type[Any], ...]
+    results: tuple[type[Result], ...]
+    answer: Callable[[Any, int], Result] | None = None
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The keys of a grid that say how."""
+        fields: tuple[str, ...] = self.asked.__struct_fields__
+        return fields
+
+
+_ALL = (SingleLayer, DeepNetwork, Network)
+QUESTIONS = {
+    "verify": StudyQuestion(VerifyAsked, _ALL, (Report,)),
+    "dimension": StudyQuestion(
+        DimensionAsked,
+        (DeepNetwork, Network),
+        (DimensionByPaper,),
+        lambda network, _: with_paper(dimension(network)),
+    ),
+    "symmetries": StudyQuestion(
+        SymmetriesAsked, _ALL, (LinearSymmetries,), lambda network, _: linear_symmetries(network)
+    ),
+    "ideal": StudyQuestion(IdealAsked, _ALL, (ModelIdeal, Ideal), _equations),
+    "strata": StudyQuestion(
+        StrataAsked, (SingleLayer,), (StrataTable,), lambda layer, _: strata_table(layer, force=True)
+    ),
 }
 #: Questions that can be asked together, as their answers stand side by side in a report.
 TOGETHER = ("dimension", "symmetries", "ideal")
-Versions = Mapping[str, str]
-Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Job:
     """One question about one architecture, answered by the command of the name ``ask``.
 
-    :data:`ABOUT` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
+    :data:`QUESTIONS` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
     """
 
     architecture: Architecture
@@ -113,13 +173,14 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """What the answer depends on besides the architecture, JSON-ready; limits only where engines run."""
-        settings = {key: getattr(self, key) for key in ASKS[self.ask]}
+        question = QUESTIONS[self.ask]
+        settings = {key: getattr(self, key) for key in question.settings}
         if self.ask == "verify":
             settings |= {"claims": list(self.claims) or "all", "timeout": float(self.timeout)}
             if self.engine == "native":
                 settings |= {"timeout": UNSET, "memory": UNSET}
-        found: dict[str, Any] = QUESTIONS[self.ask](**settings).as_json()
-        return found
+        document: dict[str, Any] = question.asked(**settings).as_json()
+        return document
 
     def key(self, versions: Versions) -> str:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
@@ -132,30 +193,17 @@ class Job:
             InputError: if the question is not asked about such architectures.
         """
         layer: Any = self.architecture
-        if self.ask == "verify":
+        question = QUESTIONS[self.ask]
+        if not isinstance(layer, question.about):
+            raise InputError(f"{self.ask} is not asked about {layer.name}")
+        if question.answer is None:
             report = verify(layer, self.claims, self.engine)
             # Engines run side by side; the order in which they complained is a matter of chance.
             document = report.as_json() | {"troubles": sorted(report.troubles)}
             return document, report.exit_status, report.engine_failed
-        if not isinstance(layer, ABOUT[self.ask]):
-            raise InputError(f"{self.ask} is not asked about {layer.name}")
-        if self.ask == "dimension":
-            from agattn.claims.network_dimension import with_paper
-            from agattn.geometry.dimension.dimension import dimension
-
-            found = dimension(layer)
-            return with_paper(found).as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
-        if self.ask == "symmetries":
-            from agattn.geometry.dimension.lie_algebra import linear_symmetries
-
-            algebra = linear_symmetries(layer)
-            return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
-        if self.ask == "ideal":
-            return _equations(self), 0, False
-        from agattn.verification.strata_table import strata_table
-
-        table = strata_table(layer, force=True).as_json()
-        return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
+        document = question.answer(layer, self.max_degree).as_json()
+        proved = self.ask == "ideal" or _evidence(self.ask, document) == "proved"
+        return document, 0 if proved else 3, False
 
 
 def canonical(document: object) -> str:
@@ -178,11 +226,11 @@ def versions_for(engine: str) -> dict[str, str]:
     versions = {"agattn": __version__, "code": _fingerprint()}
     if engine == "native":
         return versions
-    for found in ENGINES.values() if engine in ("auto", "all") else [engine_named(engine)]:
+    for asked in ENGINES.values() if engine in ("auto", "all") else [engine_named(engine)]:
         try:
-            versions[found.name] = locate(found).version
+            versions[asked.name] = locate(asked).version
         except EngineNotFoundError:
-            if engine != "auto" and (found.proves or engine != "all"):  # as verify does
+            if engine != "auto" and (asked.proves or engine != "all"):  # as verify does
                 raise
     return versions
 
@@ -217,7 +265,7 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     """
     started = time.perf_counter()
     lasting = False
-    came_out: dict[str, Any]
+    outcome: dict[str, Any]
     try:
         _check_versions(job, versions)
         if not force:
@@ -225,18 +273,18 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         held = limited(timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent)
         with held, in_shell():  # where lines are read
             document, status, engine_failed = job.answer()
-        came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
+        outcome = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:
-        came_out, status = failure(type(error).__name__, str(error)), error.exit_status
+        outcome, status = failure(type(error).__name__, str(error)), error.exit_status
     except MemoryError:
-        came_out, status = failure("MemoryError", "this machine ran out of memory; use fewer workers"), 3
+        outcome, status = failure("MemoryError", "this machine ran out of memory; use fewer workers"), 3
     except Exception as error:  # a mistake of ours must not end a study of thousands of jobs
         if was_interrupted(error):
             raise KeyboardInterrupt from error
-        came_out = failure(type(error).__name__, f"a mistake in agattn, please report it: {error}")
+        outcome = failure(type(error).__name__, f"a mistake in agattn, please report it: {error}")
         status = 4
-    return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
+    return make_line(job, versions, outcome, status, time.perf_counter() - started), lasting
 
 
 class Failure(Result):
@@ -253,7 +301,7 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
     job: Key[
         Mapping[str, Any],
         "What was asked, and the settings on which the answer depends.",
-        Written(Union[tuple(QUESTIONS.values())]),  # noqa: UP007 -- of as many types as there are
+        Written(Union[tuple(question.asked for question in QUESTIONS.values())]),  # noqa: UP007 -- of many
     ]
     architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture)]
     versions: Key[
@@ -275,11 +323,11 @@ def failure(kind: str, message: str) -> dict[str, Any]:
     return {"error": Failure(kind, " ".join(message.split())).as_json()}
 
 
-def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status: int, seconds: float) -> Line:
+def make_line(job: Job, versions: Versions, outcome: Mapping[str, Any], status: int, seconds: float) -> Line:
     """The line of a job that was just done by what has these versions.
 
     Args:
-        came_out: ``result``, the JSON of the command that answers such a question, or ``error``.
+        outcome: ``result``, the JSON of the command that answers such a question, or ``error``.
         status: the exit status that the command would have had; 3 also for a dimension that is not proved.
     """
     return StudyLine(
@@ -287,8 +335,8 @@ def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status:
         job=job.settings,
         architecture=job.architecture.as_json(),
         versions=dict(versions),
-        result=came_out.get("result", UNSET),
-        error=came_out.get("error", UNSET),
+        result=outcome.get("result", UNSET),
+        error=outcome.get("error", UNSET),
         status=status,
         seconds=round(seconds, 3),
         cached=False,
@@ -307,16 +355,168 @@ def _check_versions(job: Job, versions: Versions) -> None:
             )
 
 
-def _equations(job: Job) -> dict[str, Any]:
-    """The equations: of one lightning head by their modules, of other architectures by multidegrees."""
-    from agattn.geometry.dimension.dimension import dimension
-    from agattn.geometry.ideal.ideal import compute_ideal
-    from agattn.geometry.ideal.model_ideal import compute_model_ideal
-    from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
+# What came of them ------------------------------------------------------------------------------------------
 
-    if as_layer(job.architecture) is not None:
-        return compute_ideal(job.architecture, job.max_degree).as_json()
-    source = coefficient_map(job.architecture, inf if limits().force else MOST_TERMS)
-    size = dimension(job.architecture)
-    proved = size.lower_bound if size.evidence is Evidence.PROVED else None
-    return compute_model_ideal(source, job.max_degree, dimension=proved).as_json()
+#: What becomes of a job or a claim, in the order in which it is counted.
+WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
+
+
+def words(line: Mapping[str, Any]) -> list[str]:
+    """What came out: verdicts on claims, how runs ended, or how a result is known; or ``failed``."""
+    if "error" in line:
+        return ["failed"]
+    ask, result = line["job"]["ask"], line["result"]
+    if ask == "train":
+        return [run["outcome"] for run in result["runs"]]
+    if ask == "verify":
+        return [claim["verdict"] for claim in result["claims"]]
+    return [_evidence(ask, result)]
+
+
+def _evidence(ask: str, result: Mapping[str, Any]) -> str:
+    """How a result is known."""
+    if ask == "ideal":
+        return weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value
+    if ask == "strata":
+        return "proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"
+    return result["evidence"] or "bounds"
+
+
+def summary(line: Mapping[str, Any]) -> str:
+    """What came out of a job, in a few words."""
+    ask, result = line["job"]["ask"], line.get("result")
+    if result is None:
+        return str(line["error"]["message"])
+    if ask == "verify":
+        return _verdicts(result["claims"])
+    if ask == "strata":
+        singular = sum(stratum["singular"] is True for stratum in result["strata"])
+        return f"{len(result['strata'])} strata, {singular} singular"
+    if ask == "symmetries":
+        return f"{result['dimension']}: {result['type']}"
+    if ask == "ideal":
+        counts = {piece["degree"]: piece["minimal_generators"] for piece in result["degrees"]}
+        equations = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
+        dense = result["dimension"] == result["ambient"]
+        return equations + (" in any degree" if dense else f", to degree {max(counts)}")
+    interval = f"from {result['lower_bound']} to {result['upper_bound']}"
+    if result["dimension"] is None:
+        return interval
+    return f"{result['dimension']}{'' if result['evidence'] == 'proved' else f', {interval}'}"
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims have each verdict, and which are refuted or undecided."""
+    parts = []
+    for verdict in WORDS:
+        ids = [claim["id"] for claim in claims if claim["verdict"] == verdict]
+        if ids:
+            named = f" ({', '.join(ids)})" if verdict in ("refuted", "undecided") else ""
+            parts.append(f"{len(ids)} {verdict}{named}")
+    return ", ".join(parts)
+
+
+def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
+    text, ask, result = summary(line), line["job"]["ask"], line.get("result", {})
+    paper = result.get("paper")
+    if paper and result["predicted"] != result["dimension"]:
+        text += f"; general formula: {result['predicted']}"
+    elif paper and paper["defect"]:
+        text += f"; HMK: {paper['value']}"
+    evidence = "" if result and ask == "verify" else words(line)[0]
+    return architecture_of(line["architecture"]).name, ask, text, evidence
+
+
+def rows_sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:
+    """The table that a study shows."""
+    return Sheet("", (Table("", ("architecture", "asked", Wide("answer"), "evidence"), tuple(rows)),))
+
+
+def is_open(line: Mapping[str, Any]) -> bool:
+    """Whether something in a line is undecided, or not proved."""
+    return any(word in ("undecided", "modular", "numerical") for word in words(line))
+
+
+def exit_status(lines: Iterable[Mapping[str, Any]]) -> int:
+    """1 if a claim was refuted; else 4 if a job failed as an engine did; 3 if one stayed open; else 0.
+
+    A job that was refused, being too large for instance, stayed open.
+    """
+    statuses = {line["status"] for line in lines}
+    return next((status for status in (1, 4) if status in statuses), 3 if statuses - {0} else 0)
+
+
+def counted(words: Iterable[str]) -> str:
+    """How many of each; words that are not in :data:`WORDS` come last.
+
+    >>> counted(["confirmed", "refuted", "confirmed"]), counted(["proved in part", "proved"])
+    ('2 confirmed, 1 refuted', '1 proved, 1 proved in part')
+    """
+    counts = Counter(words)
+    order = [*WORDS, *sorted(set(counts) - set(WORDS))]
+    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word])
+
+
+def written(line: Line) -> str:
+    """A line as text."""
+    return json.dumps(line, ensure_ascii=False)
+
+
+def read_lines(text: str) -> list[Line]:
+    """Read what a study printed. Of several lines about the same job the last counts.
+
+    Raises:
+        InputError: if a line is no result of a study; names its number.
+    """
+    lines: dict[str, Line] = {}
+    first = None
+    for number, row in enumerate(text.split("\n"), 1):
+        if not row.strip():
+            continue
+        line = _checked(row, f"line {number}")
+        ask = line["job"]["ask"]
+        first = first or ask
+        if ask != first and not {ask, first} <= set(TOGETHER):
+            raise InputError(
+                f"line {number} asks for {ask} and the lines above for {first}; make a report for each"
+            )
+        lines[line["key"]] = line
+    if not lines:
+        raise InputError("the file has no line; write results with: agattn study GRID.toml -O RESULTS.jsonl")
+    return list(lines.values())
+
+
+def _checked(row: str, where: str) -> Line:
+    try:
+        line = json.loads(row, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
+        raise InputError(f"{where} is not JSON: {reason}") from None
+    with about(f"{where} is no result of a study"):
+        line = named("study", line)
+        check(StudyLine, line)
+        result = line.get("result")
+        if result is not None:
+            ask = line["job"]["ask"]
+            check_one_of(QUESTIONS[ask].results, named(ask, result))
+        if architecture_of(line["architecture"]).as_json() != line["architecture"]:
+            raise InputError("its architecture is not a layer, a network or a model")
+        if result is not None and result["architecture"] != line["architecture"]:
+            raise InputError("its result is about another architecture")
+        if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
+            raise InputError("its key is not that of its job")
+    return dict(line)
+
+
+def named(schema: str, document: Any) -> Any:
+    """A document with the name of its schema, which those of earlier versions do not say.
+
+    >>> named("study", {"cached": True})
+    {'schema': 'agattn/study/1', 'cached': True}
+    """
+    return {"schema": f"agattn/{schema}/1", **document} if isinstance(document, dict) else document
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")

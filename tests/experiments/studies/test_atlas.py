@@ -1,22 +1,196 @@
-"""The networks of the atlas of singular points."""
+"""The grid that ships as ``atlas``, its page, and the page about singular points of small networks."""
+
+import re
+from itertools import product
+from pathlib import Path
 
 import pytest
 
-from agattn.experiments.studies.atlas import POINTS
+from agattn import DeepNetwork
+from agattn import singularities as singularities_of
+from agattn.architectures.forms import architecture_of
+from agattn.experiments.studies.grid import grid_text, read_grid
+from agattn.experiments.studies.study import study
+from agattn.geometry.closedness.limits import LimitSet
+from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
+from agattn.geometry.singular_points.virtual_points import VirtualPoint
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
+POINTS = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")
+JOBS = read_grid(grid_text(Path("atlas"))).jobs
+NETWORKS = {job.architecture: job for job in JOBS}
+NAMED = re.compile(r"\| M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?(, skip)?, t = (\d) \| (.+) \|")
 
 
-@pytest.mark.parametrize(
-    ("title", "holds"),
-    [
-        ("Wide networks, two tokens or more", lambda n: min(n.dims[:-1]) >= n.dims[0] and n.t >= 2),
-        ("Ranks below the width", lambda n: min(n.ranks) < min(n.dims[:-1])),
-        ("Bottlenecks", lambda n: min(n.dims[1:-1]) < n.dims[0]),
-        ("One token", lambda n: n.t == 1),
-        ("Several heads", lambda n: min(n.heads_by_layer) > 1),
-        ("Skip connections", lambda n: n.skip),
-    ],
-)
-def test_networks_of_the_atlas_have_what_is_common_to_them(title, holds):
+def network(dims, ranks, heads, skip, t):
+    """A network as the pages name it."""
+    widths, bounds = (tuple(map(int, text.split(","))) for text in (dims, ranks))
+    return DeepNetwork(widths, bounds, int(t), heads=int(heads or 1), skip=bool(skip))
+
+
+def named(text):
+    """The networks that a page names, with the cells beside each."""
+    return [(network(*found[:5]), found[5].split(" | ")) for found in NAMED.findall(text)]
+
+
+def family(depth, most, t, heads=1, skip=False):
+    """All networks of a depth with widths up to a number, and ranks a_i ≤ d_{i−1}."""
+    return {
+        DeepNetwork(dims, ranks, t, heads=heads, skip=skip)
+        for dims in product(range(1, most + 1), repeat=depth + 1)
+        if not skip or len(set(dims)) == 1
+        for ranks in product(*(range(1, d + 1) for d in dims[:-1]))
+    }
+
+
+FAMILIES = [
+    *((depth, most, 2 if depth == 1 else 3, heads) for depth, most in ((1, 5), (2, 5), (3, 3))
+      for heads in (1, 2, 3)),
+    *((depth, 5, 2, heads, True) for depth in (1, 2, 3) for heads in (1, 2, 3)),
+    *((depth, most, 1) for depth, most in ((1, 5), (2, 5), (3, 3))),
+]  # fmt: skip
+
+
+def defect_reason(one):
+    """Why the dimension of a network with one head may differ from equation 14, in terms of its numbers."""
+    symmetric = any(symmetric_layers(one))
+    if reduced_widths(one) != one.dims:
+        return "both" if symmetric else "a width is more than the network can use"
+    if symmetric:
+        return "one token" if one.t == 1 else "an earlier layer has rank 1"
+    return "none"
+
+
+def test_why_equation_14_may_fail():
+    assert defect_reason(DeepNetwork((3, 3, 3), (1, 2), t=3)) == "an earlier layer has rank 1"
+    assert defect_reason(DeepNetwork((2, 3, 2), (2, 2), t=3)) == "a width is more than the network can use"
+
+
+def test_the_grid_has_every_small_network():
+    every = set.union(*(family(*of) for of in FAMILIES))
+    assert every < set(NETWORKS) and len(every) == 8277 and len(NETWORKS) - len(every) == 14
+    rows = PAGE.partition("## The families\n\n")[2].split("\n\n")[0].splitlines()[2:]
+    for of, cells in zip(FAMILIES, rows, strict=True):
+        depth, most, t, heads, skip = (*of, *(1, False)[len(of) - 3 :])
+        named = f"| {depth}{', skip connections' * skip} | {heads} | {t} | {most} | {len(family(*of))} |"
+        assert cells.startswith(named)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of", [(1, 5, 2), (1, 5, 2, 2), (2, 5, 2, 1, True), (1, 5, 1)])
+def test_families_of_the_page_are_what_the_study_finds(of):
+    depth, most, t, heads, skip = (*of, *(1, False)[len(of) - 3 :])
+    networks = family(*of)
+    lines = list(study([job for one, job in NETWORKS.items() if one in networks]))
+    results = [line["result"] for line in lines]
+    counts = [
+        len(lines),
+        sum(result["evidence"] == "proved" for result in results),
+        sum(result["dimension"] == result["predicted"] for result in results),
+        sum(not result["paper"]["defect"] for result in results),
+        sum(result["paper"]["hypotheses_hold"] for result in results),
+    ]
+    said = f"| {depth}{', skip connections' * skip} | {heads} | {t} | {most} |"
+    assert f"{said} {' | '.join(map(str, counts))} |\n" in PAGE
+    failing = [architecture_of(line["architecture"]) for line in lines if line["result"]["paper"]["defect"]]
+    if heads == 1 and not skip:
+        for reason in {defect_reason(one) for one in networks}:
+            both = [sum(defect_reason(one) == reason for one in those) for those in (networks, failing)]
+            assert f"| {depth} | {t} | {reason} | {both[0]} | {both[1]} |\n" in PAGE
+
+
+@pytest.mark.slow
+def test_every_network_that_the_page_names_has_the_numbers_of_its_row():
+    rows = named(PAGE)
+    assert len(rows) > 60
+    lines = study([NETWORKS[one] for one, _ in rows])
+    for line, (one, cells) in zip(lines, rows, strict=True):
+        result = line["result"]
+        compared = result["upper_bound"] if max(one.heads_by_layer) > 1 else result["paper"]["value"]
+        assert cells == [str(result["dimension"]), result["evidence"], str(compared)]
+
+
+# Singular points
+
+
+def groups():
+    """The networks of the page about singular points, by what is common to them."""
+    for title, text in re.findall(r"^### (.+)\n\n((?:\|.*\n)+)", POINTS, re.MULTILINE):
+        yield title, [one for one, _ in named(text)]
+
+
+COMMON = {
+    "Wide networks, two tokens or more": lambda n: min(n.dims[:-1]) >= n.dims[0] and n.t >= 2,
+    "Ranks below the width": lambda n: min(n.ranks) < min(n.dims[:-1]),
+    "Bottlenecks": lambda n: min(n.dims[1:-1]) < n.dims[0],
+    "One token": lambda n: n.t == 1,
+    "Several heads": lambda n: min(n.heads_by_layer) > 1,
+    "Skip connections": lambda n: n.skip,
+}
+
+
+def test_networks_of_the_atlas_have_what_is_common_to_them():
     """The ranks are at most the widths before."""
-    assert all(holds(network) for network in POINTS[title])
-    assert all(a <= d for network in POINTS[title] for a, d in zip(network.ranks, network.dims, strict=False))
+    found = dict(groups())
+    assert list(found) == list(COMMON)
+    for title, networks in found.items():
+        assert networks and all(COMMON[title](one) for one in networks)
+        assert all(a <= d for one in networks for a, d in zip(one.ranks, one.dims, strict=False))
+    number = str(sum(map(len, found.values())))
+    told = (ROOT / "docs" / "networks" / "deep-singularities.md").read_text(encoding="utf-8")
+    assert [re.findall(r"kinds of points of (\d+) small networks", page) for page in (POINTS, told)] == [
+        [number], [number],
+    ]  # fmt: skip
+
+
+def kinds_row(found):
+    """The row of a network in the tables of kinds."""
+    points = [point for point in found.kinds if not point.is_zero]
+    words = ("singular", "smooth", "smooth branch", "undecided")
+    counts = [sum(point.singular == word for point in points) for word in words]
+    closed = {True: "yes", False: "no", None: "open"}[found.closed]
+    cells = [found.dimension.dimension, closed, len(found.kinds), len(found.zeros)]
+    return [*cells, sum(point.is_critical for point in points), *counts]
+
+
+def ranks_row(found):
+    """Dimension, limits, and ranks and tangent vectors at heads of rank one, for networks with limits."""
+    assert isinstance(found.limits, LimitSet)
+    last = found.limits.network.depth
+    row = [found.dimension.dimension, found.limits.dimension]
+    for names in ([f"rk M_{i} = 1" for i in range(1, last)], [f"rk M_{last} = rk L = 1"]):
+        points = [point for name in names for point in found.kinds if point.name == name]
+        row.append(", ".join(str(point.differential_rank) for point in points) or "–")
+        row.append(", ".join(str(point.tangent_lower) for point in points) or "–")
+    return row
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "one", [DeepNetwork((2, 2, 1), (2, 2), 2), *dict(groups())["Skip connections"]], ids=str
+)
+def test_rows_of_the_page_are_the_kinds_of_points(one):
+    found = singularities_of(one)
+    rows = [cells for other, cells in named(POINTS) if other == one]
+    expected = [kinds_row(found), *([ranks_row(found)] if len(rows) == 2 else [])]
+    assert rows == [list(map(str, row)) for row in expected]
+
+
+@pytest.mark.slow
+def test_theorem_2_says_which_kinds_of_a_wide_network_are_critical():
+    """But for kinds with a skew-symmetric M_i, of which it says nothing."""
+    found = singularities_of(DeepNetwork((2, 2, 1), (2, 2), t=2))
+    agreeing = []
+    for point in found.kinds:
+        if not point.is_zero and (given := point.kind.virtual) is not None:
+            said = VirtualPoint(point.name, tuple(given[0]), given[1]).statement()
+            agreeing += [] if said is None else [point.is_critical == said.critical]
+    assert agreeing == [True] * 17
+
+
+def test_numbers_from_the_literature():
+    """29, 28 and 34, 37, 36 tangent vectors."""
+    for known in ("t = 3 | 22 | 21 | 19 | 29 | 22 | 28 |", "t = 3 | 30 | 29 | 24, 27 | 34, 37 | 30 | 36 |"):
+        assert known in POINTS
+    assert "| M(2,2,1; 2,2), t = 2 | 8 | 7 | 7 | 8 | 8 | 9 |" in POINTS

@@ -1,48 +1,122 @@
+"""The grid that ships as ``audit``: every claim for every small layer; and its page."""
+
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import call, document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import SingleLayer
-from agattn.experiments.studies.audit import audit, describe, words
-from agattn.reports.pages import audit_page
+from agattn.claims import LAYER_CLAIMS
+from agattn.experiments.studies.grid import grid_text, read_grid
+from agattn.experiments.studies.jobs import exit_status, row
+from agattn.experiments.studies.study import study
+from agattn.reports.study_report import Entry, describe
 
-PAGE = Path(__file__).parents[3] / "docs" / "experiments" / "audit.md"
+PAGE = (Path(__file__).parents[3] / "docs" / "experiments" / "audit.md").read_text(encoding="utf-8")
+JOBS = read_grid(grid_text(Path("audit"))).jobs
 GRID = [SingleLayer(d, o, a) for d in (1, 2, 3, 4) for o in (1, 2, 3) for a in range(1, d + 1)]
+MARKS = {"confirmed": "✓", "refuted": "✗", "inapplicable": "–", "undecided": "?"}
 
 
-def table_rows(text):
-    return [line for line in text.splitlines() if line.startswith("| (") and "d" not in line]
+def entries(most_d, most_out, *claims):
+    """What the study finds for layers up to a size."""
+    jobs = [job for job in JOBS if job.architecture.d <= most_d and job.architecture.d_out <= most_out]
+    found = [Entry(line) for line in study([replace(job, claims=claims) for job in jobs])]
+    assert all("result" in entry.line for entry in found)
+    return found
+
+
+def verdicts(entry):
+    return {name: claim["verdict"] for name, claim in entry.claims.items()}
+
+
+def table(title):
+    """The rows of a table of the page, by layer."""
+    rows = PAGE.partition(title)[2].strip().split("\n\n")[1].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in rows]
+    return {first: others for first, *others in cells}
+
+
+def sizes(layer):
+    return f"({layer.d},{layer.d_out},{layer.a})"
+
+
+def agrees(found):
+    """Whether the page has what the study finds: every verdict, and where claims fail."""
+    marks, failing = table("Table: all verdicts</summary>"), table("## Where a claim fails")
+    for entry in found:
+        said = verdicts(entry)
+        name = sizes(entry.architecture)
+        assert marks[name] == [MARKS[verdict] for verdict in said.values()]
+        where = {", ".join(at) for claim in entry.claims.values() if (at := claim.get("fails_at"))}
+        assert failing.get(name, []) == [f"fails at {strata}" for strata in where]
+        refuted = [claim for claim, verdict in said.items() if verdict == "refuted"]
+        assert f"refuted ({', '.join(refuted)})" in row(entry.line)[2] or not refuted
+    return len(marks)
+
+
+def pattern(found, claim):
+    """Where a claim fails, is undecided or does not apply, as the page says it."""
+    rows = [(entry.architecture, verdicts(entry)[claim]) for entry in found]
+    parts = []
+    for word, shown in (("refuted", "fails"), ("undecided", "undecided"), ("inapplicable", "inapplicable")):
+        those = [one for one in rows if word != "refuted" or one[1] != "inapplicable"]
+        inside, outside = ([x for x, here in those if (here == word) is side] for side in (True, False))
+        if inside:
+            of = f"{len(inside)} of {len(those)} layers{' to which it applies' * (word == 'refuted')}"
+            parts.append(f"{shown} exactly if {describe(inside, outside)} ({of})")
+    if not any(here in ("refuted", "undecided") for _, here in rows):
+        parts.insert(0, "holds wherever it applies")
+    return "; ".join(parts)
+
+
+def test_the_grid_has_every_layer_of_the_page():
+    assert [sizes(job.architecture) for job in JOBS] == list(table("Table: all verdicts</summary>"))
+    assert {(job.claims, job.engine) for job in JOBS} == {((), "native")}
 
 
 def test_a_part_of_the_published_table_is_regenerated():
-    rows = table_rows(audit_page(audit(2, 2)))
-    shapes = ["1,1,1", "1,2,1", "2,1,1", "2,1,2", "2,2,1", "2,2,2"]
-    assert [row.split(" |")[0] for row in rows] == [f"| ({shape})" for shape in shapes]
-    published = table_rows(PAGE.read_text(encoding="utf-8"))
-    assert set(rows) <= set(published)
+    found = entries(2, 2)
+    assert len(found) == 6 and agrees(found) == len(JOBS) == 40
 
 
 @pytest.mark.slow
-def test_the_published_page_is_what_the_command_writes(tmp_path):
-    path = tmp_path / "audit.md"
-    assert call("audit", "--max-d", "4", "--max-out", "4", "-O", path).status == 1
-    assert path.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
+def test_the_published_page_is_what_the_study_finds():
+    found = entries(4, 4)
+    agrees(found)
+    assert exit_status(entry.line for entry in found) == 1
+    patterns = {}
+    for claim in LAYER_CLAIMS:
+        patterns.setdefault(pattern(found, claim), []).append(LAYER_CLAIMS[claim].name)
+    for text, names in patterns.items():
+        assert f"- **{'; '.join(names)}:** {text}.\n" in PAGE
+    applying = [claim for entry in found for claim in entry.claims.values() if claim["hypotheses_hold"]]
+    proved = [claim for claim in applying if claim["evidence"] == "proved"]
+    assert f"{len(applying)} verdicts are about layers to which the claim applies, and {len(proved)}" in PAGE
 
 
 def test_where_the_paper_fails():
-    table = audit(4, 2, ["theorem-3.4.singular", "agattn.singular-locus"])
-    for row in table.rows:
-        layer = row.architecture
-        if words(row)["theorem-3.4.singular"] == "inapplicable":
+    found = entries(4, 2, "theorem-3.4.singular", "agattn.singular-locus")
+    for entry in found:
+        layer, said = entry.architecture, verdicts(entry)
+        if said["theorem-3.4.singular"] == "inapplicable":
             assert layer.d == 1 or layer.a == layer.d_out == 1
             continue
         fails = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
-        assert words(row)["theorem-3.4.singular"] == ("fails" if fails else "holds")
-        assert words(row)["agattn.singular-locus"] == "holds"
-    assert table.exit_status == 1
+        assert said["theorem-3.4.singular"] == ("refuted" if fails else "confirmed")
+        assert said["agattn.singular-locus"] == "confirmed"
+    assert exit_status(entry.line for entry in found) == 1
+
+
+def test_how_the_verdicts_are_known():
+    for entry in entries(3, 2):
+        layer = entry.architecture
+        for claim in entry.claims.values():
+            in_part = claim["id"] == "agattn.learning-degree" and (layer.d, layer.d_out) != (2, 1)
+            expected = "proved in part" if in_part else "proved"
+            assert claim["verdict"] == "inapplicable" or claim["evidence"] == expected
 
 
 def meaning(condition):
@@ -65,14 +139,3 @@ def test_a_pattern_means_what_it_says(d, o, a, proper):
 def test_no_pattern_is_made_up():
     inside = [SingleLayer(4, 1, 1), SingleLayer(3, 2, 2), SingleLayer(2, 3, 1), SingleLayer(4, 3, 3)]
     assert describe(inside, [x for x in GRID if x not in inside]) is None
-
-
-def test_json_matches_its_schema():
-    found = document("audit", "--max-d", "3", "--max-out", "2", status=1)
-    assert {"a": 2, "d": 3, "d_out": 2, "t": 2} in [row["architecture"] for row in found["rows"]]
-    for row in found["rows"]:
-        for claim in row["claims"]:
-            sizes = row["architecture"]["d"], row["architecture"]["d_out"]
-            in_part = claim["id"] == "agattn.learning-degree" and sizes != (2, 1)  # not counted
-            expected = "proved in part" if in_part else "proved"
-            assert claim["verdict"] == "inapplicable" or claim["evidence"] == expected

@@ -12,8 +12,7 @@ import textwrap
 import threading
 import time
 from collections import Counter
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,10 +30,19 @@ from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
 from agattn.experiments.studies.grid import read_grid
-from agattn.experiments.studies.jobs import Job, failure, key_of, make_line, versions_for
-from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
-from agattn.experiments.studies.study import study
-from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
+from agattn.experiments.studies.jobs import (
+    Job,
+    exit_status,
+    failure,
+    is_open,
+    key_of,
+    make_line,
+    read_lines,
+    versions_for,
+    words,
+    written,
+)
+from agattn.experiments.studies.study import cluster, local_processes, study
 from agattn.geometry.dimension.dimension import dimension
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import verify
@@ -259,36 +267,64 @@ def test_a_result_about_another_job_is_none(tmp_path):
     assert cache.get(wanted) is None and cache.get(line_of_2_1["key"]) is None
 
 
+@contextmanager
+def held(folder):
+    """Hold the database of a folder, as a study on a slow disk does."""
+    other = sqlite3.connect(folder / "cache.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        yield other
+    finally:
+        other.close()
+
+
 @pytest.mark.parametrize("opening", [True, False])
-def test_a_database_that_others_hold_is_waited_for(tmp_path, monkeypatch, opening):
-    """As when many studies begin at once, on a disk that is slow: SQLite gives up, and diskcache after it."""
-    busy = [sqlite3.OperationalError("database is locked"), type("Timeout", (Exception,), {})()]
-    busy[0].sqlite_errorcode = sqlite3.SQLITE_BUSY
-    whole, left = diskcache.Cache, [*busy, *busy]
-
-    class Held(whole):
-        def __init__(self, *args, **named):
-            if opening and left:
-                raise left.pop()
-            super().__init__(*args, **named)
-
-        def set(self, *args, **named):
-            if left:
-                raise left.pop()
-            return super().set(*args, **named)
-
-    monkeypatch.setattr(diskcache, "Cache", Held)
+def test_a_database_that_others_hold_is_waited_for(tmp_path, opening):
     cache, line = Cache(tmp_path), line_of_2_1
-    cache.put(line)
-    assert left == [] and cache.get(line["key"]) == line
+    if not opening:
+        cache.open()
+    with held(tmp_path) as other:
+        threading.Timer(0.5, other.rollback).start()
+        cache.put(line)
+    assert cache.get(line["key"]) == line
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
+
+
+@pytest.mark.parametrize("opening", [True, False])
+def test_sqlite_is_asked_again_where_it_gives_up_at_once(tmp_path, monkeypatch, opening):
+    """As when many studies begin at once, on a disk that is slow."""
+    busy = sqlite3.OperationalError("database is locked")
+    busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    left = [busy, busy]
+    name = "__init__" if opening else "set"
+    whole = getattr(diskcache.Cache, name)
+
+    def impatient(*args, **named):
+        if left:
+            raise left.pop()
+        return whole(*args, **named)
+
+    monkeypatch.setattr(diskcache.Cache, name, impatient)
+    cache = Cache(tmp_path)
+    cache.put(line_of_2_1)
+    assert left == [] and cache.get(line_of_2_1["key"]) == line_of_2_1
     monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.0)
-    left.append(busy[0])
+    left.append(busy)
     with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
-        cache.put(line)
-    left.append(MemoryError())
+        (Cache(tmp_path) if opening else cache).put(line_of_2_1)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
+
+
+def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.1)
+    cache = Cache(tmp_path)
+    cache.put(line_of_2_1)
+    message = r"cannot keep results in .*: another process holds the database; choose another"
+    with held(tmp_path), pytest.raises(InputError, match=message):
+        cache.put(line_of_2_1)
+    monkeypatch.setattr(diskcache.Cache, "set", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(InputError, match=r"cannot keep results in .*: MemoryError; choose another"):
-        cache.put(line)
+        cache.put(line_of_2_1)
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]
 
 
@@ -316,12 +352,12 @@ def test_workers_may_open_the_files_that_they_need():
     pytest.importorskip("distributed")
     code = """
 import resource, sys
-from agattn.experiments.studies.workers import local_processes
+from agattn.experiments.studies.study import local_processes
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, int(sys.argv[1])))
 if __name__ == "__main__":
     try:
-        with local_processes(2) as (executor, _):
-            print(executor.submit(pow, 2, 10).result())
+        with local_processes(2) as (client, _):
+            print(client.submit(pow, 2, 10).result())
     except ValueError as error:
         print(error)
 """
@@ -356,39 +392,23 @@ def test_the_folder_of_the_user(monkeypatch, tmp_path):
 # Studies
 
 
-class Shuffled(Executor):
-    """Takes all jobs, and does one when asked for a result, in an order of its own."""
-
-    def __init__(self, order):
-        self.order, self.jobs = list(order), []
-
-    def submit(self, do, *arguments):
-        self.jobs.append((Future(), lambda: do(*arguments)))
-        if len(self.jobs) == len(self.order):
-            threading.Thread(target=self.work).start()
-        return self.jobs[-1][0]
-
-    def work(self):
-        for number in self.order:
-            future, do = self.jobs[number]
-            future.set_result(do())
-            while number not in finished_jobs:
-                time.sleep(0.001)
-
-
-finished_jobs = []
-
-
 @given(st.permutations(range(5)))
 def test_lines_come_in_the_order_of_the_jobs(order):
-    finished_jobs.clear()
-    lines = study(
-        [job(1, d_out) for d_out in range(1, 6)],
-        workers=lambda: nullcontext((Shuffled(order), 5)),
-        finished=lambda line: finished_jobs.append(line["architecture"]["d_out"] - 1),
-    )
-    assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
-    assert finished_jobs == list(order)
+    def shuffled(tasks, versions):
+        tasks = list(tasks)
+        for n in order:
+            number, a_job, _ = tasks[n]
+            yield number, *jobs_module.perform(a_job, versions)
+
+    finished = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agattn.experiments.studies.study._here", shuffled)
+        lines = study(
+            [job(1, d_out) for d_out in range(1, 6)],
+            finished=lambda line: finished.append(line["architecture"]["d_out"] - 1),
+        )
+        assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
+    assert finished == list(order)
 
 
 def test_a_line_does_not_wait_for_those_after_it():
@@ -400,35 +420,12 @@ def test_a_line_does_not_wait_for_those_after_it():
     lines.close()
 
 
-def test_whatever_ends_a_study_ends_the_workers():
-    @contextmanager
-    def watched():
-        with in_this_process() as found:
-            try:
-                yield found
-            finally:
-                left.append(found)
-
-    def ended(how):
-        left.clear()
-        lines = study([job(1, 1), job(1, 2)], workers=watched, finished=how.get("finished", id))
-        next(lines)
-        assert not left
-        how["then"](lines)
-        return len(left)
-
-    def interrupt(line):
-        if line["architecture"]["d_out"] == 2:
-            raise KeyboardInterrupt
-
-    def interrupted(lines):
-        with pytest.raises(KeyboardInterrupt):
-            list(lines)
-
-    left = []
-    assert ended({"then": list}) == 1
-    assert ended({"then": lambda lines: lines.close()}) == 1
-    assert ended({"finished": interrupt, "then": interrupted}) == 1
+def test_a_line_that_is_kept_waits_for_no_job(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+    list(study([job(1)], cache=cache))
+    monkeypatch.setattr("agattn.experiments.studies.study.perform", None)
+    lines = study([job(1), job(2)], cache=cache)
+    assert next(lines)["cached"]
 
 
 def test_done_once(tmp_path, monkeypatch):
@@ -527,17 +524,17 @@ def is_running(pid):
 def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
     slow = job(engine="macaulay2")
-    with two() as (executor, at_once):
+    with two() as (client, at_once):
         assert at_once == 2
-        worker = executor.submit(os.getpid).result(60)
-        future = executor.submit(jobs_module.perform, slow, versions_for("macaulay2"))
+        worker = client.submit(os.getpid).result(60)
+        future = client.submit(jobs_module.perform, slow, versions_for("macaulay2"))
         deadline = time.monotonic() + 60
         while not (tmp_path / "pid").exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
         engine = int((tmp_path / "pid").read_text())
         assert is_running(engine) and is_running(worker)
-    assert not is_running(engine) and not is_running(worker) and future.cancelled()
+    assert not is_running(engine) and not is_running(worker) and future.status != "finished"
 
 
 # A cluster
@@ -560,6 +557,37 @@ def dask_address():
         yield found.scheduler_address
 
 
+def test_whatever_ends_a_study_ends_the_workers(dask_address):
+    @contextmanager
+    def watched():
+        with cluster(dask_address) as found:
+            try:
+                yield found
+            finally:
+                left.append(found)
+
+    def ended(how):
+        left.clear()
+        lines = study([job(1, 1), job(1, 2)], workers=watched, finished=how.get("finished", id))
+        next(lines)
+        assert not left
+        how["then"](lines)
+        return len(left)
+
+    def interrupt(line):
+        if line["architecture"]["d_out"] == 2:
+            raise KeyboardInterrupt
+
+    def interrupted(lines):
+        with pytest.raises(KeyboardInterrupt):
+            list(lines)
+
+    left = []
+    assert ended({"then": list}) == 1
+    assert ended({"then": lambda lines: lines.close()}) == 1
+    assert ended({"finished": interrupt, "then": interrupted}) == 1
+
+
 def test_a_cluster_gives_the_same_bytes(dask_address):
     jobs = [job(d, claims=()) for d in (1, 2, 3)] + [job(30, 30)]
     lines = list(study(jobs, workers=lambda: cluster(dask_address)))
@@ -575,6 +603,23 @@ def test_a_lost_worker_is_an_error_of_its_job(dask_address, monkeypatch):
     (line,) = study([job()], workers=lambda: cluster(dask_address))
     assert (line["status"], line["error"]["type"]) == (4, "ConnectionError")
     assert line["error"]["message"] == "the worker that did this job was lost: the machine is gone"
+
+
+def test_jobs_that_are_left_without_a_scheduler_are_told(dask_address):
+    clients = []
+
+    @contextmanager
+    def one_at_a_time():
+        with cluster(dask_address) as (client, _):
+            clients.append(client)
+            yield client, 1
+
+    lines = study([job(d) for d in (1, 2, 3)], workers=one_at_a_time)
+    assert "result" in next(lines)
+    clients[0].close()
+    errors = [line["error"] for line in lines]
+    assert [error["type"] for error in errors] == ["ConnectionError"] * 2
+    assert errors[0]["message"] == "the worker that did this job was lost: the scheduler is gone"
 
 
 def test_no_dask(monkeypatch):

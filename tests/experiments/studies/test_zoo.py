@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from agattn.experiments.studies.grid import read_grid
+from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.study import study
 from agattn.reports.document import markdown
 from agattn.reports.study_report import study_report
 
 ROOT = Path(__file__).parents[3]
-JOBS = read_grid((ROOT / "examples" / "zoo.toml").read_text(encoding="utf-8")).jobs
+JOBS = read_grid(grid_text(Path("zoo"))).jobs
 
 
 def rows(text):
