@@ -184,7 +184,7 @@ def _fiber_of_head(
 
 def _head(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Any:
     """The one head in files that hold A and V, or K, Q and V, or in a checkpoint."""
-    from agattn.geometry.identifiability.fibers import weights
+    from agattn.geometry.identifiability.weights import weights
     from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
 

@@ -48,7 +48,7 @@ from agattn.experiments.training.losses import TrainingLoss, single_layer
 from agattn.experiments.training.paths import Path, descent, flow, growth, kept_values
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.geometry.dimension.formulas import network_dimension
-from agattn.geometry.identifiability.collapse import sensitivities
+from agattn.geometry.identifiability.softmax import sensitivities
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry

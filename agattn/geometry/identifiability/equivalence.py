@@ -25,29 +25,26 @@ different (proved): the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars, scaled, stored_type
+from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import (
+from agattn.geometry.identifiability.fibers import SWAPPED, HeadEquivalence, fiber, nearness, scale_between
+from agattn.geometry.identifiability.weights import (
     SAFE,
-    SWAPPED,
-    HeadEquivalence,
+    Network,
     Weights,
-    fiber,
-    nearness,
-    scale_between,
-    weights,
+    change_of_basis,
+    gauge_between,
+    inverse,
+    layers_of,
 )
-from agattn.geometry.identifiability.gauge import change_of_basis, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
@@ -64,8 +61,6 @@ from agattn.sheet.result import (
     key,
 )
 
-#: Layers of heads.
-Network = tuple[tuple[Weights, ...], ...]
 #: The largest coefficient tensors that are compared.
 MOST_COORDINATES = 10**6
 #: Matchings of the heads of a layer that are tried.
@@ -233,110 +228,6 @@ class Equivalence(Result, name="equivalent", eq=False):
 
 def _rows(M: Array) -> str:
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in M.tolist()) + "]"
-
-
-def layers_of(given: Any) -> Network:
-    """Weights as layers of heads.
-
-    Args:
-        given: :class:`Weights`; or arrays by name, V with A or with K and Q, each a matrix or a stack of
-            matrices, one for each head; or for several layers a sequence of such, or names with numbers such
-            as K_1, Q_1, V_1, K_2, ..., as in :attr:`agattn.architectures.layered.Layered.shapes`.
-
-    Raises:
-        InputError: if matrices are missing or do not fit.
-
-    >>> [[head.V.shape for head in heads] for heads in layers_of({"A_1": [[1]], "V_1": [[[1]], [[2]]]})]
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: A, V: some are stacks of one matrix for each head, and others are not
-    """
-    if isinstance(given, Weights):
-        return ((given,),)
-    if isinstance(given, Mapping):
-        found = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
-        numbers = sorted({int(match[1]) for match in found if match})
-        if not numbers:
-            return (_heads(given),)
-        if numbers != list(range(1, len(numbers) + 1)):
-            raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
-        letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
-        return layers_of(
-            [
-                _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
-                for n, of in letters.items()
-            ]
-        )
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise InputError(
-            f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
-            "mapping with V and A, or K, Q and V, or a list of those, one for each layer"
-        )
-    layers = tuple((layer,) if isinstance(layer, Weights) else _heads(layer) for layer in given)
-    for n, (heads, following) in enumerate(itertools.pairwise(layers), 1):
-        if len(heads[0].V) != len(following[0].A):
-            raise InputError(
-                f"layer {n} has outputs of dimension {len(heads[0].V)}, and layer {n + 1} takes dimension "
-                f"{len(following[0].A)}"
-            )
-    return layers
-
-
-def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
-    """Weights of one head, as :func:`layers_of` reads them, which must be those of a layer.
-
-    Raises:
-        InputError: if they are not, or there are several heads or layers.
-
-    >>> weights_of_layer(SingleLayer(2, 1), {"A": [[1]], "V": [[1]]})
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: the weights have d = 1 and d' = 1, which is not M(2,1,2)
-    """
-    layers = layers_of(given)
-    if len(layers) > 1 or len(layers[0]) > 1:
-        raise InputError("the weights have several heads or layers; give those of one head of one layer")
-    w = layers[0][0]
-    if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
-        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer.name}")
-    if w.K is None and w.a != layer.a:
-        return weights(A=w.A, V=w.V, a=layer.a)
-    if w.a != layer.a:
-        raise InputError(f"K and Q have {w.a} rows, and a is {layer.a}")
-    return w
-
-
-def _type(given: Mapping[str, Any], name: str) -> str:
-    """The type in which an array is stored; files know it."""
-    return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
-
-
-def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
-    """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
-    if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
-        return tuple(given)
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"a layer is given by {type(given).__name__}; name its matrices, as in {{'A': A, 'V': V}} or "
-            "{'K': K, 'Q': Q, 'V': V}"
-        )
-    letters = [x for x in "AKQV" if x in given]
-    if not {"V"} < set(letters):
-        names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
-        raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
-    arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
-    dtype = dtype or coarsest(_type(given, x) for x in letters)
-    axes = {array.ndim for array in arrays.values()}
-    if axes != {3}:
-        if 3 in axes:
-            raise InputError(
-                f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
-            )
-        return (replace(weights(**arrays), dtype=dtype),)
-    if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
-        raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
-    heads = (weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
-    return tuple(replace(head, dtype=dtype) for head in heads)
 
 
 def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalence:

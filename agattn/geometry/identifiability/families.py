@@ -56,7 +56,6 @@ from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, takes
 
 Vector = tuple[Fraction | int, ...]
-
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
 #: Architectures with more parameters are not asked about.

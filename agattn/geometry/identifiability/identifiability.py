@@ -10,24 +10,72 @@ V: determined globally up to a factor (proved)
 K^T Q: determined globally up to a factor (proved)
 >>> print(*found.common_factors)
 one common factor s: V by s, K^T Q by s⁻¹ (proved)
+
+**At given weights** the fiber is known near the weights and, of one layer, altogether. At special weights the
+fiber may be larger than at general ones, and a rank at one point says less. Three arguments decide:
+
+- *The fiber is known near the weights*: symmetries and linear spaces of weights with one function have the
+  dimension that ranks allow. Then what is 0 or not at a general point of this family decides.
+- *The differential has the largest rank that it has anywhere.* Then the fiber is smooth, and what is true of
+  general weights by identities, such as that a product does not move, is true at these weights.
+- Else what moves along a part of the fiber that is known is not determined, and all else is undecided.
+
+>>> import agattn as ag
+>>> for V in ([[1, 0]], [[0, 0]]):
+...     found = ag.identifiability(ag.SingleLayer(2, 1, 1), at={"K": [[1, 2]], "Q": [[0, 1]], "V": V})
+...     print(found["V"], found["K^T Q"], sep="; ")
+V: determined locally up to a factor (proved); K^T Q: determined locally up to a factor (proved)
+V: determined locally (modular); K^T Q: not determined, 3 of 4 entries are free (proved)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agattn.architectures import Architecture, Jet
+import flint
+import numpy as np
+
+from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, random_residues
+from agattn.architectures import Architecture, Jet, SingleLayer
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
+from agattn.architectures.layer import as_layer
 from agattn.architectures.products import adjacent_products
+from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, TooLargeError, UndecidedError, argument, worded
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.dimension import check_size
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.at_weights import identifiability_at
-from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
-from agattn.geometry.identifiability.determined import Determined, Identifiability
-from agattn.geometry.identifiability.general_weights import Factors, GeneralStudy, common_factors, row, table
+from agattn.geometry.dimension.lie_algebra import applied
+from agattn.geometry.identifiability import fibers
+from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.general_weights import (
+    Determination,
+    Determined,
+    Factors,
+    GeneralStudy,
+    Identifiability,
+    KernelPoint,
+    Movement,
+    common_factors,
+    factors,
+    kernel_point,
+    known,
+    row,
+    table,
+    unmoved,
+)
+from agattn.geometry.identifiability.network_fibers import (
+    NetworkComponent,
+    NetworkFiber,
+    network_fiber,
+    weights_of,
+)
+from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
+from agattn.geometry.identifiability.symmetries import derivative
+from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, steps, takes
 
 #: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
@@ -154,3 +202,212 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
     found = [read_function(text, shapes) for text in adjacent_products(architecture)]
     listed = {f.text: f for f in [*found, *own] if f in own or f.size <= MAX_ENTRIES}
     return [*((whole_array(name, shapes), True) for name in shapes), *((f, False) for f in listed.values())]
+
+
+_UNDECIDED = "ranks do not decide at these weights"
+
+
+@dataclass(frozen=True)
+class FiberPart:
+    """A general point of a known part of the fiber, modulo a prime, and its tangent vectors there."""
+
+    p: int
+    theta: Residues
+    tangents: Residues
+    evidence: Evidence
+
+    @property
+    def rank(self) -> int:
+        """The dimension that the tangent vectors span: of the part of the fiber, or less."""
+        return RowSpace(len(self.theta), self.p).add(self.tangents)
+
+
+def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> FiberPart:
+    """The part of the fiber that a component is."""
+    at = component.weights
+    numbers = as_parameters(at.architecture, np.arange(len(at.vector)))
+    free = at.units([int(i) for name in component.free for i in numbers[name].ravel()])
+    vectors = [*component.vectors, *free]
+    p = at.prime(generator)
+    (theta,), space = at.random_point(vectors, p, generator)
+    moved = moved_at_random(at, np.concatenate([theta[None], space]), p, generator)
+    return FiberPart(p, moved[0], np.concatenate([at.tangents(p, moved[0]), moved[1:]]), evidence)
+
+
+def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.random.Generator) -> Residues:
+    """Rows of parameters modulo a prime, moved by one random element of the symmetries.
+
+    Of the further symmetries those with B² = 0 take part, by the group elements 1 + tB.
+    """
+    arrays = {name: np.array(a) for name, a in at.arrays(rows).items()}
+    for symmetry in at.architecture.symmetries:
+        g = random_residues(generator, (symmetry.size, symmetry.size), p)
+        matrix = flint.nmod_mat(symmetry.size, symmetry.size, [int(x) for x in g.ravel()], p)
+        if symmetry.is_orthogonal or not int(matrix.det()):
+            continue
+        entries = [float(int(x)) for x in matrix.inv().entries()]
+        back = np.array(entries).reshape(g.shape)
+        for acted in symmetry.on:
+            part = arrays[acted.parameter][(slice(None), *acted.index)]
+            if acted.axis is None:
+                s = int(g[0, 0] if acted.weight > 0 else back[0, 0])
+                part[...] = hadamard(part, np.float64(pow(s, abs(acted.weight), p)), p)
+                continue
+            lines = np.moveaxis(part, acted.axis, 0)
+            flat = np.ascontiguousarray(lines).reshape(symmetry.size, -1)
+            lines[...] = matmul(back.T if acted.dual else g, flat, p).reshape(lines.shape)
+    found: Residues = as_rows(at.architecture, arrays)
+    for B in at.further:
+        if any(j == k for _, j in B for k, _ in B):
+            continue
+        t = int(generator.integers(1, p))
+        changes = np.array([applied(B, row.astype(int).tolist(), p) for row in found], dtype=np.float64)
+        found = (found + hadamard(changes, np.float64(t), p)) % p
+    return found
+
+
+def exact_weights(architecture: Architecture, given: Mapping[str, Any]) -> ExactWeights:
+    """Weights that are given, as exact weights of the network that the architecture is, or of itself.
+
+    Raises:
+        InputError: if the weights are not those of the architecture.
+    """
+    network = architecture.as_network() or architecture
+    if not isinstance(architecture, SingleLayer):
+        return weights_of(network, given)
+    own = ExactWeights(architecture, given)
+    return ExactWeights(network, as_parameters(network, np.array(own.vector, dtype=object)))
+
+
+class StudyAt:
+    """What all questions at given weights share.
+
+    Attributes:
+        study: at general weights.
+        at: the weights.
+        fiber: what is known of the fiber through them.
+        point: the weights modulo a prime, with the kernel of the differential.
+    """
+
+    def __init__(self, study: GeneralStudy, at: ExactWeights) -> None:
+        self.study, self.at, architecture = study, at, study.architecture
+        network = architecture.as_network() or architecture
+        self.fiber: NetworkFiber = network_fiber(network, self.at)
+        generator = np.random.default_rng([limits().seed, 2])
+        p = self.at.prime(generator)
+        self.point: KernelPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
+        parts = [one for one in self.fiber.components if one.through]
+        self.families = [family(one, self.fiber.evidence, generator) for one in parts]
+        widest = max(parts, key=lambda one: one.dimension)
+        self.whole = self._whole()
+        is_near = self.fiber.is_exact and len(parts) == 1 and self.families[0].rank == self.fiber.dimension
+        #: Whether the family is all of the fiber near the weights.
+        self.is_all = is_near or (self.whole is not None and not widest.vectors)
+        #: Whether the rank of the differential is the largest there is.
+        self.is_largest = self.point.rank >= (study.rank.dimension or study.rank.lower_bound)
+
+    def _whole(self) -> str | None:
+        """Of one layer the reason, if the whole fiber is one orbit of connected groups."""
+        layer = as_layer(self.study.architecture)
+        if layer is None or not layer.has_orbits:
+            return None
+        arrays = self.at.exact()
+        weights = {name: arrays[f"{name}_1"][0] for name in "KQV"}
+        found = fibers.fiber(weights_of_layer(layer, weights))
+        is_one = found.case in ("line", "double line") and found.ranks["r_a"].rank == layer.alpha
+        return "the whole fiber is one orbit (theorem-3.2)" if is_one else None
+
+    def movement(self, f: WeightFunction) -> Movement:
+        """What the function of these weights determines of a function of the weights."""
+        general = self.study.movement(f)
+        largest = known(self.point.rank >= self.study.rank.upper_bound)
+        if self.is_largest and general.status is Determination.LOCALLY:
+            value, D = derivative(f, self.point.theta, self.point.kernel, self.point.p)
+            evidence = weakest([general.evidence, largest])
+            if general.factors is None or value.any():
+                free = RowSpace(f.size, self.point.p).add(D)
+                return replace(general, free=free, evidence=evidence, free_evidence=evidence)
+        if self.is_all:
+            answer = self._along(f, self.families[0])
+            return self._as_general(answer, general) if largest is Evidence.PROVED else answer
+        return self._moving(f)
+
+    def _as_general(self, answer: Movement, general: Movement) -> Movement:
+        """An answer with the evidence of the same number at general weights, which is an upper bound here."""
+        if answer.free == general.free:
+            answer = replace(answer, free_evidence=general.free_evidence)
+        if answer.status is general.status and answer.determined == general.determined:
+            answer = replace(answer, evidence=general.evidence)
+        return answer
+
+    def _along(self, f: WeightFunction, part: FiberPart) -> Movement:
+        """The answer where a family is all of the fiber near the weights."""
+        value, D = derivative(f, part.theta, part.tangents, part.p)
+        free, modular = RowSpace(f.size, part.p).add(D), Evidence.MODULAR
+        if free == 0:
+            return Movement(
+                0, Determination.LOCALLY, modular, modular, f.size, "does not move along the fiber"
+            )
+        if found := factors(f, value, D, part.p):
+            return Movement(
+                free,
+                Determination.LOCALLY,
+                modular,
+                modular,
+                0,
+                "along the fiber it changes by factors",
+                found,
+            )
+        moved = D.any(axis=0)
+        proved = known(free in (f.size, len(part.tangents)))
+        if moved.all():
+            return Movement(
+                free, Determination.NOT, part.evidence, proved, 0, "every entry moves along the fiber"
+            )
+        count = int((~moved).sum())
+        return Movement(free, Determination.PARTLY, modular, proved, count, unmoved(count))
+
+    def _moving(self, f: WeightFunction) -> Movement:
+        """The answer where only a part of the fiber is known: what moves is not determined."""
+        parts = list(self.families)
+        if self.is_largest:  # the fiber is smooth, and its tangent space is the kernel
+            largest = known(self.point.rank >= self.study.rank.upper_bound)
+            parts.append(FiberPart(self.point.p, self.point.theta, self.point.kernel, largest))
+        free, moved, freely = 0, np.zeros(f.size, dtype=bool), False
+        for part in parts:
+            value, D = derivative(f, part.theta, part.tangents, part.p)
+            free, moved = max(free, RowSpace(f.size, part.p).add(D)), moved | D.any(axis=0)
+            freely |= bool(D.any()) and factors(f, value, D, part.p) is None
+        evidence = weakest(part.evidence for part in parts)
+        if freely and moved.all():
+            said = "every entry moves along a part of the fiber that is known"
+            return Movement(free, Determination.NOT, evidence, known(free == f.size), 0, said)
+        seen = f"{int(moved.sum())} of the entries move"
+        said = f"{seen if freely else 'it is seen to move by factors at most'}; {_UNDECIDED} about more"
+        return Movement(free, Determination.UNDECIDED, Evidence.MODULAR, Evidence.MODULAR, 0, said)
+
+
+def identifiability_at(
+    architecture: Architecture, asked: Sequence[tuple[WeightFunction, bool]], given: Mapping[str, Any]
+) -> Identifiability:
+    """The table of :func:`agattn.identifiability` at given weights.
+
+    Args:
+        architecture: a polynomial one.
+        asked: functions of the arrays, each with whether it is an array.
+        given: weights, which are taken as the exact numbers that are written.
+
+    Raises:
+        InputError: if the weights are not those of the architecture.
+        TooLargeError: if the architecture is too large.
+    """
+    at = exact_weights(architecture, given)
+    study = StudyAt(GeneralStudy(architecture), at)
+    rows: list[Determined] = []
+    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
+        answer = study.movement(f)
+        rows.append(row(study.study, f, answer, is_array, study.whole or ""))
+    found = table(study.study, rows, (), at_weights=True)
+    fiber = study.fiber
+    exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
+    return found.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)

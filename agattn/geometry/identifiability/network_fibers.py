@@ -14,7 +14,7 @@ virtual weights; L is L_l.
   tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (the page on fibers).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 - *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
-  (:mod:`agattn.geometry.identifiability.collapse`). Else a softmax network has no scalings, and of the other
+  (:mod:`agattn.geometry.identifiability.softmax`). Else a softmax network has no scalings, and of the other
   families only what leaves M_i and L as they are. Its differential has at least the rank of that of a jet.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
@@ -60,9 +60,6 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
-from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
-from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
@@ -72,10 +69,10 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import Fiber, rank_one
+from agattn.geometry.identifiability.fibers import Fiber, factor_quadratic_form
 from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
-from agattn.geometry.identifiability.gauge import canonical_factors, inverse
-from agattn.geometry.identifiability.preimages import factor_quadratic_form
+from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first_collapsed, least_order
+from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
     is_plain,
@@ -85,6 +82,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
+from agattn.geometry.identifiability.weights import canonical_factors, inverse, rank_one, weights_of_layer
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
@@ -115,7 +113,7 @@ class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
     Equality is found by :func:`~agattn.geometry.identifiability.families.same_function`; symmetries that
-    prove it, by :mod:`~agattn.geometry.identifiability.connecting`.
+    prove it, by :mod:`~agattn.geometry.identifiability.symmetries`.
     """
 
     equal: Key[bool, "Whether both compute the same function."]

@@ -37,11 +37,10 @@ from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.gauge import rational_inverse
+from agattn.geometry.identifiability.weights import rational_inverse
 from agattn.limits import limits, takes
 
 Matrices = Sequence[Array]
-
 _RING = RingArithmetic()
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.weights import rank_one
 from agattn.geometry.reconstruction.nearest_point import linear_factors
 
 Action = Callable[[Array], Array]

@@ -46,7 +46,7 @@ from agattn.algebra.scalars import (
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.gauge import canonical_scale
+from agattn.geometry.identifiability.weights import canonical_scale
 from agattn.geometry.reconstruction import membership
 from agattn.geometry.reconstruction.action import action_residual, weights_from_action
 from agattn.geometry.reconstruction.membership import RESIDUAL_TOLERANCE, Identification

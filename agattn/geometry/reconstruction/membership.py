@@ -1,7 +1,7 @@
 r"""Is this tensor in the neuromanifold, and which weights does it come from?
 
 For exact tensors the answer is a proof. All complex preimages come from unique factorization
-(:mod:`agattn.geometry.identifiability.preimages`), so a tensor is
+(:mod:`agattn.geometry.identifiability.fibers`), so a tensor is
 
 - in M, with its weights up to the fiber;
 - in M̄(ℝ) and not in M: h ⊗ q ⊗ Q with Q definite of rank 2;
@@ -54,8 +54,8 @@ from agattn.algebra.scalars import (
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.gauge import canonical_scale
-from agattn.geometry.identifiability.preimages import preimages
+from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import canonical_scale
 from agattn.geometry.reconstruction.cubic_forms import factorizations, nearest_forms, signature
 from agattn.geometry.reconstruction.nearest_point import Approximation, dominant_form, nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation

@@ -22,7 +22,7 @@ import flint
 from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
-from agattn.geometry.identifiability.preimages import kernel_of_differential
+from agattn.geometry.identifiability.fibers import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens
 from agattn.geometry.variety.determinantal import compression, in_tangent_cone
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.identifiability.preimages import kernel_of_differential
+from agattn.geometry.identifiability.fibers import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import is_one_reduced_point, source_tangent_dimension, tangent_bounds
 from agattn.sheet.result import Key, Result

@@ -33,8 +33,7 @@ from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
 from agattn.calls import is_ranks, shown
 from agattn.errors import InputError, verb
-from agattn.geometry.identifiability.fibers import Fiber
-from agattn.geometry.identifiability.preimages import preimages
+from agattn.geometry.identifiability.fibers import Fiber, preimages
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.sheet.result import Count, Meta
 

@@ -38,9 +38,8 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.identifiability.fibers import Fiber, Weights
-from agattn.geometry.identifiability.gauge import canonical_factors
-from agattn.geometry.identifiability.preimages import kernel_of_differential
+from agattn.geometry.identifiability.fibers import Fiber, kernel_of_differential
+from agattn.geometry.identifiability.weights import Weights, canonical_factors
 from agattn.geometry.strata.strata import (
     Stratum,
     neuromanifold_dimension,
@@ -240,7 +239,7 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
     """
     one = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
     if isinstance(stratum, (Weights, Mapping)):
-        from agattn.geometry.identifiability.equivalence import weights_of_layer
+        from agattn.geometry.identifiability.weights import weights_of_layer
 
         w = weights_of_layer(one, stratum)
         if not w.is_exact:

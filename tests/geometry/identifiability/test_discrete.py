@@ -12,7 +12,7 @@ import agattn as ag
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_residues
 from agattn.architectures import draw_parameters
-from agattn.geometry.identifiability.discrete import discrete_symmetries, prime_for, torsion
+from agattn.geometry.identifiability.symmetries import discrete_symmetries, prime_for, torsion
 
 
 def cubic(s):

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from agattn.algebra.scalars import scalars
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.equivalence import equivalent, layers_of
-from agattn.geometry.identifiability.gauge import rational_inverse as inverse
+from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.virtual_weights import change_basis
+from agattn.geometry.identifiability.weights import layers_of
+from agattn.geometry.identifiability.weights import rational_inverse as inverse
 
 
 def integers(rng, *shape):

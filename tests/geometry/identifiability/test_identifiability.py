@@ -17,10 +17,10 @@ from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.identifiability import generators
-from agattn.geometry.identifiability.at_weights import moved_at_random
+from agattn.geometry.identifiability import symmetries
 from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
-from agattn.geometry.identifiability.generators import SymmetryFields, proved_symmetries
+from agattn.geometry.identifiability.identifiability import moved_at_random
+from agattn.geometry.identifiability.symmetries import SymmetryFields, proved_symmetries
 
 
 def group(K, P, Q, O, X):
@@ -401,5 +401,5 @@ def test_a_symmetry_that_is_not_proved_fixes_nothing(monkeypatch, name):
     product = read_function("K^T Q", layer.shapes)
     known = SymmetryFields(layer, proved_symmetries(layer))
     assert known.fixing(product, None) == 4
-    monkeypatch.setattr(generators, name, lambda *_: None)
+    monkeypatch.setattr(symmetries, name, lambda *_: None)
     assert known.fixing(product, None) == 0

@@ -12,8 +12,8 @@ import agattn as ag
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import families
-from agattn.geometry.identifiability.generators import MAX_SEARCHED
 from agattn.geometry.identifiability.network_fibers import network_fiber
+from agattn.geometry.identifiability.symmetries import MAX_SEARCHED
 
 GRASSMANN = ag.PolynomialMap(
     lambda M: [M[0, i] * M[1, j] - M[0, j] * M[1, i] for i in range(4) for j in range(i)], {"M": (2, 4)}

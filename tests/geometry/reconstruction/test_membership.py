@@ -12,8 +12,8 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import fiber, weights
-from agattn.geometry.identifiability.preimages import preimages
+from agattn.geometry.identifiability.fibers import fiber, preimages
+from agattn.geometry.identifiability.weights import weights
 from agattn.geometry.reconstruction.action import action_residual, weights_from_action
 from agattn.geometry.reconstruction.from_values import (
     identify_function,
