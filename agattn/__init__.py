@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.geometry.identifiability.weights import weights
-    from agattn.geometry.reconstruction.from_values import identify
+    from agattn.geometry.reconstruction.membership import identify
     from agattn.geometry.singular_points.singularities import singularities
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space

@@ -153,7 +153,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "different functions",
         ),
         "identify": VerbEntry(
-            f"{_GEOMETRY}.reconstruction.from_values:identify",
+            f"{_GEOMETRY}.reconstruction.membership:identify",
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
         ),

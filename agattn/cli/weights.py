@@ -255,7 +255,7 @@ def identify(
     b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
     table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.reconstruction.from_values import identify
+    from agattn.geometry.reconstruction.membership import identify
     from agattn.heads.weight_files import WeightFile
 
     arrays = WeightFile([file])
