@@ -133,6 +133,11 @@ class ExactWeights:
         rows[range(len(places)), list(places)] = 1
         return list(map(tuple, rows.tolist()))
 
+    def units_of(self, names: Sequence[str]) -> list[Vector]:
+        """The unit vectors of all entries of some arrays."""
+        numbers = as_parameters(self.architecture, np.arange(len(self.vector)))
+        return self.units([int(i) for name in names for i in numbers[name].ravel()])
+
     def with_only(self, **parts: Array) -> Vector:
         """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
         zeros = draw_parameters(self.architecture, lambda shape: np.zeros(shape, dtype=int))

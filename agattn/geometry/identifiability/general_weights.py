@@ -60,7 +60,7 @@ from agattn.architectures.functions import WeightFunction
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import DisagreementError
-from agattn.evidence import Evidence, weakest
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, check_size, dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
@@ -76,8 +76,16 @@ from agattn.geometry.identifiability.symmetries import (
     proved_symmetries,
 )
 from agattn.limits import limits, log
-from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result
+from agattn.sheet.data import Cell, Note, Sheet, Table, Word
+from agattn.sheet.result import (
+    PROVED_OR_MODULAR,
+    Count,
+    Key,
+    Positive,
+    Probability,
+    Result,
+    key,
+)
 
 
 class Determination(Enum):
@@ -100,13 +108,23 @@ class Determination(Enum):
 UpTo = Literal["factor", "sign", "root", "permutation"] | None
 #: What has a factor of its own.
 FactorOf = Literal["all", "matrix", "row", "column"] | None
-_WORDS = {
-    Determination.GLOBALLY: "determined globally",
-    Determination.LOCALLY: "determined locally",
-    Determination.PARTLY: "determined in part",
-    Determination.NOT: "not determined",
-    Determination.UNDECIDED: "undecided",
-}
+#: How a status is called on a screen.
+_WORDS = {Determination.PARTLY: "in part", Determination.NOT: "nonidentifiable"}
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Blocks of entries that change by factors.
+
+    Attributes:
+        blocks: of each entry the number of its block.
+        rates: λ(v) for each tangent vector, (vectors, blocks).
+        of: which blocks these are.
+    """
+
+    blocks: Array
+    rates: Residues
+    of: FactorOf
 
 
 class Determined(Result):
@@ -124,22 +142,28 @@ class Determined(Result):
         "`globally`, `locally`, `partly` if some entries are determined, `not` if none is; up to `up_to`."
         " `undecided` occurs at given weights only.",
     ]
-    up_to: Key[
-        UpTo,
-        "Up to what it is determined: a `factor`; a `sign`; a `root` of unity; a `permutation`. Null where"
-        " nothing is known that changes it, and where it is not determined, or only in part.",
-    ]
-    factor_of: Key[
-        FactorOf,
-        "Of a `factor` what has one of its own: `all` of it has one, or each `matrix`, `row` or `column`.",
-    ]
-    changed_by: Key[
-        tuple[str, ...], "The finite symmetries that change the array or function, beyond factors."
-    ]
     evidence: Key[Evidence, "How the status is known.", PROVED_OR_MODULAR]
     free_evidence: Key[Evidence, "How the number of free entries is known.", PROVED_OR_MODULAR]
     determined: Key[Count, "The number of entries that are determined one by one."]
     reason: Key[str, "The argument, in words."]
+    factors: Factors | None = None
+    changes: tuple[tuple[UpTo, DiscreteSymmetry], ...] = ()
+
+    @key
+    def up_to(self) -> UpTo:
+        """Up to what it is determined: a `factor`; a `sign`; a `root` of unity; a `permutation`. Null where
+        nothing is known that changes it, and where it is not determined, or only in part."""
+        return "factor" if self.factors else next((kind for kind, _ in self.changes), None)
+
+    @key
+    def factor_of(self) -> FactorOf:
+        """Of a `factor` what has one of its own: `all` of it has one, or each `matrix`, `row` or `column`."""
+        return self.factors.of if self.factors else None
+
+    @key
+    def changed_by(self) -> tuple[str, ...]:
+        """The finite symmetries that change the array or function, beyond factors."""
+        return tuple(str(symmetry) for _, symmetry in self.changes)
 
     @property
     def is_determined(self) -> bool:
@@ -149,39 +173,37 @@ class Determined(Result):
     @property
     def extent(self) -> str:
         """Up to what it is determined, in words; empty where nothing is known that changes it."""
-        words = {
-            "factor": "a factor" if self.factor_of == "all" else f"a factor for each {self.factor_of}",
-            "root": "a root of unity",
-        }
-        said = words.get(self.up_to or "", f"a {self.up_to}" if self.up_to else "")
-        if self.up_to != "factor" or not self._is_permuted:
-            return said
-        return f"{said}, and {'a permutation' if self.factor_of == 'all' else 'their order'}"
+        whole = self.factor_of == "all"
+        words = {"factor": "a factor" if whole else f"a factor for each {self.factor_of}"}
+        words |= {"root": "a root of unity", None: ""}
+        extent = words.get(self.up_to, f"a {self.up_to}")
+        permuted = any(symmetry.name == "permutations" for _, symmetry in self.changes)
+        if self.factors is None or not permuted:
+            return extent
+        return f"{extent}, and {'a permutation' if whole else 'their order'}"
 
     @property
-    def _is_permuted(self) -> bool:
-        return any(one.startswith("permutations") for one in self.changed_by)
+    def word(self) -> str:
+        """The status: ``globally``, ``locally``, ``in part``, ``nonidentifiable`` or ``undecided``."""
+        return _WORDS.get(self.status, str(self.status))
 
     @property
-    def _short(self) -> str:
-        """The extent in a narrow column; lines below the table say more."""
-        if self.up_to != "factor":
-            return self.extent or "–"
-        return f"{'a factor' if self.factor_of == 'all' else 'factors'}{', order' * self._is_permuted}"
+    def answer(self) -> str:
+        """The status, up to what, and how it is known."""
+        up_to = f" up to {self.extent}" if self.extent else ""
+        free = f", {self.free} of {self.entries} entries are free" if not self.is_determined else ""
+        return f"{self.word}{up_to}{free} ({self.evidence})"
 
     def summary(self) -> str:
-        """The status in a line."""
-        up_to = f" up to {self.extent}" if self.up_to else ""
-        free = f", {self.free} of {self.entries} entries are free" if not self.is_determined else ""
-        return f"{self.name}: {_WORDS[self.status]}{up_to}{free} ({self.evidence})"
+        """The answer in a line."""
+        return f"{self.name}: {self.answer}"
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table."""
-        up_to, evidence = self._short, Word(str(self.evidence))
-        free = (
-            str(self.free) if self.free_evidence is Evidence.PROVED else f"{self.free} ({self.free_evidence})"
-        )
-        return self.name, self.entries, free, str(self.status), up_to, evidence, self.reason
+        weaker = "" if self.free_evidence is Evidence.PROVED else f" ({self.free_evidence})"
+        free = f"{self.free} of {self.entries}{weaker}"
+        up_to = self.extent.replace(f"a factor for each {self.factor_of}", "factors") or "–"
+        return self.name, self.word, up_to.replace("and their ", ""), free, Word(str(self.evidence))
 
 
 class DeterminedFunction(Determined):
@@ -216,9 +238,6 @@ class KnownSymmetries(Result):
     discrete: Key[tuple[DiscreteSymmetry, ...], "Finite groups of symmetries beyond this group."]
 
 
-_HEADINGS = ("", "entries", "free", "determined", "up to", "evidence", Wide("why"))
-
-
 class Identifiability(Result, name="identifiability"):
     """Which parameters of a model its function determines, and up to what.
 
@@ -248,8 +267,13 @@ class Identifiability(Result, name="identifiability"):
     ] = "CC"
     decided_by: Key[str | None, "Of a softmax network: the jet that decides, and why; else null."] = None
 
+    @property
+    def rows(self) -> tuple[Determined, ...]:
+        """The arrays, then the functions."""
+        return (*self.parameters, *self.functions)
+
     def __getitem__(self, name: str) -> Determined:
-        for row in (*self.parameters, *self.functions):
+        for row in self.rows:
             if _plain(name) == _plain(row.name):
                 return row
         raise KeyError(name)
@@ -257,49 +281,40 @@ class Identifiability(Result, name="identifiability"):
     @property
     def is_proved(self) -> bool:
         """Whether every row is proved."""
-        return all(row.evidence is Evidence.PROVED for row in (*self.parameters, *self.functions))
+        return all(row.evidence is Evidence.PROVED for row in self.rows)
 
     def summary(self) -> str:
-        """What is determined, and what is not."""
-        rows = [*self.parameters, *self.functions]
-        known: dict[str, list[str]] = {}
-        for row in rows:
-            if row.is_determined:
-                how = f"determined {row.status}{f' up to {row.extent}' if row.extent else ''}"
-                known.setdefault(how, []).append(row.name)
-        told = [f"{how}: {', '.join(names)}" for how, names in known.items()]
-        about = f"{self.architecture.name}, {self._where}: {self._fiber}"
-        return "; ".join([about, *(told or ["determined: nothing listed"])])
+        """The table: a line for each parameter."""
+        width = max(len(row.name) for row in self.rows)
+        title = f"{self.architecture.name}, {self._where}: {self._fiber}"
+        return "\n".join([title, *(f"{row.name:<{width}}  {row.answer}" for row in self.rows)])
 
     @property
     def _where(self) -> str:
-        """The weights about which the rows speak, in words."""
         return "at the weights" if self.at_weights else "at general weights"
 
     @property
     def _fiber(self) -> str:
-        """The dimension of the fiber in words."""
         at_least = "at least " * (self.at_weights and self.fiber_evidence is not Evidence.PROVED)
         return f"the fiber has dimension {at_least}{self.fiber_dimension} ({self.fiber_evidence})"
 
     def sheet(self) -> Sheet:
-        """A table of the arrays, and one of the functions."""
+        """A row for each array and each function, and what holds of several."""
         about = f"what the function determines {self._where}, over ℂ"
-        title = f"{self.architecture.name}: {about}; {self._fiber}"
-        parts: list[Table | Note] = [_table("Arrays", "array", self.parameters)]
+        tables = [_table("Arrays", "parameter", self.parameters)]
         if self.functions:
-            parts.append(_table("Functions of the arrays", "function", self.functions))
-        rows = [*self.parameters, *self.functions]
-        lines = [f"{row.name}: up to {row.extent}" for row in rows if row.cells()[4] != (row.extent or "–")]
-        lines += [str(one) for one in self.common_factors]
-        lines += [f"finite symmetries: {one}" for one in self.symmetries.discrete]
+            tables.append(_table("Functions of the arrays", "function", self.functions))
+        lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
+        lines += [str(factor) for factor in self.common_factors]
+        lines += [f"finite symmetries: {symmetry}" for symmetry in self.symmetries.discrete]
         if self.theorem:
             lines.append(f"globally: general fibers are irreducible, by {self.theorem}")
         if self.decided_by:
             lines.append(f"decided by a jet: {self.decided_by}")
         if self.error:
             lines.append(f"modular: wrong with probability below {self.error:.1e}")
-        return Sheet(title, (*parts, *([Note("\n".join(lines))] if lines else [])))
+        note = [Note("\n".join(lines))] if lines else []
+        return Sheet(f"{self.architecture.name}: {about}; {self._fiber}", (*tables, *note))
 
 
 def _plain(text: str) -> str:
@@ -309,8 +324,9 @@ def _plain(text: str) -> str:
     return text
 
 
-def _table(caption: str, first: str, rows: Any) -> Table:
-    return Table(caption, (first, *_HEADINGS[1:-1]), tuple(row.cells()[:-1] for row in rows))
+def _table(caption: str, first: str, rows: Sequence[Determined]) -> Table:
+    headings = (first, "status", "up to", "free", "evidence")
+    return Table(caption, headings, tuple(row.cells() for row in rows))
 
 
 # Random points at which ranks are taken, and how many are drawn for these.
@@ -320,24 +336,51 @@ _BY_FACTORS = "along fibers it changes by factors alone"
 
 
 @dataclass(frozen=True)
-class KernelPoint:
-    """Random weights modulo a prime, and the kernel of the differential there.
+class FiberPoint:
+    """Weights modulo a prime, and vectors tangent to the fiber there, as rows.
 
     Attributes:
-        kernel: a basis as rows, (parameters − rank, parameters).
+        evidence: how it is known that the vectors are tangent to the fiber.
     """
 
     p: int
     theta: Residues
-    kernel: Residues
+    tangents: Residues
+    evidence: Evidence = Evidence.MODULAR
+
+    @cached_property
+    def dimension(self) -> int:
+        """The dimension that the vectors span."""
+        return RowSpace(len(self.theta), self.p).add(self.tangents)
 
     @property
     def rank(self) -> int:
-        """The rank of the differential."""
-        return int(self.kernel.shape[1]) - len(self.kernel)
+        """The rank of the differential, of which the vectors span the kernel."""
+        return len(self.theta) - self.dimension
+
+    def along(self, f: WeightFunction, what: str) -> Determined:
+        """How f changes along the vectors, ``what`` in words; nothing of it is proved."""
+        value, D = self.derivative(f)
+        free = RowSpace(f.size, self.p).add(D)
+        by = factors(f, value, D, self.p) if free else None
+        still = 0 if by else int((~D.any(axis=0)).sum())
+        status, reason = Determination.NOT, f"every entry moves along {what}"
+        if free == 0:
+            status, reason = Determination.LOCALLY, f"does not move along {what}"
+        elif by:
+            status, reason = Determination.LOCALLY, f"along {what} it changes by factors"
+        elif still:
+            status = Determination.PARTLY
+            reason = f"{still} {'entry does' if still == 1 else 'entries do'} not move along fibers"
+        known = Evidence.MODULAR
+        return Determined(f.expression.text, f.size, free, status, known, known, still, reason, factors=by)
+
+    def derivative(self, f: WeightFunction) -> tuple[Residues, Residues]:
+        """The values of f, (size,), and its derivatives along the vectors, (vectors, size)."""
+        return derivative(f, self.theta, self.tangents, self.p)
 
 
-def kernel_point(architecture: Architecture, theta: Residues, p: int, generator: Any) -> KernelPoint:
+def kernel_point(architecture: Architecture, theta: Residues, p: int, generator: Any) -> FiberPoint:
     """The kernel of the differential at weights modulo a prime: as many random rows as raise the rank."""
     space, n = RowSpace(len(theta), p), len(theta)
     while True:
@@ -348,22 +391,7 @@ def kernel_point(architecture: Architecture, theta: Residues, p: int, generator:
         J = jacobian(architecture, at, X, ModularArithmetic(p), cotangents)
         space.add(np.asarray(J, dtype=np.float64) % p)
         if space.rank < before + rows or space.rank == n:
-            return KernelPoint(p, theta, space.kernel())
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Blocks of entries that change by factors.
-
-    Attributes:
-        blocks: of each entry the number of its block.
-        rates: λ(v) for each vector of the kernel at the first point, (vectors, blocks).
-        of: which blocks these are.
-    """
-
-    blocks: Array
-    rates: Residues
-    of: FactorOf
+            return FiberPoint(p, theta, space.kernel())
 
 
 def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors | None:
@@ -396,19 +424,6 @@ def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors 
     return None
 
 
-@dataclass(frozen=True)
-class Movement:
-    """One row before it is named."""
-
-    free: int
-    status: Determination
-    evidence: Evidence
-    free_evidence: Evidence
-    determined: int
-    reason: str
-    factors: Factors | None = None
-
-
 class GeneralStudy:
     """What all questions about one model share: points, bounds on the rank, symmetries.
 
@@ -435,9 +450,9 @@ class GeneralStudy:
         if self.theorem is None and is_linear(architecture):
             self.theorem = "linear-fibers"
 
-    def _points(self, generator: np.random.Generator) -> list[KernelPoint]:
+    def _points(self, generator: np.random.Generator) -> list[FiberPoint]:
         """Random points with the largest rank, each modulo its own prime."""
-        found: list[KernelPoint] = []
+        drawn: list[FiberPoint] = []
         for _ in range(_DRAWN):
             p = random_prime(generator)
             theta = random_residues(generator, (self.n,), p)
@@ -447,8 +462,8 @@ class GeneralStudy:
                     f"{self.architecture} has the rank {point.rank} modulo {p}, and at most"
                     f" {self.rank.upper_bound} is proved; one of the two is wrong, please report it"
                 )
-            found.append(point)
-            best = [one for one in found if one.rank == max(other.rank for other in found)]
+            drawn.append(point)
+            best = [one for one in drawn if one.rank == max(other.rank for other in drawn)]
             if len(best) == _POINTS and best[0].rank >= (self.rank.dimension or self.rank.lower_bound):
                 break
         return best
@@ -481,44 +496,33 @@ class GeneralStudy:
         once += chance_of_dividing(self.n * (log2(self.n) + size.log2 + log2(degree)))
         return float(min(1.0, once) ** len(self.points))
 
-    def movement(self, f: WeightFunction) -> Movement:
+    def movement(self, f: WeightFunction) -> Determined:
         """What the function determines of a function of the weights, at general weights."""
-        values = [derivative(f, one.theta, one.kernel, one.p) for one in self.points]
-        ranks = [RowSpace(f.size, one.p).add(D) for one, (_, D) in zip(self.points, values, strict=True)]
-        free = max(ranks)
-        value, D = values[ranks.index(free)]
-        point = self.points[ranks.index(free)]
-        is_free = self._is_free(f, free, point)
-        found = factors(f, value, D, point.p) if free else None
-        if found is not None:
-            whole = self.symmetries.fixing(f, found.blocks, most=self.n - self.at_least)
-            evidence = known(whole >= self.n - self.at_least)
-            counted = evidence is Evidence.PROVED and free == int(found.blocks.max()) + 1
-            free_evidence = known(is_free and (counted or self._is_bound(f, free)))
-            if ranks[0] != free:  # rates are compared at the first point
-                found = factors(f, *values[0], self.points[0].p) or found
-            return Movement(free, Determination.LOCALLY, evidence, free_evidence, 0, _BY_FACTORS, found)
+        answers = [point.along(f, "fibers") for point in self.points]
+        answer = max(answers, key=lambda answer: answer.free)
+        point, free, by = self.points[answers.index(answer)], answer.free, answer.factors
+        needed, is_free = self.n - self.at_least, self._is_free(f, answer.free, point)
+        if by is not None:
+            is_proved = self.symmetries.fixing(f, by.blocks, most=needed) >= needed
+            counted = is_proved and free == int(by.blocks.max()) + 1
+            return answer.replace(
+                evidence=known(is_proved),
+                free_evidence=known(is_free and (counted or self._is_bound(f, free))),
+                reason=f"{answer.reason} alone",
+                factors=answers[0].factors or by,  # rates are compared at the first point
+            )
         free_evidence = known(is_free and self._is_bound(f, free))
         if free == 0:
-            return Movement(
-                0, Determination.LOCALLY, free_evidence, free_evidence, f.size, self._still(free_evidence)
-            )
-        moved: Array = D.any(axis=0)
-        evidence = known(self._all_move(f, moved, point))
-        if moved.all():
-            return Movement(
-                free, Determination.NOT, evidence, free_evidence, 0, "every entry moves along fibers"
-            )
-        fixed = self.symmetries.fixing(f, None, ~moved, self.n - self.at_least)
-        evidence = weakest([evidence, known(fixed >= self.n - self.at_least)])
-        count = int((~moved).sum())
-        return Movement(free, Determination.PARTLY, evidence, free_evidence, count, unmoved(count))
+            is_proved = free_evidence is Evidence.PROVED
+            reason = f"{answer.reason}, by {'symmetries that are all of the fiber' if is_proved else 'ranks'}"
+            return answer.replace(evidence=free_evidence, free_evidence=free_evidence, reason=reason)
+        moved: Array = point.derivative(f)[1].any(axis=0)
+        is_proved = self._all_move(f, moved, point)
+        if answer.determined:
+            is_proved &= self.symmetries.fixing(f, None, ~moved, needed) >= needed
+        return answer.replace(evidence=known(is_proved), free_evidence=free_evidence)
 
-    def _still(self, evidence: Evidence) -> str:
-        proof = "by symmetries that are all of the fiber" if evidence is Evidence.PROVED else "by ranks"
-        return f"does not move along fibers, {proof}"
-
-    def _is_free(self, f: WeightFunction, free: int, point: KernelPoint) -> bool:
+    def _is_free(self, f: WeightFunction, free: int, point: FiberPoint) -> bool:
         """Whether it is proved that f moves in so many directions."""
         if free == 0 or point.rank + free - self.rank.upper_bound >= free:
             return True
@@ -531,12 +535,27 @@ class GeneralStudy:
         needed = self.n - self.at_least - free
         return self.symmetries.fixing(f, None, most=needed) >= needed
 
-    def _all_move(self, f: WeightFunction, moved: Array, point: KernelPoint) -> bool:
+    def _all_move(self, f: WeightFunction, moved: Array, point: FiberPoint) -> bool:
         """Whether it is proved that each of these entries moves."""
         if point.rank == self.rank.upper_bound:
             return True
         along: Array = self.symmetries.moving(f).any(axis=0)
         return bool(along[moved].all())
+
+    @property
+    def irreducible(self) -> str:
+        """Why general fibers are irreducible, or nothing."""
+        return f"general fibers are irreducible ({self.theorem})" if self.theorem else ""
+
+    def decided(self, f: WeightFunction, answer: Determined, irreducible: str) -> Determined:
+        """An answer with what finite symmetries add, or else a reason why the fiber is irreducible."""
+        if answer.status is not Determination.LOCALLY:
+            return answer
+        if changes := self.finite(f, answer.factors):
+            return answer.replace(changes=tuple(changes))
+        if not irreducible:
+            return answer
+        return answer.replace(status=Determination.GLOBALLY, reason=f"{answer.reason}; {irreducible}")
 
     def finite(self, f: WeightFunction, found: Factors | None) -> list[tuple[UpTo, DiscreteSymmetry]]:
         """The finite symmetries that change a function that is determined, and how."""
@@ -554,11 +573,6 @@ class GeneralStudy:
             if kinds:
                 changed.append((kinds.pop(), symmetry))
         return changed
-
-
-def unmoved(count: int) -> str:
-    """How many entries stay, in words."""
-    return f"{count} {'entry does' if count == 1 else 'entries do'} not move along fibers"
 
 
 def is_linear(architecture: Architecture) -> bool:
@@ -599,66 +613,29 @@ def _change(
     return "sign" if is_sign or symmetry.name == "reflections" else "root"
 
 
-def row(
-    study: GeneralStudy, f: WeightFunction, answer: Movement, is_array: bool, whole: str | None = None
-) -> Determined:
-    """An answer with its name, and what finite symmetries and theorems add.
-
-    ``whole`` is the reason why the fiber is irreducible, or empty if none is known; by default the theorem
-    about general fibers.
-    """
-    if whole is None:
-        whole = f"general fibers are irreducible ({study.theorem})" if study.theorem else ""
-    status, reason, up_to = answer.status, answer.reason, None
-    changed = study.finite(f, answer.factors) if status is Determination.LOCALLY else []
-    if status is Determination.LOCALLY:
-        up_to = "factor" if answer.factors else next((kind for kind, _ in changed), None)
-        if whole and not changed:
-            status, reason = Determination.GLOBALLY, f"{reason}; {whole}"
-    of = answer.factors.of if answer.factors else None
-    given = (
-        f.expression.text,
-        f.size,
-        answer.free,
-        status,
-        up_to,
-        of,
-        tuple(str(one) for _, one in changed),
-        answer.evidence,
-        answer.free_evidence,
-        answer.determined,
-        reason,
-    )
-    return Determined(*given) if is_array else DeterminedFunction(*given, f.text)
-
-
 def common_factors(
-    study: GeneralStudy, rates: Sequence[tuple[str, WeightFunction, Factors]]
+    study: GeneralStudy, rows: Sequence[tuple[WeightFunction, Determined]]
 ) -> tuple[CommonFactor, ...]:
     """What changes by powers of one factor: functions whose rates are proportional.
 
     It is proved if symmetries that change all of them by powers of the same factors are all of the fiber.
     """
-    left, found = list(rates), []
-    p, needed = study.points[0].p, study.n - study.at_least
+    left = [(f, row.name, row.factors) for f, row in rows if row.factors]
+    shared, p, needed = [], study.points[0].p, study.n - study.at_least
     while left:
-        first, *others = left
-        left, alike = [], [(first, Fraction(1))]
-        for one in others:
-            ratio = _ratio(first[2].rates, one[2].rates, p)
-            if ratio is None:
-                left.append(one)
-            else:
-                alike.append((one, ratio))
+        rates = left[0][2].rates
+        ratios = [_ratio(rates, factors.rates, p) for *_, factors in left]
+        alike = [(x, row) for x, row in zip(ratios, left, strict=True) if x is not None]
+        left = [row for x, row in zip(ratios, left, strict=True) if x is None]
         if len(alike) > 1:
-            scale = lcm(*(x.denominator for _, x in alike))
-            exponents = tuple(int(x * scale) for _, x in alike)
+            scale = lcm(*(x.denominator for x, _ in alike))
+            exponents = tuple(int(x * scale) for x, _ in alike)
             changes = [
-                Change(f, by.blocks, exponent=k) for ((_, f, by), _), k in zip(alike, exponents, strict=True)
+                Change(f, by.blocks, exponent=k) for k, (_, (f, _, by)) in zip(exponents, alike, strict=True)
             ]
             evidence = known(study.symmetries.changing(changes, needed) >= needed)
-            found.append(CommonFactor(tuple(name for (name, _, _), _ in alike), exponents, evidence))
-    return tuple(found)
+            shared.append(CommonFactor(tuple(name for _, (_, name, _) in alike), exponents, evidence))
+    return tuple(shared)
 
 
 def _ratio(one: Residues, other: Residues, p: int) -> Fraction | None:
@@ -668,25 +645,3 @@ def _ratio(one: Residues, other: Residues, p: int) -> Fraction | None:
     at = np.unravel_index(int(np.flatnonzero(one)[0]), one.shape)
     c = int(other[at]) * pow(int(one[at]), -1, p) % p
     return rational_number(c, p) if c and (hadamard(one, np.float64(c), p) == other).all() else None
-
-
-def table(
-    study: GeneralStudy, rows: Sequence[Determined], shared: tuple[CommonFactor, ...], at_weights: bool
-) -> Identifiability:
-    """All rows with what holds of the model."""
-    functions = tuple(one for one in rows if isinstance(one, DeterminedFunction))
-    arrays = tuple(one for one in rows if not isinstance(one, DeterminedFunction))
-    evidences = [study.fiber_evidence, *(e for one in rows for e in (one.evidence, one.free_evidence))]
-    modular = sum(evidence is Evidence.MODULAR for evidence in evidences)
-    return Identifiability(
-        architecture=study.architecture,
-        parameters=arrays,
-        functions=functions,
-        fiber_dimension=study.fiber_dimension,
-        fiber_evidence=study.fiber_evidence,
-        symmetries=KnownSymmetries(study.symmetries.rank, tuple(study.discrete)),
-        common_factors=shared,
-        theorem=study.theorem,
-        at_weights=at_weights,
-        error=min(1.0, modular * study.error) if modular else 0.0,
-    )

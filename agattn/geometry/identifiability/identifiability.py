@@ -2,12 +2,12 @@ r"""Which parameters a function determines: each array, products of arrays, and 
 
 >>> from agattn.architectures import SingleLayer
 >>> found = identifiability(SingleLayer(3, 2, 2))
->>> for row in (*found.parameters, *found.functions):
-...     print(row)
-K: not determined, 4 of 6 entries are free (proved)
-Q: not determined, 4 of 6 entries are free (proved)
-V: determined globally up to a factor (proved)
-K^T Q: determined globally up to a factor (proved)
+>>> found
+M(3,2,2), at general weights: the fiber has dimension 5 (proved)
+K      nonidentifiable, 4 of 6 entries are free (proved)
+Q      nonidentifiable, 4 of 6 entries are free (proved)
+V      globally up to a factor (proved)
+K^T Q  globally up to a factor (proved)
 >>> print(*found.common_factors)
 one common factor s: V by s, K^T Q by s⁻¹ (proved)
 
@@ -24,18 +24,19 @@ fiber may be larger than at general ones, and a rank at one point says less. Thr
 >>> for V in ([[1, 0]], [[0, 0]]):
 ...     found = ag.identifiability(ag.SingleLayer(2, 1, 1), at={"K": [[1, 2]], "Q": [[0, 1]], "V": V})
 ...     print(found["V"], found["K^T Q"], sep="; ")
-V: determined locally up to a factor (proved); K^T Q: determined locally up to a factor (proved)
-V: determined locally (modular); K^T Q: not determined, 3 of 4 entries are free (proved)
+V: locally up to a factor (proved); K^T Q: locally up to a factor (proved)
+V: locally (modular); K^T Q: nonidentifiable, 3 of 4 entries are free (proved)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import flint
 import numpy as np
+from msgspec import structs
 
 from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, random_residues
 from agattn.architectures import Architecture, Jet, SingleLayer
@@ -54,18 +55,14 @@ from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.general_weights import (
     Determination,
     Determined,
-    Factors,
+    DeterminedFunction,
+    FiberPoint,
     GeneralStudy,
     Identifiability,
-    KernelPoint,
-    Movement,
+    KnownSymmetries,
     common_factors,
-    factors,
     kernel_point,
     known,
-    row,
-    table,
-    unmoved,
 )
 from agattn.geometry.identifiability.network_fibers import (
     NetworkComponent,
@@ -74,7 +71,6 @@ from agattn.geometry.identifiability.network_fibers import (
     weights_of,
 )
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
-from agattn.geometry.identifiability.symmetries import derivative
 from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, steps, takes
 
@@ -114,11 +110,13 @@ def identifiability(
 
     >>> import agattn as ag
     >>> heads = ag.Network([ag.Attention(2, rank=1, heads=2)], dim=3, tokens=2)
-    >>> found = ag.identifiability(heads, ["K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]"])
-    >>> for row in found.functions:
-    ...     print(row)
-    K_1^T Q_1: determined locally up to a factor for each matrix, and their order (proved)
-    K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]: not determined, 2 of 9 entries are free (proved)
+    >>> ag.identifiability(heads, ["K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]"])
+    3×2 → attention 2 (rank 1, heads 2), at general weights: the fiber has dimension 4 (proved)
+    K_1                                locally up to a factor for each matrix, and their order (proved)
+    Q_1                                locally up to a factor for each matrix, and their order (proved)
+    V_1                                locally up to a factor for each matrix, and their order (proved)
+    K_1^T Q_1                          locally up to a factor for each matrix, and their order (proved)
+    K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]  nonidentifiable, 2 of 9 entries are free (proved)
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > MAX_PARAMETERS and not limits().force:
@@ -129,18 +127,35 @@ def identifiability(
     if not limits().force:
         check_size(architecture.as_network() or architecture)
     asked = _asked(architecture, functions)
-    if at is not None:
-        return identifiability_at(architecture, asked, at)
+    given = None if at is None else exact_weights(architecture, at)
     study = GeneralStudy(studied)
-    rows: list[Determined] = []
-    rates: list[tuple[str, WeightFunction, Factors]] = []
-    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
-        answer = study.movement(f)
-        rows.append(row(study, f, answer, is_array))
-        if answer.factors:
-            rates.append((rows[-1].name, f, answer.factors))
-    found = table(study, rows, common_factors(study, rates), at_weights=False)
-    return found if studied is architecture else _by_jet(found, architecture, study)
+    at_weights = None if given is None else StudyAt(study, given)
+    answers: GeneralStudy | StudyAt = at_weights or study
+    rows: list[tuple[WeightFunction, Determined]] = []
+    for f, is_array in steps(asked, len(asked), lambda row: row[0].text):
+        row = study.decided(f, answers.movement(f), answers.irreducible)
+        if not is_array:
+            row = DeterminedFunction(**structs.asdict(row), expression=f.text)
+        rows.append((f, row))
+    evidences = [study.fiber_evidence, *(e for _, row in rows for e in (row.evidence, row.free_evidence))]
+    modular = sum(evidence is Evidence.MODULAR for evidence in evidences)
+    answer = Identifiability(
+        architecture=study.architecture,
+        parameters=tuple(row for _, row in rows if not isinstance(row, DeterminedFunction)),
+        functions=tuple(row for _, row in rows if isinstance(row, DeterminedFunction)),
+        fiber_dimension=study.fiber_dimension,
+        fiber_evidence=study.fiber_evidence,
+        symmetries=KnownSymmetries(study.symmetries.rank, tuple(study.discrete)),
+        common_factors=common_factors(study, rows) if at_weights is None else (),
+        theorem=study.theorem if at_weights is None else None,
+        at_weights=at_weights is not None,
+        error=min(1.0, modular * study.error) if modular else 0.0,
+    )
+    if at_weights is not None:
+        fiber = at_weights.fiber
+        exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
+        return answer.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact))
+    return answer if studied is architecture else _by_jet(answer, architecture, study)
 
 
 def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> Jet:
@@ -204,34 +219,14 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
     return [*((whole_array(name, shapes), True) for name in shapes), *((f, False) for f in listed.values())]
 
 
-_UNDECIDED = "ranks do not decide at these weights"
-
-
-@dataclass(frozen=True)
-class FiberPart:
-    """A general point of a known part of the fiber, modulo a prime, and its tangent vectors there."""
-
-    p: int
-    theta: Residues
-    tangents: Residues
-    evidence: Evidence
-
-    @property
-    def rank(self) -> int:
-        """The dimension that the tangent vectors span: of the part of the fiber, or less."""
-        return RowSpace(len(self.theta), self.p).add(self.tangents)
-
-
-def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> FiberPart:
-    """The part of the fiber that a component is."""
+def family(component: NetworkComponent, evidence: Evidence, generator: np.random.Generator) -> FiberPoint:
+    """A general point of the part of the fiber that a component is."""
     at = component.weights
-    numbers = as_parameters(at.architecture, np.arange(len(at.vector)))
-    free = at.units([int(i) for name in component.free for i in numbers[name].ravel()])
-    vectors = [*component.vectors, *free]
+    vectors = [*component.vectors, *at.units_of(component.free)]
     p = at.prime(generator)
     (theta,), space = at.random_point(vectors, p, generator)
     moved = moved_at_random(at, np.concatenate([theta[None], space]), p, generator)
-    return FiberPart(p, moved[0], np.concatenate([at.tangents(p, moved[0]), moved[1:]]), evidence)
+    return FiberPoint(p, moved[0], np.concatenate([at.tangents(p, moved[0]), moved[1:]]), evidence)
 
 
 def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.random.Generator) -> Residues:
@@ -295,119 +290,84 @@ class StudyAt:
         self.fiber: NetworkFiber = network_fiber(network, self.at)
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
-        self.point: KernelPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
-        parts = [one for one in self.fiber.components if one.through]
-        self.families = [family(one, self.fiber.evidence, generator) for one in parts]
-        widest = max(parts, key=lambda one: one.dimension)
-        self.whole = self._whole()
-        is_near = self.fiber.is_exact and len(parts) == 1 and self.families[0].rank == self.fiber.dimension
+        self.point: FiberPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
+        parts = [part for part in self.fiber.components if part.through]
+        self.families = [family(part, self.fiber.evidence, generator) for part in parts]
+        widest = max(parts, key=lambda part: part.dimension)
+        self.irreducible = self._irreducible()
+        is_near = self.fiber.is_exact and len(parts) == 1
+        is_near = is_near and self.families[0].dimension == self.fiber.dimension
         #: Whether the family is all of the fiber near the weights.
-        self.is_all = is_near or (self.whole is not None and not widest.vectors)
+        self.is_all = is_near or bool(self.irreducible and not widest.vectors)
         #: Whether the rank of the differential is the largest there is.
         self.is_largest = self.point.rank >= (study.rank.dimension or study.rank.lower_bound)
 
-    def _whole(self) -> str | None:
-        """Of one layer the reason, if the whole fiber is one orbit of connected groups."""
+    def _irreducible(self) -> str:
+        """Of one layer why the whole fiber is one orbit of connected groups, or nothing."""
         layer = as_layer(self.study.architecture)
         if layer is None or not layer.has_orbits:
-            return None
+            return ""
         arrays = self.at.exact()
         weights = {name: arrays[f"{name}_1"][0] for name in "KQV"}
         found = fibers.fiber(weights_of_layer(layer, weights))
         is_one = found.case in ("line", "double line") and found.ranks["r_a"].rank == layer.alpha
-        return "the whole fiber is one orbit (theorem-3.2)" if is_one else None
+        return "the whole fiber is one orbit (theorem-3.2)" if is_one else ""
 
-    def movement(self, f: WeightFunction) -> Movement:
+    def movement(self, f: WeightFunction) -> Determined:
         """What the function of these weights determines of a function of the weights."""
         general = self.study.movement(f)
         largest = known(self.point.rank >= self.study.rank.upper_bound)
         if self.is_largest and general.status is Determination.LOCALLY:
-            value, D = derivative(f, self.point.theta, self.point.kernel, self.point.p)
             evidence = weakest([general.evidence, largest])
+            value, D = self.point.derivative(f)
             if general.factors is None or value.any():
                 free = RowSpace(f.size, self.point.p).add(D)
-                return replace(general, free=free, evidence=evidence, free_evidence=evidence)
-        if self.is_all:
-            answer = self._along(f, self.families[0])
-            return self._as_general(answer, general) if largest is Evidence.PROVED else answer
-        return self._moving(f)
-
-    def _as_general(self, answer: Movement, general: Movement) -> Movement:
-        """An answer with the evidence of the same number at general weights, which is an upper bound here."""
+                return general.replace(free=free, evidence=evidence, free_evidence=evidence)
+        if not self.is_all:
+            return self._moving(f)
+        answer = self._along(f)
+        if largest is not Evidence.PROVED:
+            return answer
+        # The number at general weights is an upper bound here, and has its evidence where both are the same.
         if answer.free == general.free:
-            answer = replace(answer, free_evidence=general.free_evidence)
-        if answer.status is general.status and answer.determined == general.determined:
-            answer = replace(answer, evidence=general.evidence)
+            answer = answer.replace(free_evidence=general.free_evidence)
+        if (answer.status, answer.determined) == (general.status, general.determined):
+            answer = answer.replace(evidence=general.evidence)
         return answer
 
-    def _along(self, f: WeightFunction, part: FiberPart) -> Movement:
+    def _along(self, f: WeightFunction) -> Determined:
         """The answer where a family is all of the fiber near the weights."""
-        value, D = derivative(f, part.theta, part.tangents, part.p)
-        free, modular = RowSpace(f.size, part.p).add(D), Evidence.MODULAR
-        if free == 0:
-            return Movement(
-                0, Determination.LOCALLY, modular, modular, f.size, "does not move along the fiber"
-            )
-        if found := factors(f, value, D, part.p):
-            return Movement(
-                free,
-                Determination.LOCALLY,
-                modular,
-                modular,
-                0,
-                "along the fiber it changes by factors",
-                found,
-            )
-        moved = D.any(axis=0)
-        proved = known(free in (f.size, len(part.tangents)))
-        if moved.all():
-            return Movement(
-                free, Determination.NOT, part.evidence, proved, 0, "every entry moves along the fiber"
-            )
-        count = int((~moved).sum())
-        return Movement(free, Determination.PARTLY, modular, proved, count, unmoved(count))
+        part = self.families[0]
+        answer = part.along(f, "the fiber")
+        if answer.status is Determination.LOCALLY:
+            return answer
+        free_evidence = known(answer.free in (f.size, len(part.tangents)))
+        evidence = part.evidence if answer.status is Determination.NOT else Evidence.MODULAR
+        return answer.replace(evidence=evidence, free_evidence=free_evidence)
 
-    def _moving(self, f: WeightFunction) -> Movement:
+    def _moving(self, f: WeightFunction) -> Determined:
         """The answer where only a part of the fiber is known: what moves is not determined."""
         parts = list(self.families)
         if self.is_largest:  # the fiber is smooth, and its tangent space is the kernel
             largest = known(self.point.rank >= self.study.rank.upper_bound)
-            parts.append(FiberPart(self.point.p, self.point.theta, self.point.kernel, largest))
-        free, moved, freely = 0, np.zeros(f.size, dtype=bool), False
-        for part in parts:
-            value, D = derivative(f, part.theta, part.tangents, part.p)
-            free, moved = max(free, RowSpace(f.size, part.p).add(D)), moved | D.any(axis=0)
-            freely |= bool(D.any()) and factors(f, value, D, part.p) is None
-        evidence = weakest(part.evidence for part in parts)
-        if freely and moved.all():
-            said = "every entry moves along a part of the fiber that is known"
-            return Movement(free, Determination.NOT, evidence, known(free == f.size), 0, said)
-        seen = f"{int(moved.sum())} of the entries move"
-        said = f"{seen if freely else 'it is seen to move by factors at most'}; {_UNDECIDED} about more"
-        return Movement(free, Determination.UNDECIDED, Evidence.MODULAR, Evidence.MODULAR, 0, said)
-
-
-def identifiability_at(
-    architecture: Architecture, asked: Sequence[tuple[WeightFunction, bool]], given: Mapping[str, Any]
-) -> Identifiability:
-    """The table of :func:`agattn.identifiability` at given weights.
-
-    Args:
-        architecture: a polynomial one.
-        asked: functions of the arrays, each with whether it is an array.
-        given: weights, which are taken as the exact numbers that are written.
-
-    Raises:
-        InputError: if the weights are not those of the architecture.
-        TooLargeError: if the architecture is too large.
-    """
-    at = exact_weights(architecture, given)
-    study = StudyAt(GeneralStudy(architecture), at)
-    rows: list[Determined] = []
-    for f, is_array in steps(asked, len(asked), lambda one: one[0].text):
-        answer = study.movement(f)
-        rows.append(row(study.study, f, answer, is_array, study.whole or ""))
-    found = table(study.study, rows, (), at_weights=True)
-    fiber = study.fiber
-    exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
-    return found.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact), theorem=None)
+            parts.append(replace(self.point, evidence=largest))
+        answers = [part.along(f, "a part of the fiber that is known") for part in parts]
+        moved = np.any([part.derivative(f)[1].any(axis=0) for part in parts], axis=0)
+        widest = max(answers, key=lambda answer: answer.free)
+        if (freely := any(a.free and a.factors is None for a in answers)) and moved.all():
+            return widest.replace(
+                status=Determination.NOT,
+                evidence=weakest(part.evidence for part in parts),
+                free_evidence=known(widest.free == f.size),
+                determined=0,
+                reason="every entry moves along a part of the fiber that is known",
+                factors=None,
+            )
+        count = int(moved.sum())
+        seen = f"{count} of the entries move" if freely else "it is seen to move by factors at most"
+        return widest.replace(
+            status=Determination.UNDECIDED,
+            determined=0,
+            reason=f"{seen}; ranks do not decide at these weights about more",
+            factors=None,
+        )

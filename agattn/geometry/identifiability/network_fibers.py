@@ -57,7 +57,6 @@ from agattn.algebra.echelon import (
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
@@ -594,8 +593,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     rank, layers = at.differential_rank(), _Layers(at)
     s, l = layers.seen, layers.l
     free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
-    numbers = as_parameters(network, np.arange(len(at.vector)))
-    units = at.units([i for name in free for i in numbers[name].ravel()])
+    units = at.units_of(free)
 
     def size(parts: tuple[Directions, ...]) -> int:
         return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units])
@@ -821,8 +819,7 @@ class _Layers:
             fixed |= {f"K_{i}", f"Q_{i}"}
         at = ExactWeights(self.network, arrays)
         free = tuple(name for name in self.network.shapes if name not in fixed)
-        numbers = as_parameters(self.network, np.arange(len(at.vector)))
-        units = at.units([i for x in free for i in numbers[x].ravel()])
+        units = at.units_of(free)
         spaces = tuple(Directions(at, "zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector

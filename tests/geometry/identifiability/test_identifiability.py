@@ -341,11 +341,13 @@ def test_document_and_table():
     assert document["functions"][1]["expression"] == "K + K" and document["at_weights"] is False
     arrays, functions = found.sheet().tables
     assert [row[0] for row in arrays.rows] == ["K", "Q", "V"] and len(functions.rows) == 2
-    assert "determined globally up to a factor: K, Q, V, K^T Q, K + K" in str(found)
+    assert repr(found).splitlines()[1:] == [
+        f"{name:<5}  globally up to a factor (proved)" for name in ("K", "Q", "V", "K^T Q", "K + K")
+    ]
     heads = str(ag.identifiability(ag.DeepNetwork((3, 2), (2,), heads=2, t=2)))
-    assert heads.endswith("locally up to a factor for each matrix, and their order: V_1, K_1^T Q_1")
+    assert heads.endswith("locally up to a factor for each matrix, and their order (proved)")
     nothing = str(ag.identifiability(ag.Network([ag.Perceptron([2, 1], degree=2)], 2)))
-    assert nothing.endswith("; determined: nothing listed")
+    assert all("nonidentifiable, " in line for line in nothing.splitlines()[1:])
     assert found["KᵀQ"] is found["K^T Q"] and found["K+K"] is found.functions[1]
     with pytest.raises(KeyError):
         found["W"]
