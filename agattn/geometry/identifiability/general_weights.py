@@ -175,8 +175,8 @@ class Determined(Result):
         """Up to what it is determined, in words; empty where nothing is known that changes it."""
         whole = self.factor_of == "all"
         words = {"factor": "a factor" if whole else f"a factor for each {self.factor_of}"}
-        words |= {"root": "a root of unity", None: ""}
-        extent = words.get(self.up_to, f"a {self.up_to}")
+        words["root"] = "a root of unity"
+        extent = words.get(self.up_to or "", f"a {self.up_to}" if self.up_to else "")
         permuted = any(symmetry.name == "permutations" for _, symmetry in self.changes)
         if self.factors is None or not permuted:
             return extent

@@ -35,7 +35,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -46,18 +45,22 @@ from agattn.algebra.arithmetic import Array, FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, matmul, random_prime, random_residues
 from agattn.algebra.scalars import TOLERANCE, as_floats, scalars
 from agattn.architectures import DeepNetwork, Jet
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import (
     head_matrices,
+    in_virtual_weights,
     is_plain,
     is_skew,
+    virtual_arrays,
     virtual_ranks,
     virtual_weights,
 )
 from agattn.geometry.identifiability.weights import rational_inverse
 from agattn.limits import limits
 
+Function = Callable[[Any], Any]
 #: What is said wherever a theorem about softmax networks is cited and not checked.
 PREPRINT = "a preprint of 2026 (Konda) claims a proof"
 #: Jets of order 19 take seconds, and of order 55, which four layers need, hours.
@@ -76,12 +79,6 @@ def least_order(network: DeepNetwork) -> int:
     """
     order: int = 2 * network.first_degree * 3 ** (network.depth - 1) + 1
     return order
-
-
-def in_virtual_weights(network: DeepNetwork) -> DeepNetwork:
-    """The network with Q_i = M_i, V_l = L, and the identity for K_i and the other V_i."""
-    d, l = network.dims[0], network.depth
-    return replace(network, dims=(*[d] * l, network.dims[-1]), ranks=(d,) * l)
 
 
 class Seen(NamedTuple):
@@ -125,7 +122,7 @@ def seen_at_random_weights(network: DeepNetwork, collapsed: int | None = None, s
     >>> seen_at_random_weights(softmax, 1)
     Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
     """
-    return _seen(network, [_Point.draw(network, collapsed, score)])[0]
+    return _seen(network, [(collapsed, score)])[0]
 
 
 def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
@@ -135,70 +132,56 @@ def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
     >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
     [(1, 8), (2, 12)]
     """
-    return _seen(network, [_Point.draw(network, s) for s in range(1, network.depth + 1)])
+    return _seen(network, [(s, "") for s in range(1, network.depth + 1)])
 
 
-class _Point(NamedTuple):
-    """Random (M, L) modulo p with one layer that collapses, or none, and random inputs and cotangents."""
+def _draw(
+    network: DeepNetwork, collapsed: int | None, score: str, p: int, generator: np.random.Generator
+) -> tuple[str, dict[str, Array]]:
+    """What M_s is, and random (M, L) modulo p with one layer s that collapses, or none."""
+    d, d_out = network.dims[0], network.dims[-1]
+    ranks = virtual_ranks(network)
+    M = [_of_rank(d, d, r, p, generator) for r in ranks]
+    L = _of_rank(d_out, d, min(network.dims), p, generator)
+    if collapsed is None:
+        return "general", virtual_arrays(M, L)
+    score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
+    u, v = random_residues(generator, (2, d, 1), p)
+    one = matmul(u, v.T, p)
+    M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
+    return score, virtual_arrays(M, L)
 
-    collapsed: int | None
-    score: str
-    p: int
-    theta: dict[str, Residues]
-    X: Residues
-    cotangents: Residues
 
-    @classmethod
-    def draw(cls, network: DeepNetwork, collapsed: int | None, score: str = "") -> _Point:
-        """The same prime for the same seed."""
+def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tuple[Seen, ...]:
+    """What the jet sees at a random point of each case, all modulo one prime."""
+    wide, l = in_virtual_weights(network), network.depth
+    rows = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1] + _SURPLUS
+    scores, points, inputs, outputs = [], [], [], []
+    for collapsed, score in cases:
         generator = np.random.default_rng(limits().seed)
         p = random_prime(generator)
-        d, d_out, l = network.dims[0], network.dims[-1], network.depth
-        ranks, narrow = virtual_ranks(network), min(network.dims)
-        M = [_of_rank(d, d, r, p, generator) for r in ranks]
-        L = _of_rank(d_out, d, narrow, p, generator)
-        if collapsed is None:
-            score = "general"
-        else:
-            score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
-            u, v = random_residues(generator, (2, d, 1), p)
-            one = matmul(u, v.T, p)
-            M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
-        wide = in_virtual_weights(network)
-        theta = {name: np.eye(d)[None] for name in wide.shapes}
-        theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
-        rows = l * d * d + d_out * d + _SURPLUS
-        X = random_residues(generator, (rows, *wide.input_shape), p)
-        return cls(
-            collapsed, score, p, theta, X, random_residues(generator, (rows, 1, *wide.output_shape), p)
-        )
-
-
-def _seen(network: DeepNetwork, points: Sequence[_Point]) -> tuple[Seen, ...]:
-    """What the jet sees at each of several points modulo one prime."""
-    wide, l, p, rows = in_virtual_weights(network), network.depth, points[0].p, len(points[0].X)
-    theta = {
-        name: np.concatenate([np.broadcast_to(point.theta[name], (rows, *shape)) for point in points])
-        for name, shape in wide.shapes.items()
-    }
-    X = np.concatenate([one.X for one in points])
-    cotangents = np.concatenate([one.cotangents for one in points])
+        score, theta = _draw(network, collapsed, score, p, generator)
+        scores.append(score)
+        points.append({name: np.broadcast_to(a, (rows, *wide.shapes[name])) for name, a in theta.items()})
+        inputs.append(random_residues(generator, (rows, *wide.input_shape), p))
+        outputs.append(random_residues(generator, (rows, 1, *wide.output_shape), p))
+    theta = {name: np.concatenate([point[name] for point in points]) for name in wide.shapes}
+    X, cotangents = np.concatenate(inputs), np.concatenate(outputs)
     jets = jacobian(Jet(wide, least_order(network)), theta, X, ModularArithmetic(p), cotangents)
-    columns, found = _columns(wide), []
-    for point, J in zip(points, np.split(jets, len(points)), strict=True):
-        s = l if point.collapsed is None else point.collapsed
-        first = np.concatenate([*(columns[f"Q_{i}"] for i in range(1, s + 1)), columns[f"V_{l}"]])
-        later = np.concatenate([np.zeros(0, dtype=int), *(columns[f"Q_{i}"] for i in range(s + 1, l + 1))])
-        found.append(
-            Seen(
-                point.collapsed or l + 1,
-                point.score,
-                len(first),
-                _rank(J[:, first], p),
-                _rank(J[:, later], p),
-            )
-        )
-    return tuple(found)
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+
+    def rank(J: Array, names: Sequence[str]) -> int:
+        part = J[:, [i for name in names for i in numbers[name].ravel()]]
+        return RowSpace(part.shape[1], p).add(np.asarray(part, dtype=np.float64)) if names else 0
+
+    seen = []
+    for (collapsed, _), score, J in zip(cases, scores, np.split(jets, len(cases)), strict=True):
+        s = collapsed or l
+        first = [*(f"Q_{i}" for i in range(1, s + 1)), f"V_{l}"]
+        later = [f"Q_{i}" for i in range(s + 1, l + 1)]
+        size = sum(numbers[name].size for name in first)
+        seen.append(Seen(collapsed or l + 1, score, size, rank(J, first), rank(J, later)))
+    return tuple(seen)
 
 
 def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[float] | None:
@@ -223,41 +206,20 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[fl
         return None
     A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
     M, L = virtual_weights(A, V, FloatArithmetic())
-    theta = {name: np.eye(network.dims[0])[None] for name in wide.shapes}
-    theta |= {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{l}": L[None]}
     generator = np.random.default_rng(limits().seed)
     X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
     cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
-    J = jacobian(wide, theta, X, FloatArithmetic(), cotangents)
-    places = _columns(wide)
-    of_values = float(np.linalg.norm(J[:, places[f"V_{l}"]], 2))
-    return [float(np.linalg.norm(J[:, places[f"Q_{i}"]], 2)) / of_values for i in range(1, l + 1)]
+    J = jacobian(wide, virtual_arrays(M, L), X, FloatArithmetic(), cotangents)
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+    norms = {
+        name: float(np.linalg.norm(J[:, numbers[name].ravel()], 2)) for name in numbers if name[0] in "QV"
+    }
+    return [norms[f"Q_{i}"] / norms[f"V_{l}"] for i in range(1, l + 1)]
 
 
 def _of_rank(m: int, n: int, r: int, p: int, generator: np.random.Generator) -> Residues:
     """A random m × n matrix of rank r at most, modulo p."""
     return matmul(random_residues(generator, (m, r), p), random_residues(generator, (r, n), p), p)
-
-
-def _columns(network: DeepNetwork) -> dict[str, Array]:
-    """The columns of a Jacobian by array."""
-    found, start = dict[str, Array](), 0
-    for name, shape in network.shapes.items():
-        size = int(np.prod(shape))
-        found[name] = np.arange(start, start + size)
-        start += size
-    return found
-
-
-def _rank(matrix: Array, p: int) -> int:
-    space = RowSpace(matrix.shape[1], p)
-    if matrix.shape[1]:
-        space.add(np.asarray(matrix, dtype=np.float64))
-    return space.rank
-
-
-Scalar = Any
-Function = Callable[[Scalar], Scalar]
 
 
 def normalized(A: Array, V: Array, X: Array, S: Function) -> Array:
@@ -273,7 +235,7 @@ def recover(
     t: int,
     S: Function,
     S_inverse: Function,
-    one: Scalar = Fraction(1),
+    one: Any = Fraction(1),
     inverse: Callable[[Array], Array] = rational_inverse,
     is_zero: Callable[[Array], bool] = lambda a: not a.any(),
 ) -> tuple[Array | None, Array]:
@@ -308,7 +270,7 @@ def recover(
     seen = next(e for e in basis if not is_zero(V @ e))
     Z = [e if not is_zero(V @ e) else e + seen for e in basis]
 
-    def ratio(x: Array, z: Array) -> Scalar:
+    def ratio(x: Array, z: Array) -> Any:
         """S(xᵀAz)/S(zᵀAz), given V(x − z) ≠ 0."""
         out = layer(np.stack([x] + [z] * (t - 1), axis=1))[:, 1]
         change, moved = out - V @ z, V @ (x - z)

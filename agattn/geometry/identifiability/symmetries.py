@@ -117,27 +117,16 @@ _TOGETHER = 4_000_000
 def derivative(f: WeightFunction, theta: Residues, tangents: Residues, p: int) -> tuple[Residues, Residues]:
     """The values of f at a point modulo p, (size,), and its derivatives along tangents, (count, size)."""
     pushing = Pushing(ModularArithmetic(p))
-    at, parts = _arrays(f, theta), []
+    at, parts = as_parameters(f, theta), []  # type: ignore[arg-type]
     value = np.asarray(f.evaluate(ModularArithmetic(p), at, None), dtype=np.float64).ravel() % p
     step = max(1, _TOGETHER // max(f.size, 1))
     for start in range(0, len(tangents), step):
         some = tangents[start : start + step]
-        moved = {
-            name: Pushed(at[name][None], rows[:, None], pushing) for name, rows in _arrays(f, some).items()
-        }
+        rows = as_parameters(f, some)  # type: ignore[arg-type]
+        moved = {name: Pushed(at[name][None], rows[name][:, None], pushing) for name in rows}
         out: Any = f.evaluate(pushing, moved, None)
         parts.append(np.broadcast_to(out.tangents, (len(some), *out.value.shape)).reshape(len(some), -1) % p)
     return value, np.concatenate([np.zeros((0, f.size)), *parts])
-
-
-def _arrays(f: WeightFunction, theta: Residues) -> dict[str, Array]:
-    """The arrays of a flat vector, or of rows of vectors."""
-    found, start = {}, 0
-    for name, shape in f.shapes.items():
-        stop = start + int(np.prod(shape, dtype=int))
-        found[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
-        start = stop
-    return found
 
 
 def proved_symmetries(architecture: Architecture) -> list[Sparse]:
@@ -588,9 +577,6 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
     return found
 
 
-Arrays = dict[str, Array]
-
-
 class SymmetryStep(Result):
     """One symmetry of a product."""
 
@@ -612,7 +598,7 @@ class SymmetryStep(Result):
         return f"{self.name} {' '.join(parts)} ({', '.join(self.parameters)})"
 
 
-def act(arrays: Arrays, symmetry: Symmetry, g: Array, back: Array) -> None:
+def act(arrays: dict[str, Array], symmetry: Symmetry, g: Array, back: Array) -> None:
     """Let a group element g, with inverse ``back``, act on exact arrays, which change."""
     for acted in symmetry.on:
         part = arrays[acted.parameter][acted.index]
@@ -669,7 +655,7 @@ def _wires(neurons: Sequence[Symmetry]) -> list[list[Symmetry]]:
     return list(groups.values())
 
 
-def _heads(label: str, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
+def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
     """Permute the heads of a layer so that each KᵀQ is a multiple of the one it must become."""
     names = tuple(name for name in arrays if _label(name) == label and arrays[name].ndim == 3)
     K, Q = f"K_{label}", f"Q_{label}"
@@ -686,10 +672,12 @@ def _heads(label: str, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
     return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
 
 
-def _neurons(group: Sequence[Symmetry], arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
+def _neurons(
+    group: Sequence[Symmetry], arrays: dict[str, Array], target: dict[str, Array]
+) -> list[SymmetryStep]:
     """Permute neurons and scale them, so that what comes into each is what must."""
 
-    def incoming(given: Arrays) -> list[Array]:
+    def incoming(given: dict[str, Array]) -> list[Array]:
         return [
             np.concatenate([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0])
             for neuron in group
@@ -733,7 +721,7 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
     return s if s and (of * s == to).all() else None
 
 
-def _matrix(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> Array | None:
+def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> Array | None:
     """The element of GL(n) that makes a part what it must be, or for some entries of the first part alone.
 
     Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
@@ -749,7 +737,7 @@ def _matrix(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> Array | None:
     return found
 
 
-def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[SymmetryStep]:
+def _element(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
     """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
     acted = _first(symmetry)
     part, wanted = (given[acted.parameter][acted.index] for given in (arrays, target))
