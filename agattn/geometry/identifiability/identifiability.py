@@ -38,7 +38,7 @@ import flint
 import numpy as np
 from msgspec import structs
 
-from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, random_residues
+from agattn.algebra.residues import Residues, RowSpace, hadamard, random_residues
 from agattn.architectures import Architecture, Jet, SingleLayer
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
 from agattn.architectures.layer import as_layer
@@ -71,6 +71,7 @@ from agattn.geometry.identifiability.network_fibers import (
     weights_of,
 )
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
+from agattn.geometry.identifiability.symmetries import act
 from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, steps, takes
 
@@ -242,15 +243,7 @@ def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.rand
             continue
         entries = [float(int(x)) for x in matrix.inv().entries()]
         back = np.array(entries).reshape(g.shape)
-        for acted in symmetry.on:
-            part = arrays[acted.parameter][(slice(None), *acted.index)]
-            if acted.axis is None:
-                s = int(g[0, 0] if acted.weight > 0 else back[0, 0])
-                part[...] = hadamard(part, np.float64(pow(s, abs(acted.weight), p)), p)
-                continue
-            lines = np.moveaxis(part, acted.axis, 0)
-            flat = np.ascontiguousarray(lines).reshape(symmetry.size, -1)
-            lines[...] = matmul(back.T if acted.dual else g, flat, p).reshape(lines.shape)
+        act(arrays, symmetry, g, back, p)
     found: Residues = as_rows(at.architecture, arrays)
     for B in at.further:
         if any(j == k for _, j in B for k, _ in B):

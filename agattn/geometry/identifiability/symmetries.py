@@ -598,15 +598,22 @@ class SymmetryStep(Result):
         return f"{self.name} {' '.join(parts)} ({', '.join(self.parameters)})"
 
 
-def act(arrays: dict[str, Array], symmetry: Symmetry, g: Array, back: Array) -> None:
-    """Let a group element g, with inverse ``back``, act on exact arrays, which change."""
+def act(arrays: dict[str, Array], symmetry: Symmetry, g: Array, back: Array, p: int = 0) -> None:
+    """Let a group element g, with inverse ``back``, act on arrays, which change.
+
+    They are exact; or residues modulo a prime p, with one axis more in front.
+    """
     for acted in symmetry.on:
-        part = arrays[acted.parameter][acted.index]
+        part = arrays[acted.parameter][(slice(None), *acted.index) if p else acted.index]
         if acted.axis is None:
-            part[...] = part * (g if acted.weight > 0 else back)[0, 0] ** abs(acted.weight)
+            s = (g if acted.weight > 0 else back)[0, 0]
+            power = np.float64(pow(int(s), abs(acted.weight), p)) if p else s ** abs(acted.weight)
+            part[...] = hadamard(part, power, p) if p else part * power
         else:
-            rows = np.moveaxis(part, acted.axis, 0)
-            rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
+            lines = np.moveaxis(part, acted.axis, 0)
+            flat = np.ascontiguousarray(lines).reshape(symmetry.size, -1)
+            h = back.T if acted.dual else g
+            lines[...] = (matmul(h, flat, p) if p else h @ flat).reshape(lines.shape)
 
 
 def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ...] | None:
