@@ -113,9 +113,6 @@ class Equivalence(Result, name="equivalent", eq=False):
     Attributes:
         relative: the relative distance of the functions, or of some outputs, in floating point; ``None`` for
             exact weights.
-        relations: by layer, how each head is related, if a symmetry was found.
-        bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
-            them.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
     """
 
@@ -123,8 +120,7 @@ class Equivalence(Result, name="equivalent", eq=False):
     evidence: Key[Evidence, "How the result is known."]
     relative: float | None
     reason: Key[str, "Why the weights are, or are not, the same function."]
-    relations: tuple[tuple[HeadRelation, ...], ...] = ()
-    bases: tuple[Array, ...] = ()
+    symmetry: Key[Relations | None, "The symmetry that relates them; null if none was found."] = None
     X: Key[
         Array | None,
         "An input X on which the functions differ; null where none was found.",
@@ -144,11 +140,6 @@ class Equivalence(Result, name="equivalent", eq=False):
         FINITE,
     ] = None
 
-    @key
-    def symmetry(self) -> Relations | None:
-        """The symmetry that relates them; null if none was found."""
-        return Relations(self.relations, self.bases) if self.relations else None
-
     @key(FINITE)
     def residual(self) -> float | None:
         """The relative distance of the functions; null where not known."""
@@ -157,8 +148,8 @@ class Equivalence(Result, name="equivalent", eq=False):
     @property
     def only(self) -> HeadRelation | None:
         """The relation of the only head, if there is one head in one layer and it has one."""
-        heads = [relation for layer in self.relations for relation in layer]
-        return heads[0] if len(heads) == len(self.relations) == 1 else None
+        layers = self.symmetry.layers if self.symmetry else ()
+        return layers[0][0] if [len(heads) for heads in layers] == [1] else None
 
     @property
     def component(self) -> str | None:
@@ -207,14 +198,16 @@ class Equivalence(Result, name="equivalent", eq=False):
         if self.X is not None:
             rows.append(("X", array_cell(self.X)))
         shown = [Table("Equivalence of two sets of weights", (), tuple(rows))]
-        if sum(map(len, self.relations)) > 1:
+        if self.symmetry and not self.only:
             heads = tuple(
                 (layer, r.head, r.other, r.component, str(r.s), "" if r.C is None else array_cell(r.C))
-                for layer, relations in enumerate(self.relations)
+                for layer, relations in enumerate(self.symmetry.layers)
                 for r in relations
             )
             names = ("layer", "head", "becomes head", "component", "s", "gauge C")
-            bases = tuple(("change of basis after layer", n, array_cell(C)) for n, C in enumerate(self.bases))
+            bases = tuple(
+                ("change of basis after layer", n, array_cell(C)) for n, C in enumerate(self.symmetry.bases)
+            )
             shown.append(Table("The symmetry, head by head", names, heads))
             shown += [Table("", ("what", "layer", "C"), bases)] if bases else []
         return Sheet(self.summary(), tuple(shown))
@@ -258,7 +251,7 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalen
     >>> found = equivalent(one, two)
     >>> print(found)
     equal (proved): head by head
-    >>> [(r.head, r.other, str(r.s)) for r in found.relations[0]]
+    >>> [(r.head, r.other, str(r.s)) for r in found.symmetry.layers[0]]
     [(0, 1, '1'), (1, 0, '3')]
     """
     one, two = layers_of(w1), layers_of(w2)
@@ -308,7 +301,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     if first.is_exact:
         related = _relation(first, second, tolerance)
         if related is not None:
-            return Equivalence(True, Evidence.PROVED, None, str(related), ((related,),))
+            return Equivalence(True, Evidence.PROVED, None, str(related), Relations(((related,),), ()))
         apart = _separating_input(first, second)
         assert apart is not None  # the functions differ
         return _different(Evidence.PROVED, None, *apart)
@@ -320,9 +313,8 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     farther = max(near, relative)
     if farther <= tolerance / SAFE and related is not None:
         margin = tolerance / farther if farther else np.inf
-        return Equivalence(
-            True, Evidence.NUMERICAL, relative, str(related), ((related,),), margin=float(margin)
-        )
+        symmetry = Relations(((related,),), ())
+        return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, margin=float(margin))
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
         found = _different(Evidence.NUMERICAL, relative, *apart)
@@ -386,16 +378,16 @@ def _gauge(w: Weights, v: Weights, s: Any, tolerance: float) -> Array | None:
 
 def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalence:
     exact = one[0][0].is_exact
-    relations, bases = _symmetry(one, two, tolerance) or ((), ())
+    symmetry = _symmetry(one, two, tolerance)
     reason = "head by head" + ", after a change of basis between the layers" * (len(one) > 1)
-    if relations and exact:
-        return Equivalence(True, Evidence.PROVED, None, reason, relations, bases)
+    if symmetry and exact:
+        return Equivalence(True, Evidence.PROVED, None, reason, symmetry)
     if (same := _same_tensors(one, two)) and exact:
         reason = "the coefficient tensors of the heads have the same sum, though not head by head"
         return Equivalence(True, Evidence.PROVED, None, reason)
     relative, apart = _compare_outputs(one, two)
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    if apart is not None and (exact or (relative >= SAFE * tolerance and not relations)):
+    if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
         found = _different(evidence, None if exact else relative, *apart)
         return found if exact else found.replace(margin=relative / tolerance)
     if exact:
@@ -405,19 +397,17 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
             )
         reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
         return Equivalence(True, Evidence.MODULAR, None, reason)
-    if relations and not relative <= tolerance:
+    if symmetry and not relative <= tolerance:
         reason = f"related within {tolerance:.3g}, but outputs differ by {relative:.3g} of their size"
-        return Equivalence(None, evidence, relative, reason, relations, bases)
+        return Equivalence(None, evidence, relative, reason, symmetry)
     if relative > tolerance / SAFE:
         return _undecided(relative, relative, tolerance)
-    reason = reason if relations else "equal outputs at random inputs; no symmetry was found"
+    reason = reason if symmetry else "equal outputs at random inputs; no symmetry was found"
     margin = tolerance / relative if relative else np.inf
-    return Equivalence(True, evidence, relative, reason, relations, bases, margin=float(margin))
+    return Equivalence(True, evidence, relative, reason, symmetry, margin=float(margin))
 
 
-def _symmetry(
-    one: Network, two: Network, tolerance: float
-) -> tuple[tuple[tuple[HeadRelation, ...], ...], tuple[Array, ...]] | None:
+def _symmetry(one: Network, two: Network, tolerance: float) -> Relations | None:
     """The relations of all heads, and the changes of basis between layers; ``None`` if none are found."""
     if len(one) != len(two):
         return None
@@ -448,7 +438,7 @@ def _symmetry(
             assert C is not None
             bases.append(C)
             back = inverse(C)
-    return tuple(relations), tuple(bases)
+    return Relations(tuple(relations), tuple(bases))
 
 
 def _in_basis(w: Weights, back: Array) -> Weights:

@@ -54,6 +54,7 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, takes
+from agattn.sheet.result import Key, Positive, Result
 
 Vector = tuple[Fraction | int, ...]
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
@@ -66,6 +67,13 @@ MOST_SEARCHED = 400
 MOST_DEGREE = 10_000
 #: Points modulo primes where symbols are too many.
 POINTS = 6
+
+
+class Moved(Result):
+    """What symmetries of one name add to an orbit."""
+
+    name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
+    dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
 class ExactWeights:
@@ -213,7 +221,7 @@ class ExactWeights:
         (at,), space = self.random_point(vectors, p, generator)
         return nonzero_minor(np.concatenate([self.tangents(p, at), space]), p).rank
 
-    def orbit_by_name(self) -> tuple[tuple[str, int], ...]:
+    def orbit_by_name(self) -> tuple[Moved, ...]:
         """The dimension of the orbit, or less, by the names of the symmetries; those beyond are "new"."""
         generator = np.random.default_rng(limits().seed)
         p = self.prime(generator)
@@ -221,7 +229,7 @@ class ExactWeights:
         sizes = [(symmetry.name, symmetry.dimension) for symmetry in self.architecture.symmetries]
         names = [name for name, size in sizes for _ in range(size)] + ["new"] * len(self.further)
         counts = Counter(names[row] for row in nonzero_minor(rows, p).rows)
-        return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])
+        return tuple(Moved(name, counts[name]) for name in dict.fromkeys(names) if counts[name])
 
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
         """The tangent vectors of the symmetries modulo a prime, at these or other weights, as rows."""

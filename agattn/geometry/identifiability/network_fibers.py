@@ -62,6 +62,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
+    Moved,
     Vector,
     rank_and_bound,
     same_function,
@@ -206,18 +207,10 @@ class NetworkComponent(Result, eq=False):
         return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
-class Moved(Result):
-    """What symmetries of one name add to an orbit."""
-
-    name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
-    dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
-
-
 class NetworkFiber(Result, name="fiber", eq=False):
     """All that is known of the weights that have the same function as given weights.
 
     Attributes:
-        symmetries: the dimension of the orbit by the names of the symmetries, each beyond those before it.
         given: the architecture that was asked about, if the weights are those of a network that it is.
     """
 
@@ -240,7 +233,7 @@ class NetworkFiber(Result, name="fiber", eq=False):
         "If modular: a bound on the chance that the statement is wrong; else 0.",
         Named("error_probability"),
     ] = 0.0
-    symmetries: tuple[tuple[str, int], ...] = ()
+    symmetries: Key[tuple[Moved, ...], "The dimension of the orbit by what moves the weights."] = ()
     case_evidence: Key[
         Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
     ] = Evidence.PROVED
@@ -283,11 +276,6 @@ class NetworkFiber(Result, name="fiber", eq=False):
     def upper_bound(self) -> Count:
         """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
-
-    @key(name="symmetries")
-    def orbit(self) -> list[Moved]:
-        """The dimension of the orbit by what moves the weights."""
-        return [Moved(name, size) for name, size in self.symmetries]
 
     @property
     def is_exact(self) -> bool:
@@ -332,7 +320,7 @@ class NetworkFiber(Result, name="fiber", eq=False):
             known = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
             lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
         bounds = "" if self.is_exact else f"from {self.dimension} to "
-        names = ", ".join(f"{name} {size}" for name, size in self.symmetries)
+        names = ", ".join(f"{moved.name} {moved.dimension}" for moved in self.symmetries)
         orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
         above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
         at = f"dimension at the weights {bounds}{self.upper_bound}"
@@ -571,8 +559,8 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    by_name = at.orbit_by_name()
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
+    moved = at.orbit_by_name()
+    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, moved, zero_evidence, asked)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -612,15 +600,14 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
         case = "zero"
     elif network.t == 1:
         case = "one token"
-    by_name, orbit = at.orbit_by_name(), at.orbit_dimension()
     return NetworkFiber(
         case,
         (one,),
         network.parameters,
-        orbit,
+        at.orbit_dimension(),
         rank,
         Evidence.PROVED,
-        symmetries=by_name,
+        symmetries=at.orbit_by_name(),
         given=asked,
         elsewhere=layers.elsewhere(),
     )
