@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -67,6 +67,8 @@ MOST_SEARCHED = 400
 MOST_DEGREE = 10_000
 #: Points modulo primes where symbols are too many.
 POINTS = 6
+# Rows of a differential at a time.
+_TOGETHER = 384
 
 
 class Moved(Result):
@@ -74,6 +76,30 @@ class Moved(Result):
 
     name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
     dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
+
+
+def prime_for(numbers: Iterable[Fraction | int], generator: np.random.Generator) -> int:
+    """A random prime that divides no denominator."""
+    denominator = lcm(*(x.denominator for x in numbers))
+    while not denominator % (p := random_prime(generator)):
+        pass
+    return p
+
+
+def differential(
+    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
+) -> RowSpace:
+    """The rows of the differential at weights modulo a prime: as many random ones as raise the rank."""
+    n = len(theta)
+    space, rows, at = RowSpace(n, p), min(n + 8, _TOGETHER), as_parameters(architecture, theta)
+    while True:
+        before = space.rank
+        X = random_residues(generator, (rows, *architecture.input_shape), p)
+        cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), p)
+        J = jacobian(architecture, at, X, ModularArithmetic(p), cotangents)
+        space.add(np.asarray(J, dtype=np.float64) % p)
+        if space.rank < before + rows or space.rank == n:
+            return space
 
 
 class ExactWeights:
@@ -167,10 +193,7 @@ class ExactWeights:
 
     def prime(self, generator: np.random.Generator) -> int:
         """A random prime that divides no denominator."""
-        while True:
-            p = random_prime(generator)
-            if all(x.denominator % p for x in self.vector):
-                return p
+        return prime_for(self.vector, generator)
 
     def random_point(
         self, vectors: Sequence[Vector], p: int, generator: np.random.Generator, count: int = 1
@@ -193,26 +216,13 @@ class ExactWeights:
         >>> ExactWeights(SingleLayer(2, 1, 1), matrices).differential_rank()
         4
         """
-        generator, n = np.random.default_rng(limits().seed), len(self.vector)
-        best = 0
+        generator, best = np.random.default_rng(limits().seed), 0
         for _ in range(2):
             p = self.prime(generator)
-            space = RowSpace(n, p)
-            while True:
-                before, rows = space.rank, min(n + 4, 384)
-                space.add(self._jacobian(self.residues(p)[0], p, rows, generator))
-                if space.rank < before + rows or space.rank == n:
-                    break
-            best = max(best, space.rank)
+            best = max(best, differential(self.architecture, self.residues(p)[0], p, generator).rank)
             if best == most:
                 break
         return best
-
-    def _jacobian(self, at: Residues, p: int, rows: int, generator: np.random.Generator) -> Residues:
-        X = random_residues(generator, (rows, *self.architecture.input_shape), p)
-        cotangents = random_residues(generator, (rows, 1, *self.architecture.output_shape), p)
-        found = jacobian(self.architecture, self.arrays(at), X, ModularArithmetic(p), cotangents)
-        return np.asarray(found, dtype=np.float64)
 
     def orbit_dimension(self, vectors: Sequence[Vector] = ()) -> int:
         """The dimension of G·(w₀ + span of the vectors), or less: a proved lower bound."""
@@ -356,9 +366,7 @@ def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, 
     generator, architecture = np.random.default_rng(limits().seed), one.architecture
     both = [w for w in (one, other) if w is not None]
     for _ in range(POINTS):
-        p = one.prime(generator)
-        while not all(x.denominator % p for w in both for x in w.vector):
-            p = one.prime(generator)
+        p = prime_for([x for w in both for x in w.vector], generator)
         X = random_residues(generator, (2, *architecture.input_shape), p)
         values = [
             np.asarray(architecture.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p

@@ -62,9 +62,9 @@ from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, check_size, dimension
-from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.geometry.dimension.theorems import irreducible_fibers
+from agattn.geometry.identifiability.families import differential
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
     Change,
@@ -72,7 +72,7 @@ from agattn.geometry.identifiability.symmetries import (
     SymmetryFields,
     derivative,
     discrete_symmetries,
-    prime_for,
+    prime_with_roots,
     proved_symmetries,
 )
 from agattn.limits import limits, log
@@ -331,7 +331,6 @@ def _table(caption: str, first: str, rows: Sequence[Determined]) -> Table:
 
 # Random points at which ranks are taken, and how many are drawn for these.
 _POINTS, _DRAWN = 2, 6
-_TOGETHER = 384
 _BY_FACTORS = "along fibers it changes by factors alone"
 
 
@@ -380,18 +379,11 @@ class FiberPoint:
         return derivative(f, self.theta, self.tangents, self.p)
 
 
-def kernel_point(architecture: Architecture, theta: Residues, p: int, generator: Any) -> FiberPoint:
-    """The kernel of the differential at weights modulo a prime: as many random rows as raise the rank."""
-    space, n = RowSpace(len(theta), p), len(theta)
-    while True:
-        before, rows = space.rank, min(n + 8, _TOGETHER)
-        X = random_residues(generator, (rows, *architecture.input_shape), p)
-        cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), p)
-        at = as_parameters(architecture, theta)
-        J = jacobian(architecture, at, X, ModularArithmetic(p), cotangents)
-        space.add(np.asarray(J, dtype=np.float64) % p)
-        if space.rank < before + rows or space.rank == n:
-            return FiberPoint(p, theta, space.kernel())
+def kernel_point(
+    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
+) -> FiberPoint:
+    """The kernel of the differential at weights modulo a prime."""
+    return FiberPoint(p, theta, differential(architecture, theta, p, generator).kernel())
 
 
 def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors | None:
@@ -562,7 +554,7 @@ class GeneralStudy:
         changed: list[tuple[UpTo, DiscreteSymmetry]] = []
         for symmetry in self.discrete:
             generator = np.random.default_rng(2)
-            p = prime_for(symmetry.root, generator)
+            p = prime_with_roots(symmetry.root, generator)
             theta = random_residues(generator, (self.n,), p)
             arithmetic, arrays = ModularArithmetic(p), as_parameters(self.architecture, theta)
             before, *others = (

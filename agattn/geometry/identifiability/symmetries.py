@@ -44,7 +44,7 @@ the other weights exactly, it is proved that both have one function. Nothing is 
 symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
 
 >>> import agattn as ag
->>> from agattn.geometry.identifiability.families import ExactWeights
+>>> from agattn.geometry.identifiability.families import ExactWeights, prime_for
 >>> model = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=2)
 >>> one = ExactWeights(model, {"W_1_1": [[1, 2], [3, 1]], "W_1_2": [[2, 5]]})
 >>> other = ExactWeights(model, {"W_1_1": [[3, 1], [-1, -2]], "W_1_2": [[5, -2]]})
@@ -95,9 +95,9 @@ from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.first_order import changes_by_factors
-from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials, linear_symmetries
+from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials, linear_symmetries
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
-from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.families import ExactWeights, prime_for
 from agattn.geometry.identifiability.weights import change_of_basis, inverse
 from agattn.limits import limits
 from agattn.sheet.result import Key, Positive, Result, key
@@ -147,34 +147,22 @@ class SymmetryFields:
     Args:
         architecture: the model.
         matrices: B with dφ(θ)·Bθ = 0 for all θ; those that depend on others at a general point are left out.
-        seed: of the random points.
     """
 
     def __init__(self, architecture: Architecture, matrices: Sequence[Sparse]) -> None:
         generator = np.random.default_rng(limits().seed)
         self.architecture, self.matrices = architecture, list(matrices)[: 4 * MOST_GENERATORS]
-        self.p = self._prime(generator)
+        self.p = prime_for([Fraction(x) for B in self.matrices for x in B.values()], generator)
         self.points = random_residues(generator, (_POINTS, architecture.parameters), self.p)
         if len(self.matrices) > MOST_GENERATORS:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
 
-    def _prime(self, generator: np.random.Generator) -> int:
-        while True:
-            p = random_prime(generator)
-            if all(Fraction(x).denominator % p for B in self.matrices for x in B.values()):
-                return p
-
-    def tangents(self, theta: Residues, p: int | None = None) -> Residues:
+    def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
-        p = p or self.p
-        found = np.zeros((len(self.matrices), len(theta)), dtype=np.int64)
-        at = theta.astype(np.int64)
-        for row, B in zip(found, self.matrices, strict=True):
-            for (i, j), x in B.items():
-                x = Fraction(x)
-                row[i] = (row[i] + x.numerator * pow(x.denominator, -1, p) % p * int(at[j])) % p
-        return found.astype(np.float64)
+        at = theta.astype(int).tolist()
+        rows = [applied(B, at, self.p) for B in self.matrices]
+        return np.array(rows, dtype=np.float64).reshape(-1, len(theta))
 
     @cached_property
     def rank(self) -> int:
@@ -364,7 +352,7 @@ def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
     return symmetries
 
 
-def prime_for(order: int, generator: np.random.Generator) -> int:
+def prime_with_roots(order: int, generator: np.random.Generator) -> int:
     """A random prime p with roots of unity of some order modulo p.
 
     Raises:
@@ -386,7 +374,7 @@ def _is_symmetry(architecture: Architecture, symmetry: DiscreteSymmetry, seed: i
     if architecture.degree is None:
         return True
     generator = np.random.default_rng(seed)
-    p = prime_for(symmetry.root, generator)
+    p = prime_with_roots(symmetry.root, generator)
     theta = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     X = random_residues(generator, (1, *architecture.input_shape), p)
     arithmetic = ModularArithmetic(p)
