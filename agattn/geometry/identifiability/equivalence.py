@@ -254,37 +254,37 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalen
     >>> [(r.head, r.other, str(r.s)) for r in found.symmetry.layers[0]]
     [(0, 1, '1'), (1, 0, '3')]
     """
-    one, two = layers_of(w1), layers_of(w2)
-    if not all(w.is_exact for layer in (*one, *two) for w in layer):
-        one, two = (tuple(tuple(map(_floating, heads)) for heads in network) for network in (one, two))
-    ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (one, two)]
+    first, second = layers_of(w1), layers_of(w2)
+    if not all(w.is_exact for layer in (*first, *second) for w in layer):
+        first, second = (tuple(tuple(map(_floating, heads)) for heads in w) for w in (first, second))
+    ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (first, second)]
     if ends[0] != ends[1]:
         raise InputError(
             f"the first weights have d = {ends[0][0]} and d' = {ends[0][1]}, and the second have "
             f"d = {ends[1][0]} and d' = {ends[1][1]}; only layers of the same d and d' can be compared"
         )
-    tolerance = _tolerance(one, two) if tolerance is None else tolerance
-    if all(len(network) == len(network[0]) == 1 for network in (one, two)):
-        found = _one_head(one[0][0], two[0][0], tolerance)
+    tolerance = _tolerance(first, second) if tolerance is None else tolerance
+    if all(len(network) == len(network[0]) == 1 for network in (first, second)):
+        answer = _one_head(first[0][0], second[0][0], tolerance)
     else:
-        found = _heads_and_layers(one, two, tolerance)
-    if found.relative is None:
-        return found
-    dtype = coarsest(w.dtype for heads in (*one, *two) for w in heads)
-    return found.replace(tolerance=tolerance, dtype=dtype)
+        answer = _heads_and_layers(first, second, tolerance)
+    if answer.relative is None:
+        return answer
+    dtype = coarsest(w.dtype for heads in (*first, *second) for w in heads)
+    return answer.replace(tolerance=tolerance, dtype=dtype)
 
 
-def _tolerance(one: Network, two: Network) -> float:
+def _tolerance(first: Network, second: Network) -> float:
     """How far two functions may be from each other, relatively, if both were rounded as their types say.
 
     A layer takes relative errors of its input three times.
     """
     total = 0.0
-    for layer in zip_longest(one, two, fillvalue=()):
+    for layer in zip_longest(first, second, fillvalue=()):
         largest = 0.0
         for heads in layer:
-            found = [w.tolerances for w in heads if not w.is_zero]
-            largest += max((max(of_a, of_v) for of_a, of_v in found), default=0.0)
+            tolerances = [w.tolerances for w in heads if not w.is_zero]
+            largest += max((max(of_a, of_v) for of_a, of_v in tolerances), default=0.0)
         total = 3 * total + largest
     return total
 
@@ -317,8 +317,8 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
         return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, margin=float(margin))
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
-        found = _different(Evidence.NUMERICAL, relative, *apart)
-        return found.replace(margin=float(farther / tolerance))
+        answer = _different(Evidence.NUMERICAL, relative, *apart)
+        return answer.replace(margin=float(farther / tolerance))
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -343,8 +343,8 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
         related = _relation(first, second, tolerance)
         return (0.0 if related else np.inf), related
     through = fiber(first)
-    nearest = min(((*nearness(one, second)[::-1], one) for one in through.points), key=lambda found: found[0])
-    distance, s, component = nearest
+    by_point = [(*nearness(point, second), point) for point in through.points]
+    s, distance, component = min(by_point, key=lambda nearest: nearest[1])
     if not s:
         return np.inf, None
     C = _gauge(first, second, s, tolerance) if component.name == "rescaling" else None
@@ -352,11 +352,11 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
 
 
 def _different(
-    evidence: Evidence, relative: float | None, X: Array, place: tuple[int, int], by: Any
+    evidence: Evidence, relative: float | None, X: Array, entry: tuple[int, int], by: Any
 ) -> Equivalence:
     at = f"X = {_rows(X)}" if X.size <= 16 and is_exact(X) else f"one input X, {len(X)} × {X.shape[1]},"
-    reason = f"the outputs at {at} differ by {by} in entry ({place[0] + 1}, {place[1] + 1})"
-    return Equivalence(False, evidence, relative, reason, X=X, place=place, difference=by)
+    reason = f"the outputs at {at} differ by {by} in entry ({entry[0] + 1}, {entry[1] + 1})"
+    return Equivalence(False, evidence, relative, reason, X=X, place=entry, difference=by)
 
 
 def _relation(w: Weights, v: Weights, tolerance: float, head: int = 0, other: int = 0) -> HeadRelation | None:
@@ -376,26 +376,26 @@ def _gauge(w: Weights, v: Weights, s: Any, tolerance: float) -> Array | None:
     return gauge_between((w.K * s, w.Q), (v.K, v.Q), tolerance)
 
 
-def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalence:
-    exact = one[0][0].is_exact
-    symmetry = _symmetry(one, two, tolerance)
-    reason = "head by head" + ", after a change of basis between the layers" * (len(one) > 1)
+def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equivalence:
+    exact = first[0][0].is_exact
+    symmetry = _symmetry(first, second, tolerance)
+    reason = "head by head" + ", after a change of basis between the layers" * (len(first) > 1)
     if symmetry and exact:
         return Equivalence(True, Evidence.PROVED, None, reason, symmetry)
-    if (same := _same_tensors(one, two)) and exact:
+    if (same := _same_tensors(first, second)) and exact:
         reason = "the coefficient tensors of the heads have the same sum, though not head by head"
         return Equivalence(True, Evidence.PROVED, None, reason)
-    relative, apart = _compare_outputs(one, two)
+    relative, apart = _compare_outputs(first, second)
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
-        found = _different(evidence, None if exact else relative, *apart)
-        return found if exact else found.replace(margin=relative / tolerance)
+        answer = _different(evidence, None if exact else relative, *apart)
+        return answer if exact else answer.replace(margin=relative / tolerance)
     if exact:
         if same is False:
             raise InputError(
                 "the coefficient tensors differ, but the outputs that were tried agree; please report it"
             )
-        reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
+        reason = f"equal outputs at a random input of {len(first[0][0].A)} tokens; no symmetry was found"
         return Equivalence(True, Evidence.MODULAR, None, reason)
     if symmetry and not relative <= tolerance:
         reason = f"related within {tolerance:.3g}, but outputs differ by {relative:.3g} of their size"
@@ -407,14 +407,14 @@ def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalen
     return Equivalence(True, evidence, relative, reason, symmetry, margin=float(margin))
 
 
-def _symmetry(one: Network, two: Network, tolerance: float) -> Relations | None:
+def _symmetry(first: Network, second: Network, tolerance: float) -> Relations | None:
     """The relations of all heads, and the changes of basis between layers; ``None`` if none are found."""
-    if len(one) != len(two):
+    if len(first) != len(second):
         return None
     relations, bases = [], list[Array]()
     back: Array | None = None  # the inverse of C_{i−1}
-    for n, (heads, others) in enumerate(zip(one, two, strict=True)):
-        last = n == len(one) - 1
+    for n, (heads, others) in enumerate(zip(first, second, strict=True)):
+        last = n == len(first) - 1
         moved = [w if back is None else _in_basis(w, back) for w in heads]
         # A head that is 0 has no counterpart to look for.
         left, right = ([(h, w) for h, w in enumerate(group) if not w.is_zero] for group in (moved, others))
@@ -422,9 +422,9 @@ def _symmetry(one: Network, two: Network, tolerance: float) -> Relations | None:
             return None
         candidates = [
             [
-                found
+                relation
                 for g, v in right
-                if (found := (_relation(w, v, tolerance, h, g) if last else _scaled(w, v, tolerance, h, g)))
+                if (relation := (_relation if last else _scaled)(w, v, tolerance, h, g))
             ]
             for h, w in left
         ]
@@ -453,8 +453,8 @@ def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> 
         return None
     one = w.V * 0 + 1
     first, second = Weights(w.A, one, w.a), Weights(v.A, one, v.a)
-    place = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
-    if not (s := v.A[place] / w.A[place]):
+    largest = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
+    if not (s := v.A[largest] / w.A[largest]):
         return None
     component = fiber(first, tolerance).components[0]
     if scale_between(component, Weights(second.A, one / s, v.a), tolerance) is None:
@@ -492,13 +492,13 @@ def _basis(
     return C if np.abs(C @ V - image).max() <= close else None
 
 
-def _same_tensors(one: Network, two: Network) -> bool | None:
+def _same_tensors(first: Network, second: Network) -> bool | None:
     """Whether the heads of single layers have coefficient tensors of the same sum; ``None`` if not asked."""
-    layer = SingleLayer(len(one[0][0].A), len(one[-1][0].V))
-    exact = one[0][0].is_exact
-    if not len(one) == len(two) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
+    layer = SingleLayer(len(first[0][0].A), len(first[-1][0].V))
+    exact = first[0][0].is_exact
+    if not len(first) == len(second) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
         return None
-    y, z = (np.sum([coefficients(layer, w.A, w.V) for w in network[0]], axis=0) for network in (one, two))
+    y, z = (sum(coefficients(layer, w.A, w.V) for w in heads) for (heads,) in (first, second))
     return bool((y == z).all())
 
 
@@ -509,9 +509,11 @@ def _outputs(network: Network, X: Array) -> Array:
     return X
 
 
-def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
+def _compare_outputs(
+    first: Network, second: Network
+) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
     """The relative distance of outputs at random inputs; and the first X where they differ, and how."""
-    d, exact, rng = len(one[0][0].A), one[0][0].is_exact, np.random.default_rng(0)
+    d, exact, rng = len(first[0][0].A), first[0][0].is_exact, np.random.default_rng(0)
     worst, apart = 0.0, None
     for size in (1, 9, 2**30):
         shape = (d, max(2, d))
@@ -520,7 +522,7 @@ def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tu
         else:
             X = rng.standard_normal(shape) / np.sqrt(d)
         with np.errstate(over="ignore", invalid="ignore"):
-            Y, Z = _outputs(one, X), _outputs(two, X)
+            Y, Z = _outputs(first, X), _outputs(second, X)
             gap = Z - Y
             if exact and not gap.any():
                 continue
@@ -531,8 +533,8 @@ def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tu
                 if relative <= worst:
                     continue
                 worst = relative
-        place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-        apart = X, (int(place[0]), int(place[1])), gap[place]
+        entry = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+        apart = X, (int(entry[0]), int(entry[1])), gap[entry]
         if exact:
             break
     return worst, apart

@@ -244,10 +244,10 @@ class ExactWeights:
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
         """The tangent vectors of the symmetries modulo a prime, at these or other weights, as rows."""
         at = self.residues(p)[0] if at is None else at
-        known = symmetry_tangents(self.architecture, self.arrays(at), p)
+        rows = symmetry_tangents(self.architecture, self.arrays(at), p)
         theta = at.astype(int).tolist() if self.further else []
         more = [applied(B, theta, p) for B in self.further]
-        return np.concatenate([known, np.array(more, dtype=np.float64).reshape(-1, len(at))])
+        return np.concatenate([rows, np.array(more, dtype=np.float64).reshape(-1, len(at))])
 
     def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
         """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove.
@@ -316,7 +316,7 @@ class ExactWeights:
         """
         generator = np.random.default_rng(limits().seed)
         architecture, rows = self.architecture, len(within) + 4
-        found: list[list[Fraction | int]] = []
+        equations: list[list[Fraction | int]] = []
         for _ in range(2 if vectors else 1):
             factors = generator.integers(-3, 4, len(vectors)).tolist()
             at = [
@@ -327,8 +327,8 @@ class ExactWeights:
             cotangents = generator.integers(-3, 4, (rows, 1, *architecture.output_shape)).astype(object)
             arrays = self.arrays(np.array(at, dtype=object))
             J = jacobian(architecture, arrays, X, RingArithmetic(), cotangents)[:, list(within)]
-            found += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
-        kernel = integer_kernel(rational_matrix(found, len(within)))
+            equations += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
+        kernel = integer_kernel(rational_matrix(equations, len(within)))
         entries = (dict(zip(within, vector, strict=True)) for vector in kernel)
         return [tuple(of.get(i, 0) for i in range(len(self.vector))) for of in entries]
 
@@ -424,9 +424,9 @@ def widest_family(
     dimension = at.orbit_dimension(best)
     if dimension != most and len(at.vector) <= MOST_SEARCHED:
         for space in _spaces(at, p, orders, generator, start):
-            found = at.orbit_dimension(space)
-            if found > dimension:
-                best, dimension = tuple(space), found
+            wider = at.orbit_dimension(space)
+            if wider > dimension:
+                best, dimension = tuple(space), wider
             if dimension == most:
                 break
     spare = [*start, *(v for v in best if v not in start)]
@@ -533,12 +533,12 @@ def rank_and_bound(at: ExactWeights) -> tuple[int, Bound]:
     return rank, bound if rank == bound.value else largest_rank(at.architecture, rank)
 
 
-def largest_rank(architecture: Architecture, found: int = 0) -> Bound:
+def largest_rank(architecture: Architecture, rank: int = 0) -> Bound:
     """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
 
     ``found`` is a rank that occurs: a bound that it meets is good enough.
     """
     network = architecture.as_network()
     if network is None:
-        return upper_bound(architecture, found)
+        return upper_bound(architecture, rank)
     return min(symmetry_bound(architecture), network_bound(network), key=lambda bound: bound.value)

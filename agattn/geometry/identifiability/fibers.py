@@ -460,8 +460,8 @@ def scale_between(component: Component, other: Weights, tolerance: float) -> Any
     """The s with other = (sA, V/s) for the point (A, V) of a component, or ``None``."""
     A, V, A2, V2 = component.A, component.V, other.A, other.V
     if is_exact(A, V, A2, V2):
-        place = next(index for index in np.ndindex(*A.shape) if A[index])
-        s: Any = A2[place] / A[place]
+        entry = next(index for index in np.ndindex(*A.shape) if A[index])
+        s: Any = A2[entry] / A[entry]
         same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
         return s if same else None
     s, distance = nearness(component, other)
@@ -512,18 +512,18 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     if isinstance(factors, Fraction):
         return _conjugate_fiber(forms, (c, b), factors, label)
     parallel = np.multiply.outer(*factors)
-    found: list[Component] = []
+    points: list[Component] = []
     for left, right in [factors] if (parallel == parallel.T).all() else [factors, factors[::-1]]:
         columns = [right if n == b else _quotient(form, left) for n, form in enumerate(forms[c])]
         rows = [left if n == c else _quotient(form, right) for n, form in enumerate(forms[:, b])]
         A, V = np.array(columns).T, np.array(rows)
         if (coefficients(layer, A, V) == values).all() and rational_rank(A) <= layer.alpha:
             w = Weights(A, V, layer.a)
-            found.append(Component(*(SWAPPED if found else RESCALING), w, fiber_length(layer, A, V)))
-    case: Case = "two lines" if len(found) == 2 else "line" if found else "empty"
-    if case == "line" and all(decide_rank(M).rank == 1 for M in (found[0].A, found[0].V)):
+            points.append(Component(*(SWAPPED if points else RESCALING), w, fiber_length(layer, A, V)))
+    case: Case = "two lines" if len(points) == 2 else "line" if points else "empty"
+    if case == "line" and all(decide_rank(M).rank == 1 for M in (points[0].A, points[0].V)):
         case = "double line"
-    return Fiber(case, tuple(found), f"unique factorization of {label} into linear forms")
+    return Fiber(case, tuple(points), f"unique factorization of {label} into linear forms")
 
 
 def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction, label: str) -> Fiber:

@@ -371,8 +371,8 @@ class FiberPoint:
         elif still:
             status = Determination.PARTLY
             reason = f"{still} {'entry does' if still == 1 else 'entries do'} not move along fibers"
-        known = Evidence.MODULAR
-        return Determined(f.expression.text, f.size, free, status, known, known, still, reason, factors=by)
+        name, known_by = f.expression.text, (Evidence.MODULAR, Evidence.MODULAR)
+        return Determined(name, f.size, free, status, *known_by, still, reason, factors=by)
 
     def derivative(self, f: WeightFunction) -> tuple[Residues, Residues]:
         """The values of f, (size,), and its derivatives along the vectors, (vectors, size)."""
@@ -549,7 +549,7 @@ class GeneralStudy:
             return answer
         return answer.replace(status=Determination.GLOBALLY, reason=f"{answer.reason}; {irreducible}")
 
-    def finite(self, f: WeightFunction, found: Factors | None) -> list[tuple[UpTo, DiscreteSymmetry]]:
+    def finite(self, f: WeightFunction, by: Factors | None) -> list[tuple[UpTo, DiscreteSymmetry]]:
         """The finite symmetries that change a function that is determined, and how."""
         changed: list[tuple[UpTo, DiscreteSymmetry]] = []
         for symmetry in self.discrete:
@@ -558,10 +558,10 @@ class GeneralStudy:
             theta = random_residues(generator, (self.n,), p)
             arithmetic, arrays = ModularArithmetic(p), as_parameters(self.architecture, theta)
             before, *others = (
-                np.asarray(f.evaluate(arithmetic, one, None)).ravel() % p
-                for one in (arrays, *(g(arrays, p) for g in symmetry.generators))
+                np.asarray(f.evaluate(arithmetic, given, None)).ravel() % p
+                for given in (arrays, *(g(arrays, p) for g in symmetry.generators))
             )
-            kinds = {_change(before, after, symmetry, found, p) for after in others} - {None}
+            kinds = {_change(before, after, symmetry, by, p) for after in others} - {None}
             if kinds:
                 changed.append((kinds.pop(), symmetry))
         return changed
@@ -579,7 +579,7 @@ def is_linear(architecture: Architecture) -> bool:
     outputs, relations, _ = at_monomials(architecture, weighted_inputs=False)
     if any(sum(exponent for _, exponent in relation) for relation in relations):
         return False
-    return all(sum(one.exponents.values()) == 1 for one in outputs if isinstance(one, Monomial))
+    return all(sum(f.exponents.values()) == 1 for f in outputs if isinstance(f, Monomial))
 
 
 def known(is_proved: bool) -> Evidence:
@@ -588,11 +588,11 @@ def known(is_proved: bool) -> Evidence:
 
 
 def _change(
-    before: Residues, after: Residues, symmetry: DiscreteSymmetry, found: Factors | None, p: int
+    before: Residues, after: Residues, symmetry: DiscreteSymmetry, by: Factors | None, p: int
 ) -> UpTo:
     """How a finite symmetry changes values; ``None`` if not, or by factors that are free in any case."""
-    if found is not None:
-        blocks = found.blocks
+    if by is not None:
+        blocks = by.blocks
         first = np.array([int(np.flatnonzero(blocks == b)[0]) for b in range(int(blocks.max()) + 1)])
         one, other = hadamard(before, after[first][blocks], p), hadamard(after, before[first][blocks], p)
         if (one == other).all():

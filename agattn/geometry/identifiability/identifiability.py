@@ -177,7 +177,7 @@ def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> J
     return Jet(network, least_order(network))
 
 
-def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralStudy) -> Identifiability:
+def _by_jet(answer: Identifiability, architecture: Architecture, study: GeneralStudy) -> Identifiability:
     """The same of the network, if its jet has the dimension of the network.
 
     Along the fiber of the network the jet is constant. If network and jet have the same dimension, so have
@@ -196,7 +196,7 @@ def _by_jet(found: Identifiability, architecture: Architecture, study: GeneralSt
         f"the jet of order {jet.order} has the dimension {bound} of the network, so that near general weights"
         " both have the same fibers"
     )
-    return found.replace(architecture=architecture, decided_by=reason)
+    return answer.replace(architecture=architecture, decided_by=reason)
 
 
 def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[tuple[WeightFunction, bool]]:
@@ -215,8 +215,8 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
                 f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
                 f" {argument('force', True)} tries anyway"
             )
-    found = [read_function(text, shapes) for text in adjacent_products(architecture)]
-    listed = {f.text: f for f in [*found, *own] if f in own or f.size <= MAX_ENTRIES}
+    products = [read_function(text, shapes) for text in adjacent_products(architecture)]
+    listed = {f.text: f for f in [*products, *own] if f in own or f.size <= MAX_ENTRIES}
     return [*((whole_array(name, shapes), True) for name in shapes), *((f, False) for f in listed.values())]
 
 
@@ -244,14 +244,14 @@ def moved_at_random(at: ExactWeights, rows: Residues, p: int, generator: np.rand
         entries = [float(int(x)) for x in matrix.inv().entries()]
         back = np.array(entries).reshape(g.shape)
         act(arrays, symmetry, g, back, p)
-    found: Residues = as_rows(at.architecture, arrays)
+    moved: Residues = as_rows(at.architecture, arrays)
     for B in at.further:
         if any(j == k for _, j in B for k, _ in B):
             continue
         t = int(generator.integers(1, p))
-        changes = np.array([applied(B, row.astype(int).tolist(), p) for row in found], dtype=np.float64)
-        found = (found + hadamard(changes, np.float64(t), p)) % p
-    return found
+        changes = np.array([applied(B, row.astype(int).tolist(), p) for row in moved], dtype=np.float64)
+        moved = (moved + hadamard(changes, np.float64(t), p)) % p
+    return moved
 
 
 def exact_weights(architecture: Architecture, given: Mapping[str, Any]) -> ExactWeights:
@@ -302,8 +302,8 @@ class StudyAt:
             return ""
         arrays = self.at.exact()
         weights = {name: arrays[f"{name}_1"][0] for name in "KQV"}
-        found = fibers.fiber(weights_of_layer(layer, weights))
-        is_one = found.case in ("line", "double line") and found.ranks["r_a"].rank == layer.alpha
+        fiber = fibers.fiber(weights_of_layer(layer, weights))
+        is_one = fiber.case in ("line", "double line") and fiber.ranks["r_a"].rank == layer.alpha
         return "the whole fiber is one orbit (theorem-3.2)" if is_one else ""
 
     def movement(self, f: WeightFunction) -> Determined:

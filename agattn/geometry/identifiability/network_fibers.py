@@ -134,10 +134,10 @@ class Comparison(Result):
 
     def summary(self) -> str:
         """Whether the functions are equal, and by what."""
-        said = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
+        text = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
         if self.symmetry is None:
-            return f"{said}; no known symmetry was found" if self.equal else said
-        return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
+            return f"{text}; no known symmetry was found" if self.equal else text
+        return f"{text}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
 
 class Directions(Result, eq=False):
@@ -317,8 +317,8 @@ class NetworkFiber(Result, name="fiber", eq=False):
         lines = []
         for c in self.components:
             here = "" if c.through else ", not through the weights"
-            known = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
-            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
+            evidence = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
+            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{evidence}{here}")
         bounds = "" if self.is_exact else f"from {self.dimension} to "
         names = ", ".join(f"{moved.name} {moved.dimension}" for moved in self.symmetries)
         orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
@@ -326,8 +326,8 @@ class NetworkFiber(Result, name="fiber", eq=False):
         at = f"dimension at the weights {bounds}{self.upper_bound}"
         if isinstance(of := self.weights.architecture, Jet) and self.elsewhere is not None:
             above += f" of the jet of order {of.order}"
-        said = [] if self.elsewhere is None else [self.elsewhere]
-        return [*lines, f"{at}: {orbit}, and it is at most {above}", *said]
+        elsewhere = [] if self.elsewhere is None else [self.elsewhere]
+        return [*lines, f"{at}: {orbit}, and it is at most {above}", *elsewhere]
 
     def move(
         self,
@@ -594,7 +594,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     if s < l:
         kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
         text = f"{', '.join(kept)} as they are, {', '.join(free)} free"
-    one = NetworkComponent("given", text, at, parts, free, max(dimension, layers.count), True)
+    component = NetworkComponent("given", text, at, parts, free, max(dimension, layers.count), True)
     case: Any = "collapsed" if s < l else "symmetries"
     if not layers.L.any():
         case = "zero"
@@ -602,7 +602,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
         case = "one token"
     return NetworkFiber(
         case,
-        (one,),
+        (component,),
         network.parameters,
         at.orbit_dimension(),
         rank,
@@ -705,14 +705,14 @@ class _Layers:
         Either K_i or Q_i moves, the one whose partner has the larger rank; in layers that are ``turned`` the
         other one.
         """
-        found = []
+        parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
             if i > self.seen:
                 units = np.eye(len(V), dtype=int).astype(object)
                 off_image = [np.outer(unit, v) for unit in units for v in _kernel(L.T)]
                 vectors = tuple(self.at.with_only(**{f"V_{i}": B}) for B in off_image)
-                found += [Directions(self.at, "unseen", i, vectors)] if vectors else []
+                parts += [Directions(self.at, "unseen", i, vectors)] if vectors else []
                 continue
             queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
             moves, kept = ("Q", "K") if queries else ("K", "Q")
@@ -726,7 +726,7 @@ class _Layers:
                     B[r] = off[v]
                     unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
             if unseen:
-                found.append(Directions(self.at, "unseen", i, tuple(unseen)))
+                parts.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
                 skew = _changes(N, L, skew=True)
                 first = [B.ravel() for B in still]
@@ -734,8 +734,8 @@ class _Layers:
                 chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
                 vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
                 if vectors:
-                    found.append(Directions(self.at, "skew", i, vectors))
-        return tuple(found)
+                    parts.append(Directions(self.at, "skew", i, vectors))
+        return tuple(parts)
 
     def exchanged(self) -> Iterator[NetworkComponent]:
         """Other weights with the function f ≠ 0, from exchanging v of L = h vᵀ with a factor of an M_m."""

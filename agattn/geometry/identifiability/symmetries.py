@@ -195,7 +195,7 @@ class SymmetryFields:
 
     def changing(self, changes: Sequence[Change], most: float = inf) -> int:
         """The same for several functions, which change by powers of the same factors."""
-        if not self.matrices or not all(map(_is_short, (one.f for one in changes))):
+        if not self.matrices or not all(map(_is_short, (change.f for change in changes))):
             return 0
         solutions = self._solutions(changes)
         if not len(solutions):
@@ -210,17 +210,17 @@ class SymmetryFields:
 
     def _solutions(self, changes: Sequence[Change]) -> Residues:
         """Coefficients c, and rates λ, with Σ c_i df·B_iθ = kλf for all functions, at all points modulo p."""
-        count = max(one.count for one in changes)
+        count = max(change.count for change in changes)
         space = RowSpace(len(self.matrices) + count, self.p)
         for theta, tangents in zip(self.points, self._tangents, strict=True):
-            for one in changes:
-                value, D = derivative(one.f, theta, tangents, self.p)
-                scaled = np.zeros((one.f.size, count))
-                if one.blocks is not None:
-                    factor = np.float64(-one.exponent % self.p)
-                    scaled[np.arange(one.f.size), one.blocks] = hadamard(value, factor, self.p)
+            for change in changes:
+                value, D = derivative(change.f, theta, tangents, self.p)
+                scaled = np.zeros((change.f.size, count))
+                if change.blocks is not None:
+                    factor = np.float64(-change.exponent % self.p)
+                    scaled[np.arange(change.f.size), change.blocks] = hadamard(value, factor, self.p)
                 rows = np.concatenate([D.T, scaled], axis=1)
-                space.add(rows if one.chosen is None else rows[one.chosen])
+                space.add(rows if change.chosen is None else rows[change.chosen])
         return space.kernel()
 
     def _entries(self, f: WeightFunction) -> set[int]:
@@ -237,14 +237,14 @@ class SymmetryFields:
         c = [int(x * scale) for x in lifted]
         B: Sparse = {}
         for factor, matrix in zip(c, self.matrices, strict=False):
-            for place, x in matrix.items() if factor else ():
-                B[place] = B.get(place, 0) + factor * x
+            for entry, x in matrix.items() if factor else ():
+                B[entry] = B.get(entry, 0) + factor * x
         rates = c[len(self.matrices) :]
-        for one in changes:
-            seen = self._entries(one.f)  # what happens to other arrays does not change f
-            own = {place: x for place, x in B.items() if x and place[0] in seen}
-            wanted = one.wanted(rates)
-            if not (changes_by_factors(one.f, own, wanted) if own else not any(wanted)):
+        for change in changes:
+            seen = self._entries(change.f)  # what happens to other arrays does not change f
+            own = {entry: x for entry, x in B.items() if x and entry[0] in seen}
+            wanted = change.wanted(rates)
+            if not (changes_by_factors(change.f, own, wanted) if own else not any(wanted)):
                 return False
         return True
 
@@ -341,11 +341,11 @@ def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
         record = contractions(architecture)
     except NotImplementedError:
         return list(_roots_of_entries(architecture))
-    found, split = cuts(architecture, record)
+    cut_axes, split = cuts(architecture, record)
     symmetries = [
-        *_permutations(architecture, record, {node for cut in found for node in cut.sides}),
-        *_roots(architecture, record, split, found),
-        *(_reflections(architecture, cut) for cut in found if cut.is_orthogonal),
+        *_permutations(architecture, record, {node for cut in cut_axes for node in cut.sides}),
+        *_roots(architecture, record, split, cut_axes),
+        *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
     ]
     for symmetry in symmetries:
         assert _is_symmetry(architecture, symmetry, limits().seed), f"{symmetry} changes {architecture}"
@@ -418,16 +418,16 @@ def _permuted(nodes: frozenset[Node], order: Sequence[int]) -> Callable[[Arrays,
     """The arrays with their parts along some axes in another order."""
 
     def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        found = dict(arrays)
+        moved = dict(arrays)
         for name, axis in nodes:
-            found[name] = np.take(found[name], order, axis=axis)
-        return found
+            moved[name] = np.take(moved[name], order, axis=axis)
+        return moved
 
     return move
 
 
 def _roots(
-    architecture: Architecture, record: Contractions, split: set[Node], found: Sequence[Cut]
+    architecture: Architecture, record: Contractions, split: set[Node], cut_axes: Sequence[Cut]
 ) -> Iterator[DiscreteSymmetry]:
     """A cyclic group for each number above 1 in the Smith form of the equations for exponents."""
     exponents = Exponents(architecture.shapes, split)
@@ -438,7 +438,7 @@ def _roots(
     distinct = {tuple(sorted(row.items())) for row in rows if row}
     matrix = [[int(dict(row).get(u, 0)) for u in range(count)] for row in sorted(distinct)]
     yield from _groups_of_roots(
-        exponents, matrix, [_center(exponents, cut) for cut in found if cut.is_orthogonal]
+        exponents, matrix, [_center(exponents, cut) for cut in cut_axes if cut.is_orthogonal]
     )
 
 
@@ -448,8 +448,8 @@ def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
     if architecture.degree is None or n > MOST_EXPONENTS or architecture.t > MAX_TOKENS:
         return
     outputs, relations, _ = at_monomials(architecture, weighted_inputs=False)
-    rows = {frozenset(one.exponents.items()) for one in outputs if isinstance(one, Monomial)} | relations
-    matrix = [[dict(row).get(u, 0) for u in range(n)] for row in sorted(map(sorted, rows))]
+    monomials = {frozenset(f.exponents.items()) for f in outputs if isinstance(f, Monomial)}
+    matrix = [[dict(row).get(u, 0) for u in range(n)] for row in sorted(map(sorted, monomials | relations))]
     split = {(name, k) for name, shape in shapes.items() for k in range(len(shape))}
     for symmetry in _groups_of_roots(Exponents(shapes, split), matrix, []):
         assert _is_symmetry(architecture, symmetry, 0), f"{symmetry} changes {architecture}"
@@ -497,11 +497,11 @@ def _multiplied(parts: Mapping[str, Array], order: int) -> Callable[[Arrays, int
 
     def move(arrays: Arrays, p: int) -> dict[str, Array]:
         root = next(r for x in range(2, p) if _has_order(r := pow(x, (p - 1) // order, p), order, p))
-        found = dict(arrays)
+        moved = dict(arrays)
         for name, powers in parts.items():
             factors = np.array([pow(root, int(k), p) for k in powers.ravel()], dtype=np.float64)
-            found[name] = ModularArithmetic(p).times(found[name], factors.reshape(powers.shape))
-        return found
+            moved[name] = ModularArithmetic(p).times(moved[name], factors.reshape(powers.shape))
+        return moved
 
     return move
 
@@ -515,11 +515,11 @@ def _reflections(architecture: Architecture, cut: Cut) -> DiscreteSymmetry:
     names = tuple(name for name in architecture.shapes if any(name == one for one, _ in cut.sides))
 
     def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        found = {name: np.array(array) for name, array in arrays.items()}
+        moved = {name: np.array(array) for name, array in arrays.items()}
         for name, axis in cut.sides:
-            rows = np.moveaxis(found[name], axis, 0)
+            rows = np.moveaxis(moved[name], axis, 0)
             rows[0] = (-rows[0]) % p
-        return found
+        return moved
 
     return DiscreteSymmetry("reflections", names, cut.size, (move,))
 
@@ -536,15 +536,15 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
     E = flint.fmpz_mat([list(row) for row in matrix] or [[0] * columns]).hnf()
     rows = [[int(E[i, j]) for j in range(columns)] for i in range(min(E.nrows(), columns))]
     W = [[int(i == j) for j in range(columns)] for i in range(columns)]
-    found, at = [], 0
+    orders, at = [], 0
     while any(any(row[at:]) for row in rows[at:]):
         i, j = min(
             (
-                place
-                for place in product(range(at, len(rows)), range(at, columns))
-                if rows[place[0]][place[1]]
+                entry
+                for entry in product(range(at, len(rows)), range(at, columns))
+                if rows[entry[0]][entry[1]]
             ),
-            key=lambda place: abs(rows[place[0]][place[1]]),
+            key=lambda entry: abs(rows[entry[0]][entry[1]]),
         )
         rows[at], rows[i] = rows[i], rows[at]
         for row in (*rows, *W):
@@ -560,9 +560,9 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
         if any(rows[r][at] for r in range(at + 1, len(rows))) or any(rows[at][at + 1 :]):
             continue  # a smaller pivot is left over
         if abs(pivot) > 1:
-            found.append((abs(pivot), tuple(row[at] for row in W)))
+            orders.append((abs(pivot), tuple(row[at] for row in W)))
         at += 1
-    return found
+    return orders
 
 
 class SymmetryStep(Result):
@@ -699,11 +699,11 @@ def _matched(lines: Sequence[Array], wanted: Sequence[Array]) -> list[int] | Non
     """For each vector that is wanted one of the others, each once, that is a multiple of it."""
     left, order = list(range(len(lines))), []
     for line in wanted:
-        found = next((i for i in left if _ratio(lines[i], line) is not None), None)
-        if found is None:
+        source = next((i for i in left if _ratio(lines[i], line) is not None), None)
+        if source is None:
             return None
-        left.remove(found)
-        order.append(found)
+        left.remove(source)
+        order.append(source)
     return order
 
 
@@ -721,15 +721,15 @@ def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Arra
 
     Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
     """
-    first, found = _first(symmetry), None
+    first, element = _first(symmetry), None
     for acted in sorted(symmetry.on, key=lambda acted: acted is not first):
         parts = (given[acted.parameter][acted.index] for given in (arrays, target))
         rows, to = (np.moveaxis(part, acted.axis or 0, 0).reshape(symmetry.size, -1) for part in parts)
         g = change_of_basis(rows, to)
         if g is not None and (g @ rows == to).all():
             return g if not acted.dual else None if (back := inverse(g)) is None else back.T
-        found = g if acted is first else found
-    return found
+        element = g if acted is first else element
+    return element
 
 
 def _element(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:

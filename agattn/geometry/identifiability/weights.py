@@ -172,8 +172,8 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
         return Weights(A, V, len(K), K, Q, dtype)
     assert A is not None
     rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
-    if rank < d and (found := rank_of_attention(w).rank) > rank:
-        raise InputError(f"A has rank {found}, above a = {rank}")
+    if rank < d and (rank_of_a := rank_of_attention(w).rank) > rank:
+        raise InputError(f"A has rank {rank_of_a}, above a = {rank}")
     return replace(w, a=rank)
 
 
@@ -198,12 +198,12 @@ def rank_of_values(w: Weights, tolerance: float | None = None) -> RankDecision:
     return _rank(w.V, w.tolerances[1], tolerance)
 
 
-def _rank(M: Array, known: float, tolerance: float | None) -> RankDecision:
+def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
     if is_exact(M):
         return decide_rank(M)
     sigma = np.linalg.svd(scaled(M)[0], compute_uv=False)
     return decide_from_singular_values(
-        sigma, relative_to_largest(sigma, known) if tolerance is None else tolerance
+        sigma, relative_to_largest(sigma, stored) if tolerance is None else tolerance
     )
 
 
@@ -269,8 +269,8 @@ def layers_of(given: Any) -> Network:
     if isinstance(given, Weights):
         return ((given,),)
     if isinstance(given, Mapping):
-        found = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
-        numbers = sorted({int(match[1]) for match in found if match})
+        matches = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
+        numbers = sorted({int(match[1]) for match in matches if match})
         if not numbers:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):

@@ -209,8 +209,8 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
             f" or all of them, {full[0]} × {full[1]} × {full[2]}"
         )
     y = scalars(y, "the tensor")
-    found = compact_coefficients(layer, y)
-    gap = np.abs(full_tensor(layer, found) - y)
+    y_compact = compact_coefficients(layer, y)
+    gap = np.abs(full_tensor(layer, y_compact) - y)
     if gap.any() and (is_exact(y) or gap.max() > tolerance * np.abs(y).max()):
         c, tau, m = np.unravel_index(int(gap.argmax()), gap.shape)
         name = "·".join(f"x_{{{i},{j}}}" for i, j in monomials(layer.d, layer.t)[m])
@@ -218,7 +218,7 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
             f"the full tensor is that of no layer: the coefficient of {name} in output ({c + 1}, {tau + 1})"
             " does not follow from the others"
         )
-    return found
+    return y_compact
 
 
 def _unit_scale(y: Array) -> tuple[Array, int]:
@@ -430,12 +430,12 @@ def identify(
     >>> ag.identify(ag.SingleLayer(2, 1), w).V.tolist()[0]
     [Fraction(5, 1), Fraction(7, 1)]
     """
-    one = one_layer(layer, "coefficient tensors", "two networks are compared by ag.equivalent")
+    single = one_layer(layer, "coefficient tensors", "two networks are compared by ag.equivalent")
     if callable(tensor_or_function):
-        return identify_function(one, tensor_or_function, tolerance)
+        return identify_function(single, tensor_or_function, tolerance)
     if isinstance(tensor_or_function, Mapping) and {"X", "Y"} <= set(tensor_or_function):
-        return identify_table(one, tensor_or_function["X"], tensor_or_function["Y"], tolerance)
-    return identify_tensor(one, tensor_or_function, tolerance, nearest)
+        return identify_table(single, tensor_or_function["X"], tensor_or_function["Y"], tolerance)
+    return identify_tensor(single, tensor_or_function, tolerance, nearest)
 
 
 def identify_function(
@@ -479,10 +479,10 @@ def _asked(function: Function) -> Function:
         except (AgattnError, MemoryError):
             raise
         except Exception as error:
-            said = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             size = "×".join(map(str, X.shape))
             raise InputError(
-                f"the function raised {type(error).__name__} at a {size} array: {said}"
+                f"the function raised {type(error).__name__} at a {size} array: {message}"
             ) from error
 
     return answer
@@ -564,11 +564,11 @@ def _solve(features: Array, values: Array, tolerance: float) -> Array:
 def _check_elsewhere(layer: SingleLayer, y: Array, function: Function, tolerance: float) -> None:
     """Compare with the function where it was not asked, so that a function of another kind is noticed."""
     for X in np.random.default_rng(0).integers(-3, 4, (2, layer.d, layer.t)).astype(object):
-        found = _output(layer, function(X))
+        output = _output(layer, function(X))
         expected = (_features(layer, X[None]) @ y.reshape(layer.d_out, -1).T).T
-        gap = np.abs(as_floats(found - expected)).max()
-        bound = tolerance * max(1.0, float(np.abs(as_floats(found)).max()))
-        if gap > (0.0 if is_exact(found, expected) else bound):
+        gap = np.abs(as_floats(output - expected)).max()
+        bound = tolerance * max(1.0, float(np.abs(as_floats(output)).max()))
+        if gap > (0.0 if is_exact(output, expected) else bound):
             raise InputError(
                 "the function is not a lightning layer: its values contradict the coefficients they give"
             )

@@ -329,14 +329,14 @@ def _pair_at(mixed: Array, Y: Array, z: Array, x: Array) -> tuple[Array, Array] 
     (V + σz)(A − σx)ᵀ = Y is linear in σ modulo z xᵀ.
     """
     V_w, A_w = _modulo_sigma(mixed, z, x)
-    known = Y - np.multiply.outer(V_w, A_w)
+    rest = Y - np.multiply.outer(V_w, A_w)
     direction = np.multiply.outer(z, A_w) - np.multiply.outer(V_w, x)
-    for matrix in (known, direction):
+    for matrix in (rest, direction):
         matrix -= (z @ matrix @ x) / ((z @ z) * (x @ x)) * np.multiply.outer(z, x)
     size = np.linalg.norm(direction)
     if size <= 1e-11 * np.linalg.norm(mixed):
         return None
-    sigma = float((known * direction).sum() / size**2)
+    sigma = float((rest * direction).sum() / size**2)
     return V_w + sigma * z, A_w - sigma * x
 
 
@@ -444,10 +444,10 @@ def nearest_forms(layer: SingleLayer, z: Array, tolerance: float) -> Approximati
     table = z.reshape(layer.d_out, -1)
     cubics = list(combinations_with_replacement(range(d), 3))
     rows, columns = np.triu_indices(d)
-    place = {m: n for n, m in enumerate(cubics)}
+    position = {m: n for n, m in enumerate(cubics)}
     # times[i, p] is the position of x_i·(quadratic monomial p) among the cubic ones.
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    times = np.array([[place[tuple(sorted((i, *m)))] for m in pairs] for i in range(d)])  # type: ignore[index]
+    times = np.array([[position[tuple(sorted((i, *m)))] for m in pairs] for i in range(d)])  # type: ignore[index]
 
     def by_linear(v: Array) -> Array:
         matrix = np.zeros((len(cubics), len(rows)))
