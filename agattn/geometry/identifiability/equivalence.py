@@ -499,7 +499,7 @@ def _same_tensors(first: Network, second: Network) -> bool | None:
     if not len(first) == len(second) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
         return None
     y, z = (sum(coefficients(layer, w.A, w.V) for w in heads) for (heads,) in (first, second))
-    return bool((y == z).all())
+    return bool(np.all(y == z))
 
 
 def _outputs(network: Network, X: Array) -> Array:
