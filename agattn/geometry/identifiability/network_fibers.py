@@ -204,7 +204,9 @@ class NetworkComponent(Result, eq=False):
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
         through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
-        return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
+        weaker = "" if self.dimension_evidence is Evidence.PROVED else f" ({self.dimension_evidence})"
+        dimension = f"{self.dimension}{weaker}"
+        return self.name, dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
 class NetworkFiber(Result, name="fiber", eq=False):
@@ -301,33 +303,23 @@ class NetworkFiber(Result, name="fiber", eq=False):
         )
 
     def sheet(self) -> Sheet:
-        """A row for each component."""
+        """A row for each component, and the bounds on the dimension with their reasons."""
         caption = (
             f"Fiber of {self._named} ({self.case}): dimension {self.bounds} of "
             f"{self.parameters} at the weights ({self.dimension_evidence}), "
             f"{self.orbit_dimension} by the symmetries"
         )
         rows = tuple(component.cells() for component in self.components)
-        title = f"{self._named}, {self.parameters} weights: {self.case} ({self.case_evidence})"
-        note = Note("\n".join(self._lines()), apart=False)
-        return Sheet(title, (Table(caption, _HEADINGS, rows, where="page"), note))
-
-    def _lines(self) -> list[str]:
-        """What a terminal says below the case: the components, and the bounds with their reasons."""
-        lines = []
-        for c in self.components:
-            here = "" if c.through else ", not through the weights"
-            evidence = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
-            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{evidence}{here}")
         bounds = "" if self.is_exact else f"from {self.dimension} to "
         names = ", ".join(f"{moved.name} {moved.dimension}" for moved in self.symmetries)
         orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
         above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
-        at = f"dimension at the weights {bounds}{self.upper_bound}"
         if isinstance(of := self.weights.architecture, Jet) and self.elsewhere is not None:
             above += f" of the jet of order {of.order}"
-        elsewhere = [] if self.elsewhere is None else [self.elsewhere]
-        return [*lines, f"{at}: {orbit}, and it is at most {above}", *elsewhere]
+        at = f"dimension at the weights {bounds}{self.upper_bound}: {orbit}, and it is at most {above}"
+        note = Note("\n".join(filter(None, (at, self.elsewhere))))
+        title = f"{self._named}, {self.parameters} weights: {self.case} ({self.case_evidence})"
+        return Sheet(title, (Table(caption, _HEADINGS, rows), note))
 
     def move(
         self,
