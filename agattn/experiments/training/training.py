@@ -49,8 +49,7 @@ from agattn.experiments.training.paths import Path, descent, flow, growth, kept_
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.identifiability.softmax import sensitivities
-from agattn.geometry.strata.distances import distance_bounds
-from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
+from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
