@@ -146,10 +146,16 @@ class ExactWeights:
         if not directions:
             return self
         factors = np.random.default_rng(seed + 1).choice([-3, -2, -1, 1, 2, 3], len(directions)).tolist()
-        vector = np.array(self.vector, dtype=object)
-        for factor, direction in zip(factors, directions, strict=True):
-            vector = vector + factor * np.array(direction, dtype=object)
-        return self.at(vector)
+        return self.at(self.along(directions, factors))
+
+    def along(self, vectors: Sequence[Vector], factors: Sequence[Any]) -> Array:
+        """The flat vector w₀ + Σ cᵢnᵢ, with factors of any kind; those that are not there are 0."""
+        flat = np.array(self.vector, dtype=object)
+        for factor, vector in zip(factors, vectors, strict=False):
+            for i, x in enumerate(vector):
+                if x:
+                    flat[i] = flat[i] + factor * x
+        return flat
 
     def arrays(self, flat: Array) -> dict[str, Array]:
         """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
@@ -292,9 +298,7 @@ class ExactWeights:
         names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
         names += [Variable("x", (i + 1,)) for i in range(int(places.sum()))]
         ring = PolynomialRing(names)
-        s, moved = ring.gens[: len(vectors)], np.array(self.vector, dtype=object)
-        for i in range(len(moved)):
-            moved[i] = sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), moved[i])
+        moved = self.along(vectors, ring.gens)
         X = np.zeros((1, *places.shape), dtype=int).astype(object)
         X[0, places] = ring.gens[len(vectors) :]
         out = self.architecture.evaluate(RingArithmetic(), self.arrays(moved), X)
@@ -318,15 +322,10 @@ class ExactWeights:
         architecture, rows = self.architecture, len(within) + 4
         equations: list[list[Fraction | int]] = []
         for _ in range(2 if vectors else 1):
-            factors = generator.integers(-3, 4, len(vectors)).tolist()
-            at = [
-                x + sum(c * v[i] for c, v in zip(factors, vectors, strict=True) if c)
-                for i, x in enumerate(self.vector)
-            ]
+            at = self.along(vectors, generator.integers(-3, 4, len(vectors)).tolist())
             X = generator.integers(-3, 4, (rows, *architecture.input_shape)).astype(object)
             cotangents = generator.integers(-3, 4, (rows, 1, *architecture.output_shape)).astype(object)
-            arrays = self.arrays(np.array(at, dtype=object))
-            J = jacobian(architecture, arrays, X, RingArithmetic(), cotangents)[:, list(within)]
+            J = jacobian(architecture, self.arrays(at), X, RingArithmetic(), cotangents)[:, list(within)]
             equations += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
         kernel = integer_kernel(rational_matrix(equations, len(within)))
         entries = (dict(zip(within, vector, strict=True)) for vector in kernel)

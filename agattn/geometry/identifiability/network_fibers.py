@@ -349,10 +349,7 @@ class NetworkFiber(Result, name="fiber", eq=False):
                 f"along has {len(along)} numbers; component {component} has {len(vectors)} directions"
             )
         steps = scalars(list(along), "along").tolist() if along else []
-        flat: Array = np.array(chosen.weights.vector, dtype=object)
-        for step, vector in zip(steps, vectors, strict=False):
-            flat = flat + Fraction(step) * np.array(vector, dtype=object)
-        moved = chosen.weights.exact(tuple(flat))
+        moved = chosen.weights.at(chosen.weights.along(vectors, list(map(Fraction, steps)))).exact()
         for name, given in arrays.items():
             if name not in chosen.free:
                 listed = ", ".join(chosen.free) or "none"
