@@ -210,12 +210,9 @@ class NetworkComponent(Result, eq=False):
 
 
 class NetworkFiber(Result, name="fiber", eq=False):
-    """All that is known of the weights that have the same function as given weights.
+    """All that is known of the weights that have the same function as given weights."""
 
-    Attributes:
-        given: the architecture that was asked about, if the weights are those of a network that it is.
-    """
-
+    architecture: Key[Studied, STUDIED]
     case: Key[
         Literal["symmetries", "rank-one head", "zero", "one token", "collapsed"],
         "`rank-one head`: after a head of rank one tokens are parallel; `zero`: the function is 0; "
@@ -239,16 +236,11 @@ class NetworkFiber(Result, name="fiber", eq=False):
     case_evidence: Key[
         Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
     ] = Evidence.PROVED
-    given: Architecture | None = None
+
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
     elsewhere: Key[
         str | None, "Of a softmax network: what is known of weights that are not near the given ones."
     ] = None
-
-    @key(STUDIED)
-    def architecture(self) -> Studied:
-        """The architecture that was given, or that of the weights."""
-        return as_attention(self.given or self.weights.architecture)
 
     @property
     def weights(self) -> ExactWeights:
@@ -539,9 +531,9 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
             text += f", and more: the rank {rank} of the differential is constant near the weights"
         elif spanned < dimension:
             text += f", and more: these span {spanned} dimensions, and a count of equations gives {dimension}"
-        known = Evidence.PROVED if constant else evidence
-        given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant, known)
-        others = [given_one, *others]
+        proof = Evidence.PROVED if constant else evidence
+        own = NetworkComponent("given", text, at, start, (), dimension, True, constant, proof)
+        others = [own, *others]
     if layers is not None and zero and vanishes(layers.M, layers.L, architecture.t):
         zero_evidence = Evidence.PROVED
     others.sort(key=lambda c: not c.through)
@@ -549,7 +541,8 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
     moved = at.orbit_by_name()
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, moved, zero_evidence, asked)
+    name, how = as_attention(asked), (evidence, error, moved, zero_evidence)
+    return NetworkFiber(name, case, tuple(others), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -590,6 +583,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     elif network.t == 1:
         case = "one token"
     return NetworkFiber(
+        as_attention(asked),
         case,
         (component,),
         network.parameters,
@@ -597,7 +591,6 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
         rank,
         Evidence.PROVED,
         symmetries=at.orbit_by_name(),
-        given=asked,
         elsewhere=layers.elsewhere(),
     )
 
