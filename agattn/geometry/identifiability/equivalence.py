@@ -113,6 +113,7 @@ class Equivalence(Result, name="equivalent", eq=False):
     Attributes:
         relative: the relative distance of the functions, or of some outputs, in floating point; ``None`` for
             exact weights.
+        distance: how far the weights or the functions are from each other, relatively, if that decides.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
     """
 
@@ -133,12 +134,17 @@ class Equivalence(Result, name="equivalent", eq=False):
         str, "The type in which the weights are stored, the coarser one; `exact` for exact weights."
     ] = "exact"
     tolerance: Key[float | None, "Below this a relative distance may be rounding; null if exact."] = None
-    margin: Key[
-        float | None,
-        "The factor by which the relative distance is away from the tolerance; below 10 nothing is decided;"
-        " null if exact or infinite.",
-        FINITE,
-    ] = None
+    distance: float | None = None
+
+    @key(FINITE)
+    def margin(self) -> float | None:
+        """The factor by which the relative distance is away from the tolerance; below 10 nothing is decided;
+        null if exact or infinite."""
+        if self.distance is None or self.tolerance is None:
+            return None
+        if not self.distance or not self.tolerance:
+            return np.inf
+        return float(max(self.distance / self.tolerance, self.tolerance / self.distance))
 
     @key(FINITE)
     def residual(self) -> float | None:
@@ -312,13 +318,11 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     near, related = _nearest_relation(first, second, tolerance)
     farther = max(near, relative)
     if farther <= tolerance / SAFE and related is not None:
-        margin = tolerance / farther if farther else np.inf
         symmetry = Relations(((related,),), ())
-        return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, margin=float(margin))
+        return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, distance=farther)
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
-        answer = _different(Evidence.NUMERICAL, relative, *apart)
-        return answer.replace(margin=float(farther / tolerance))
+        return _different(Evidence.NUMERICAL, relative, *apart).replace(distance=farther)
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -329,12 +333,11 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
 
 def _undecided(relative: float, distance: float, tolerance: float) -> Equivalence:
     """Nothing is said where a factor of 10 in the tolerance would change the answer."""
-    margin = max(distance / tolerance, tolerance / distance) if distance and tolerance else np.inf
     reason = (
         f"the relative distance {distance:.3g} is within a factor of {SAFE:g} of the tolerance"
         f" {tolerance:.3g}: it may be rounding, or not"
     )
-    return Equivalence(None, Evidence.NUMERICAL, relative, reason, margin=float(margin))
+    return Equivalence(None, Evidence.NUMERICAL, relative, reason, distance=distance)
 
 
 def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tuple[float, HeadRelation | None]:
@@ -388,8 +391,8 @@ def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equi
     relative, apart = _compare_outputs(first, second)
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
-        answer = _different(evidence, None if exact else relative, *apart)
-        return answer if exact else answer.replace(margin=relative / tolerance)
+        size = None if exact else relative
+        return _different(evidence, size, *apart).replace(distance=size)
     if exact:
         if same is False:
             raise InputError(
@@ -403,8 +406,7 @@ def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equi
     if relative > tolerance / SAFE:
         return _undecided(relative, relative, tolerance)
     reason = reason if symmetry else "equal outputs at random inputs; no symmetry was found"
-    margin = tolerance / relative if relative else np.inf
-    return Equivalence(True, evidence, relative, reason, symmetry, margin=float(margin))
+    return Equivalence(True, evidence, relative, reason, symmetry, distance=relative)
 
 
 def _symmetry(first: Network, second: Network, tolerance: float) -> Relations | None:
