@@ -48,18 +48,7 @@ from agattn.geometry.identifiability.weights import (
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
-from agattn.sheet.result import (
-    ENTRIES,
-    FINITE,
-    SCALAR,
-    Count,
-    Key,
-    Matrix,
-    Named,
-    Result,
-    Written,
-    key,
-)
+from agattn.sheet.result import ENTRIES, FINITE, SCALAR, Count, Key, Matrix, Named, Result, Written, key
 
 #: The largest coefficient tensors that are compared.
 MOST_COORDINATES = 10**6
@@ -98,11 +87,7 @@ class Relations(Result, eq=False):
     """A symmetry that relates two sets of weights; that of the heads is relative to the changes of basis."""
 
     layers: Key[tuple[tuple[HeadRelation, ...], ...], "By layer, how each head is related."]
-    bases: Key[
-        tuple[Array, ...],
-        "The changes of basis between layers.",
-        Written(list[Matrix]),
-    ]
+    bases: Key[tuple[Array, ...], "The changes of basis between layers.", Written(list[Matrix])]
 
 
 class Equivalence(Result, name="equivalent", eq=False):

@@ -193,11 +193,9 @@ class Fiber(Result, name="fiber", eq=False):
     ]
     components: Key[tuple[Component, ...], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
     reason: str
-    ranks: Key[
-        Ranks,
-        "The three ranks, each with how safely it was decided.",
-        Written(DecidedRanks),
-    ] = field(default_factory=dict)
+    ranks: Key[Ranks, "The three ranks, each with how safely it was decided.", Written(DecidedRanks)] = field(
+        default_factory=dict
+    )
     tolerance: float = TOLERANCE
     discriminant: Fraction | None = None
     equivalent: Key[HeadEquivalence | None, "The comparison with the weights of `--other`; null without."] = (

@@ -77,15 +77,7 @@ from agattn.geometry.identifiability.symmetries import (
 )
 from agattn.limits import limits, log
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
-from agattn.sheet.result import (
-    PROVED_OR_MODULAR,
-    Count,
-    Key,
-    Positive,
-    Probability,
-    Result,
-    key,
-)
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result, key
 
 
 class Determination(Enum):

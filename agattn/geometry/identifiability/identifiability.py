@@ -83,9 +83,7 @@ MAX_ENTRIES = 20_000
 
 @takes("seed", "force", "progress")
 def identifiability(
-    architecture: Architecture,
-    functions: str | Sequence[str] = (),
-    at: Mapping[str, Any] | None = None,
+    architecture: Architecture, functions: str | Sequence[str] = (), at: Mapping[str, Any] | None = None
 ) -> Identifiability:
     r"""For each parameter array of a model, and for products of arrays: does the function determine it?
 

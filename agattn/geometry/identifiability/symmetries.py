@@ -82,14 +82,7 @@ from agattn.algebra.residues import (
 )
 from agattn.algebra.tracing import Pushed, Pushing
 from agattn.architectures import Architecture, Symmetry, draw_parameters
-from agattn.architectures.contractions import (
-    Contractions,
-    Cut,
-    Exponents,
-    Node,
-    contractions,
-    cuts,
-)
+from agattn.architectures.contractions import Contractions, Cut, Exponents, Node, contractions, cuts
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import TooLargeError
