@@ -143,21 +143,6 @@ class Equivalence(Result, name="equivalent", eq=False):
         return layers[0][0] if [len(heads) for heads in layers] == [1] else None
 
     @property
-    def component(self) -> str | None:
-        """The component of the fiber on which both are, for one head."""
-        return self.only.component if self.only else None
-
-    @property
-    def s(self) -> Any:
-        """The scale, for one head."""
-        return self.only.s if self.only else None
-
-    @property
-    def C(self) -> Array | None:
-        """The gauge, for one head."""
-        return self.only.C if self.only else None
-
-    @property
     def word(self) -> str:
         """``equal``, ``different`` or ``undecided``."""
         return {True: "equal", False: "different", None: "undecided"}[self.equal]
@@ -205,8 +190,9 @@ class Equivalence(Result, name="equivalent", eq=False):
 
     def of_head(self) -> HeadEquivalence:
         """What it says of one head, beside the fiber of that head."""
+        component, s, C = (self.only.component, self.only.s, self.only.C) if self.only else (None, None, None)
         return HeadEquivalence(
-            self.equal, self.component, self.s, self.C, self.X, self.difference, self.relative, self.evidence
+            self.equal, component, s, C, self.X, self.difference, self.relative, self.evidence
         )
 
 
