@@ -66,15 +66,14 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.weights import (
     Weights,
-    _by,
-    _turned,
+    as_short,
     canonical_factors,
     canonical_scale,
     inverse,
     joint_rank,
-    rank_of_attention,
-    rank_of_values,
     rank_one,
+    ranks_of,
+    size_of,
     unsafe,
 )
 from agattn.geometry.variety.coordinates import coefficients, differential, nonzero_rows
@@ -397,7 +396,7 @@ class Fiber(Result, name="fiber", eq=False):
     def _like(self, values: Any, shape: tuple[int, ...], name: str) -> Array:
         array = matrix(values, name)
         if array.shape != shape:
-            raise InputError(f"{name} is {_by(array)}; it must be {shape[0]} × {shape[1]}")
+            raise InputError(f"{name} is {size_of(array)}; it must be {shape[0]} × {shape[1]}")
         return array if self.weights.is_exact else as_floats(array)
 
     def contains(self, other: Weights) -> bool:
@@ -409,7 +408,7 @@ class Fiber(Result, name="fiber", eq=False):
         w = self.weights
         if (w.A.shape, w.V.shape) != (other.A.shape, other.V.shape):
             raise InputError(
-                f"A and V are {_by(w.A)} and {_by(w.V)}, and {_by(other.A)} and {_by(other.V)};"
+                f"A and V are {size_of(w.A)} and {size_of(w.V)}, and {size_of(other.A)} and {size_of(other.V)};"
                 " only layers of the same d and d' can be compared"
             )
         if self.case == "zero":
@@ -428,9 +427,9 @@ def fiber(w: Weights, tolerance: float | None = None) -> Fiber:
     are zero, by default below what the stored type can tell from 0, and the fiber says by what margin;
     weights are zero only if all their entries are.
     """
-    rank_v, rank_a = rank_of_values(w, tolerance), rank_of_attention(w, tolerance)
+    rank_v, rank_a = ranks_of(w, tolerance)
     coarser = tolerance if tolerance is not None else max(rank_v.tolerance or 0.0, rank_a.tolerance or 0.0)
-    rank_joint = joint_rank(_turned(w).T, w.V, coarser)
+    rank_joint = joint_rank(as_short(w).T, w.V, coarser)
 
     def answer(case: Case, *components: Component) -> Fiber:
         ranks: Ranks = {"r_v": rank_v, "r_a": rank_a, "r": rank_joint}

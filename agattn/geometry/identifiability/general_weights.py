@@ -270,11 +270,6 @@ class Identifiability(Result, name="identifiability"):
                 return row
         raise KeyError(name)
 
-    @property
-    def is_proved(self) -> bool:
-        """Whether every row is proved."""
-        return all(row.evidence is Evidence.PROVED for row in self.rows)
-
     def summary(self) -> str:
         """The table: a line for each parameter."""
         width = max(len(row.name) for row in self.rows)

@@ -147,16 +147,16 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
     if K is not None:
         K, Q = unread_matrix(K, "K"), unread_matrix(Q, "Q")
         if K.shape != Q.shape:
-            raise InputError(f"K is {_by(K)} and Q is {_by(Q)}; both must be a × d")
+            raise InputError(f"K is {size_of(K)} and Q is {size_of(Q)}; both must be a × d")
         if a not in (None, len(K)):
             raise InputError(f"a is {a}, but K and Q have {len(K)} rows")
     else:
         A = unread_matrix(A, "A")
         if A.shape[0] != A.shape[1]:
-            raise InputError(f"A is {_by(A)}; it must be d × d")
+            raise InputError(f"A is {size_of(A)}; it must be d × d")
     d = (A if K is None else K).shape[1]
     if V.shape[1] != d:
-        raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
+        raise InputError(f"V is {size_of(V)}; with d = {d} it must be d' × {d}")
     a = None if a is None else positive_integer("a", a)
     named = {"A": A, "V": V, "K": K, "Q": Q}
     dtype = coarsest(stored_type(M) for M in named.values() if M is not None)
@@ -172,30 +172,26 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
         return Weights(A, V, len(K), K, Q, dtype)
     assert A is not None
     rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
-    if rank < d and (rank_of_a := rank_of_attention(w).rank) > rank:
+    if rank < d and (rank_of_a := ranks_of(w)[1].rank) > rank:
         raise InputError(f"A has rank {rank_of_a}, above a = {rank}")
     return replace(w, a=rank)
 
 
-def rank_of_attention(w: Weights, tolerance: float | None = None) -> RankDecision:
-    """The rank of A: singular values below the tolerance, relative to the largest, are 0.
+def ranks_of(w: Weights, tolerance: float | None = None) -> tuple[RankDecision, RankDecision]:
+    """The ranks of V and A: singular values below the tolerance, relative to the largest, are 0.
 
     Without a tolerance it is that of the stored type.
     """
-    return _rank(_turned(w), w.tolerances[0], tolerance)
+    of_a, of_v = w.tolerances
+    return _rank(w.V, of_v, tolerance), _rank(as_short(w), of_a, tolerance)
 
 
-def _turned(w: Weights) -> Array:
+def as_short(w: Weights) -> Array:
     """Aᵀ, or for floats an isometry times Aᵀ with as few rows as Q: their singular values are the same."""
     if w.K is None or w.Q is None or w.is_exact:
         return w.A.T
     result: Array = np.linalg.qr(w.Q.T, mode="r") @ w.K
     return result
-
-
-def rank_of_values(w: Weights, tolerance: float | None = None) -> RankDecision:
-    """The same for V."""
-    return _rank(w.V, w.tolerances[1], tolerance)
 
 
 def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
@@ -222,7 +218,8 @@ def relative_to_largest(sigma: Array, tolerance: float) -> float:
     return tolerance * float(np.linalg.norm(sigma)) / float(sigma[0]) if sigma[0] else tolerance
 
 
-def _by(M: Array) -> str:
+def size_of(M: Array) -> str:
+    """The rows and columns of a matrix, in words."""
     return f"{M.shape[0]} × {M.shape[1]}"
 
 

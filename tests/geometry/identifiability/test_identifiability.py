@@ -47,7 +47,8 @@ def test_one_layer_determines_products_up_to_one_factor():
         "V": ("globally", "factor", 1, *PROVED),
     }  # fmt: skip
     assert shown(found["K^T Q"]) == ("globally", "factor", 1, *PROVED)
-    assert found["V"].factor_of == "all" and found.is_proved and found.error == 0
+    assert found["V"].factor_of == "all" and found.error == 0
+    assert {row.evidence for row in found.rows} == {Evidence.PROVED}
     (shared,) = found.common_factors
     assert (set(shared.names), sorted(shared.exponents)) == ({"V", "K^T Q"}, [-1, 1])
     assert (found.fiber_dimension, found.theorem, found.field) == (5, "theorem-3.2", "CC")
