@@ -407,9 +407,9 @@ class Fiber(Result, name="fiber", eq=False):
         """The component on which other weights lie, or ``None`` if their function is another one."""
         w = self.weights
         if (w.A.shape, w.V.shape) != (other.A.shape, other.V.shape):
+            own, others = (f"{size_of(x.A)} and {size_of(x.V)}" for x in (w, other))
             raise InputError(
-                f"A and V are {size_of(w.A)} and {size_of(w.V)}, and {size_of(other.A)} and {size_of(other.V)};"
-                " only layers of the same d and d' can be compared"
+                f"A and V are {own}, and {others}; only layers of the same d and d' can be compared"
             )
         if self.case == "zero":
             wanted = "V = 0" if other.A.any() else "A = 0"
