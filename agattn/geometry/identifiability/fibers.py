@@ -39,7 +39,6 @@ them all (HMK, Theorem 3.2 and Corollary A.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -216,9 +215,8 @@ class Fiber(Result, name="fiber", eq=False):
     def representative(self) -> CanonicalWeights:
         """The canonical representative; exact entries are text."""
         w = self.canonical()
-        return (
-            CanonicalWeights(w.A, w.V) if w.K is None or w.Q is None else CanonicalWeights(w.A, w.V, w.K, w.Q)
-        )
+        keys: list[Any] = [] if w.K is None else [w.K, w.Q]
+        return CanonicalWeights(w.A, w.V, *keys)
 
     @property
     def points(self) -> tuple[Component, ...]:
@@ -263,9 +261,7 @@ class Fiber(Result, name="fiber", eq=False):
             return None
         (a, d), d_out = self.weights.K.shape, len(self.weights.V)
         s = 0 if self.case == "zero" else self.ranks["r_a"].rank
-        factorizations = max(
-            (a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1)), default=0
-        )
+        factorizations: int = max(a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1))
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @key
@@ -290,33 +286,31 @@ class Fiber(Result, name="fiber", eq=False):
     def _where(self) -> str:
         return "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
 
+    @property
+    def _dimensions(self) -> str:
+        keys = self.dimension_with_keys
+        return f"dimension {self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
+
     def summary(self) -> str:
         """The case, the components and the dimensions."""
-        names = "".join(f"{', ' * (n > 0)}{c.name}" for n, c in enumerate(self.components))
-        keys = self.dimension_with_keys
-        return (
-            f"{self.case} ({self.evidence}), {self._where}: components over ℂ {names or '–'}; dimension "
-            f"{self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
-        )
+        names = ", ".join(c.name for c in self.components) or "–"
+        about = f"{self.case} ({self.evidence}), {self._where}"
+        return f"{about}: components over ℂ {names}; {self._dimensions}"
 
     def sheet(self) -> Sheet:
         """The components, each with a point."""
-        caption = f"{self.number} components over ℂ ({self.case}), {self._where}"
-        caption += f", dimension {self.dimension} in (A, V)"
-        if self.dimension_with_keys is not None:
-            caption += f", {self.dimension_with_keys} in (K, Q, V)"
+        caption = f"{self.number} components over ℂ ({self.case}), {self._where}, {self._dimensions}"
         ranks = "".join(f", {name} = {decision.rank}" for name, decision in self.ranks.items())
         rows: list[tuple[Cell, ...]] = []
         for c in self.components:
-            known = ("", "") if c.weights is None else (array_cell(c.A), array_cell(c.V))
-            rows.append(
-                (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known)
-            )
+            point = ("", "") if c.weights is None else (array_cell(c.A), array_cell(c.V))
+            length = "" if c.length is None else c.length
+            rows.append((c.name, c.dimension, length, c.parametrization, *point))
         headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
         caption = f"{caption}{ranks} ({self.evidence}): {self.reason}"
-        table = Table(caption, headings, tuple(rows), where="page")
         if not self.ranks:  # over a point
-            return Sheet(self.summary(), (replace(table, where=""),))
+            return Sheet(self.summary(), (Table(caption, headings, tuple(rows)),))
+        table = Table(caption, headings, tuple(rows), where="page")
         w = self.weights
         title = f"d = {len(w.A)}, d' = {len(w.V)}, a = {w.a}: {self.case} ({self.evidence})"
         return Sheet(title, (table, Note("\n".join(self._lines()), apart=False)))
@@ -324,14 +318,12 @@ class Fiber(Result, name="fiber", eq=False):
     def _lines(self) -> list[str]:
         """What a terminal says of the fiber through weights, below the case."""
         lines = [f"  {c.name}: {c.parametrization}; dim {c.dimension}" for c in self.components]
-        keys = self.dimension_with_keys
-        with_keys = "" if keys is None else f", {keys} in (K, Q, V) with the gauge"
+        gauge = " with the gauge" * (self.dimension_with_keys is not None)
         margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in self.ranks.values()]
         ranks = zip(("V", "A", "[V; Aᵀ]"), self.ranks.values(), margins, strict=True)
         decided = ", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks)
-        stored = [] if self.dtype == "exact" else [f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"]
-        warned = [self.unsafe] if self.unsafe else []
-        return [*lines, f"dimension {self.dimension} in (A, V){with_keys}", decided, *stored, *warned]
+        stored = "" if self.dtype == "exact" else f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"
+        return [*lines, self._dimensions + gauge, *filter(None, (decided, stored, self.unsafe))]
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.
