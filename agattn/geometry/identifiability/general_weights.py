@@ -104,7 +104,7 @@ FactorOf = Literal["all", "matrix", "row", "column"] | None
 _WORDS = {Determination.PARTLY: "in part", Determination.NOT: "nonidentifiable"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Factors:
     """Blocks of entries that change by factors.
 
@@ -404,14 +404,7 @@ def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors 
 
 
 class GeneralStudy:
-    """What all questions about one model share: points, bounds on the rank, symmetries.
-
-    Args:
-        architecture: a polynomial one.
-        seed: of all random choices.
-        force: take ranks of any size.
-        progress: called with what is done next.
-    """
+    """What all questions about one polynomial model share: points, bounds on the rank, symmetries."""
 
     def __init__(self, architecture: Architecture) -> None:
         self.architecture, self.n = architecture, architecture.parameters
@@ -442,15 +435,16 @@ class GeneralStudy:
                     f" {self.rank.upper_bound} is proved; one of the two is wrong, please report it"
                 )
             drawn.append(point)
-            best = [one for one in drawn if one.rank == max(other.rank for other in drawn)]
+            largest = max(point.rank for point in drawn)
+            best = [point for point in drawn if point.rank == largest]
             if len(best) == _POINTS and best[0].rank >= (self.rank.dimension or self.rank.lower_bound):
                 break
         return best
 
     @property
-    def at_least(self) -> int:
-        """A proved lower bound on the rank of the differential."""
-        return max(self.rank.lower_bound, self.points[0].rank)
+    def most(self) -> int:
+        """A proved upper bound on the dimension of general fibers."""
+        return self.n - max(self.rank.lower_bound, self.points[0].rank)
 
     @property
     def fiber_dimension(self) -> int:
@@ -460,7 +454,7 @@ class GeneralStudy:
     @property
     def fiber_evidence(self) -> Evidence:
         """Proved if the bounds on the rank meet."""
-        return known(self.at_least == self.rank.upper_bound)
+        return known(self.most == self.n - self.rank.upper_bound)
 
     @cached_property
     def error(self) -> float:
@@ -480,9 +474,9 @@ class GeneralStudy:
         answers = [point.along(f, "fibers") for point in self.points]
         answer = max(answers, key=lambda answer: answer.free)
         point, free, by = self.points[answers.index(answer)], answer.free, answer.factors
-        needed, is_free = self.n - self.at_least, self._is_free(f, answer.free, point)
+        is_free = self._is_free(f, free, point)
         if by is not None:
-            is_proved = self.symmetries.fixing(f, by.blocks, most=needed) >= needed
+            is_proved = self.symmetries.fixing(f, by.blocks, most=self.most) >= self.most
             counted = is_proved and free == int(by.blocks.max()) + 1
             return answer.replace(
                 evidence=known(is_proved),
@@ -498,21 +492,19 @@ class GeneralStudy:
         moved: Array = point.derivative(f)[1].any(axis=0)
         is_proved = self._all_move(f, moved, point)
         if answer.determined:
-            is_proved &= self.symmetries.fixing(f, None, ~moved, needed) >= needed
+            is_proved &= self.symmetries.fixing(f, None, ~moved, self.most) >= self.most
         return answer.replace(evidence=known(is_proved), free_evidence=free_evidence)
 
     def _is_free(self, f: WeightFunction, free: int, point: FiberPoint) -> bool:
         """Whether it is proved that f moves in so many directions."""
-        if free == 0 or point.rank + free - self.rank.upper_bound >= free:
+        if free == 0 or point.rank == self.rank.upper_bound:
             return True
         return RowSpace(f.size, self.symmetries.p).add(self.symmetries.moving(f)) >= free
 
     def _is_bound(self, f: WeightFunction, free: int) -> bool:
         """Whether it is proved that f moves in no more directions."""
-        if free == f.size or free == self.n - self.at_least:
-            return True
-        needed = self.n - self.at_least - free
-        return self.symmetries.fixing(f, None, most=needed) >= needed
+        needed = self.most - free
+        return free in (f.size, self.most) or self.symmetries.fixing(f, None, most=needed) >= needed
 
     def _all_move(self, f: WeightFunction, moved: Array, point: FiberPoint) -> bool:
         """Whether it is proved that each of these entries moves."""
@@ -600,7 +592,7 @@ def common_factors(
     It is proved if symmetries that change all of them by powers of the same factors are all of the fiber.
     """
     left = [(f, row.name, row.factors) for f, row in rows if row.factors]
-    shared, p, needed = [], study.points[0].p, study.n - study.at_least
+    shared, p, needed = [], study.points[0].p, study.most
     while left:
         rates = left[0][2].rates
         ratios = [_ratio(rates, factors.rates, p) for *_, factors in left]
