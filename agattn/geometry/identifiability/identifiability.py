@@ -66,7 +66,6 @@ from agattn.geometry.identifiability.general_weights import (
 )
 from agattn.geometry.identifiability.network_fibers import (
     NetworkComponent,
-    NetworkFiber,
     network_fiber,
     weights_of,
 )
@@ -142,18 +141,14 @@ def identifiability(
         architecture=study.architecture,
         parameters=tuple(row for _, row in rows if not isinstance(row, DeterminedFunction)),
         functions=tuple(row for _, row in rows if isinstance(row, DeterminedFunction)),
-        fiber_dimension=study.fiber_dimension,
-        fiber_evidence=study.fiber_evidence,
+        fiber_dimension=answers.fiber_dimension,
+        fiber_evidence=answers.fiber_evidence,
         symmetries=KnownSymmetries(study.symmetries.rank, tuple(study.discrete)),
         common_factors=common_factors(study, rows) if at_weights is None else (),
-        theorem=study.theorem if at_weights is None else None,
+        theorem=answers.theorem,
         at_weights=at_weights is not None,
         error=min(1.0, modular * study.error) if modular else 0.0,
     )
-    if at_weights is not None:
-        fiber = at_weights.fiber
-        exact = fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED
-        return answer.replace(fiber_dimension=fiber.dimension, fiber_evidence=known(exact))
     return answer if studied is architecture else _by_jet(answer, architecture, study)
 
 
@@ -271,23 +266,24 @@ class StudyAt:
     Attributes:
         study: at general weights.
         at: the weights.
-        fiber: what is known of the fiber through them.
+        families: the parts of the fiber through them that are known.
         point: the weights modulo a prime, with the kernel of the differential.
     """
 
     def __init__(self, study: GeneralStudy, at: ExactWeights) -> None:
         self.study, self.at, architecture = study, at, study.architecture
         network = architecture.as_network() or architecture
-        self.fiber: NetworkFiber = network_fiber(network, self.at)
+        fiber = network_fiber(network, self.at)
+        self.fiber_dimension, self.theorem = fiber.dimension, None
+        self.fiber_evidence = known(fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED)
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
         self.point: FiberPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
-        parts = [part for part in self.fiber.components if part.through]
-        self.families = [family(part, self.fiber.evidence, generator) for part in parts]
+        parts = [part for part in fiber.components if part.through]
+        self.families = [family(part, fiber.evidence, generator) for part in parts]
         widest = max(parts, key=lambda part: part.dimension)
         self.irreducible = self._irreducible()
-        is_near = self.fiber.is_exact and len(parts) == 1
-        is_near = is_near and self.families[0].dimension == self.fiber.dimension
+        is_near = fiber.is_exact and [part.dimension for part in self.families] == [fiber.dimension]
         #: Whether the family is all of the fiber near the weights.
         self.is_all = is_near or bool(self.irreducible and not widest.vectors)
         #: Whether the rank of the differential is the largest there is.
