@@ -344,12 +344,12 @@ class FiberPoint:
         """The rank of the differential, of which the vectors span the kernel."""
         return len(self.theta) - self.dimension
 
-    def along(self, f: WeightFunction, what: str) -> Determined:
-        """How f changes along the vectors, ``what`` in words; nothing of it is proved."""
+    def along(self, f: WeightFunction, what: str) -> tuple[Determined, Array]:
+        """How f changes along the vectors, ``what`` in words, and which entries do; nothing is proved."""
         value, D = self.derivative(f)
-        free = RowSpace(f.size, self.p).add(D)
+        free, moved = RowSpace(f.size, self.p).add(D), D.any(axis=0)
         by = factors(f, value, D, self.p) if free else None
-        still = 0 if by else int((~D.any(axis=0)).sum())
+        still = 0 if by else int((~moved).sum())
         status, reason = Determination.NOT, f"every entry moves along {what}"
         if free == 0:
             status, reason = Determination.LOCALLY, f"does not move along {what}"
@@ -358,8 +358,8 @@ class FiberPoint:
         elif still:
             status = Determination.PARTLY
             reason = f"{still} {'entry does' if still == 1 else 'entries do'} not move along fibers"
-        name, known_by = f.expression.text, (Evidence.MODULAR, Evidence.MODULAR)
-        return Determined(name, f.size, free, status, *known_by, still, reason, factors=by)
+        name, how = f.expression.text, (Evidence.MODULAR, Evidence.MODULAR)
+        return Determined(name, f.size, free, status, *how, still, reason, factors=by), moved
 
     def derivative(self, f: WeightFunction) -> tuple[Residues, Residues]:
         """The values of f, (size,), and its derivatives along the vectors, (vectors, size)."""
@@ -471,9 +471,9 @@ class GeneralStudy:
 
     def movement(self, f: WeightFunction) -> Determined:
         """What the function determines of a function of the weights, at general weights."""
-        answers = [point.along(f, "fibers") for point in self.points]
-        answer = max(answers, key=lambda answer: answer.free)
-        point, free, by = self.points[answers.index(answer)], answer.free, answer.factors
+        answers = [(*point.along(f, "fibers"), point) for point in self.points]
+        answer, moved, point = max(answers, key=lambda at: at[0].free)
+        free, by = answer.free, answer.factors
         is_free = self._is_free(f, free, point)
         if by is not None:
             is_proved = self.symmetries.fixing(f, by.blocks, most=self.most) >= self.most
@@ -482,14 +482,13 @@ class GeneralStudy:
                 evidence=known(is_proved),
                 free_evidence=known(is_free and (counted or self._is_bound(f, free))),
                 reason=f"{answer.reason} alone",
-                factors=answers[0].factors or by,  # rates are compared at the first point
+                factors=answers[0][0].factors or by,  # rates are compared at the first point
             )
         free_evidence = known(is_free and self._is_bound(f, free))
         if free == 0:
             is_proved = free_evidence is Evidence.PROVED
             reason = f"{answer.reason}, by {'symmetries that are all of the fiber' if is_proved else 'ranks'}"
             return answer.replace(evidence=free_evidence, free_evidence=free_evidence, reason=reason)
-        moved: Array = point.derivative(f)[1].any(axis=0)
         is_proved = self._all_move(f, moved, point)
         if answer.determined:
             is_proved &= self.symmetries.fixing(f, None, ~moved, self.most) >= self.most

@@ -325,7 +325,7 @@ class StudyAt:
     def _along(self, f: WeightFunction) -> Determined:
         """The answer where a family is all of the fiber near the weights."""
         part = self.families[0]
-        answer = part.along(f, "the fiber")
+        answer, _ = part.along(f, "the fiber")
         if answer.status is Determination.LOCALLY:
             return answer
         free_evidence = known(answer.free in (f.size, len(part.tangents)))
@@ -338,16 +338,17 @@ class StudyAt:
         if self.is_largest:  # the fiber is smooth, and its tangent space is the kernel
             largest = known(self.point.rank >= self.study.rank.upper_bound)
             parts.append(replace(self.point, evidence=largest))
-        answers = [part.along(f, "a part of the fiber that is known") for part in parts]
-        moved = np.any([part.derivative(f)[1].any(axis=0) for part in parts], axis=0)
-        widest = max(answers, key=lambda answer: answer.free)
-        if (freely := any(a.free and a.factors is None for a in answers)) and moved.all():
+        where = "a part of the fiber that is known"
+        answers = [part.along(f, where) for part in parts]
+        moved = np.any([mask for _, mask in answers], axis=0)
+        widest, _ = max(answers, key=lambda answer: answer[0].free)
+        if (freely := any(a.free and a.factors is None for a, _ in answers)) and moved.all():
             return widest.replace(
                 status=Determination.NOT,
                 evidence=weakest(part.evidence for part in parts),
                 free_evidence=known(widest.free == f.size),
                 determined=0,
-                reason="every entry moves along a part of the fiber that is known",
+                reason=f"every entry moves along {where}",
                 factors=None,
             )
         count = int(moved.sum())
