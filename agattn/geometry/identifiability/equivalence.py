@@ -425,12 +425,11 @@ def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> 
     if w.A.shape != v.A.shape:
         return None
     one = w.V * 0 + 1
-    first, second = Weights(w.A, one, w.a), Weights(v.A, one, v.a)
     largest = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
     if not (s := v.A[largest] / w.A[largest]):
         return None
-    component = fiber(first, tolerance).components[0]
-    if scale_between(component, Weights(second.A, one / s, v.a), tolerance) is None:
+    component = fiber(Weights(w.A, one, w.a), tolerance).components[0]
+    if scale_between(component, Weights(v.A, one / s, v.a), tolerance) is None:
         return None
     return HeadRelation(head, other, "rescaling", s, _gauge(w, v, s, tolerance))
 

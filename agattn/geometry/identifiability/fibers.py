@@ -447,23 +447,23 @@ def fiber(w: Weights, tolerance: float | None = None) -> Fiber:
 
 def scale_between(component: Component, other: Weights, tolerance: float) -> Any:
     """The s with other = (sA, V/s) for the point (A, V) of a component, or ``None``."""
-    A, V, A2, V2 = component.A, component.V, other.A, other.V
-    if is_exact(A, V, A2, V2):
-        entry = next(index for index in np.ndindex(*A.shape) if A[index])
-        s: Any = A2[entry] / A[entry]
-        same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
-        return s if same else None
     s, distance = nearness(component, other)
     return s if distance <= tolerance else None
 
 
-def nearness(component: Component, other: Weights) -> tuple[float, float]:
+def nearness(component: Component, other: Weights) -> tuple[Any, float]:
     """The s for which (sA, V/s) of a component is nearest to other weights, and how near, relatively.
 
-    The distance is that of A or of V, the larger one, each relative to its own Frobenius norm.
+    The distance is that of A or of V, the larger one, each relative to its own Frobenius norm; for exact
+    weights it is 0 or infinite.
     """
-    pairs = [scaled(as_floats(M)) for M in (component.A, component.V, other.A, other.V)]
-    (A, one), (V, two), (A2, three), (V2, four) = pairs
+    A, V, A2, V2 = component.A, component.V, other.A, other.V
+    if is_exact(A, V, A2, V2):
+        entry = next(index for index in np.ndindex(*A.shape) if A[index])
+        scale: Any = A2[entry] / A[entry]
+        same = scale != 0 and not (A2 - scale * A).any() and not (V2 * scale - V).any()
+        return scale, 0.0 if same else np.inf
+    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
     s = float((A * A2).sum() / (A**2).sum())
     if s == 0:
         return 0.0, np.inf
