@@ -690,19 +690,15 @@ class _Layers:
         parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            if i > self.seen:
-                units = np.eye(len(V), dtype=int).astype(object)
-                off_image = [np.outer(unit, v) for unit in units for v in _kernel(L.T)]
-                vectors = tuple(self.at.with_only(**{f"V_{i}": B}) for B in off_image)
-                parts += [Directions(self.at, "unseen", i, vectors)] if vectors else []
-                continue
-            queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
-            moves, kept = ("Q", "K") if queries else ("K", "Q")
-            N = (K if queries else Q) @ L
-            still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
-            off = _kernel(L.T)
-            unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
-            for name, M in ((kept, K), ("V", V)):
+            off, fixed, unseen = _kernel(L.T), [("V", V)], []
+            if i <= self.seen:
+                queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
+                moves, kept = ("Q", "K") if queries else ("K", "Q")
+                N = (K if queries else Q) @ L
+                still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
+                unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
+                fixed = [(kept, K), *fixed]
+            for name, M in fixed:
                 for r, v in np.ndindex(len(M), len(off)):
                     B = np.zeros(M.shape, dtype=object)
                     B[r] = off[v]
