@@ -37,6 +37,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.files import about
 from agattn.geometry.identifiability.weights import (
     SAFE,
+    Network,
     canonical_factors,
     layers_of,
     relative_to_largest,
@@ -58,7 +59,6 @@ from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
 if TYPE_CHECKING:
-    from agattn.geometry.identifiability.weights import Network
     from agattn.heads.checkpoints import Checkpoint
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from agattn.architectures import Architecture, SingleLayer
 from agattn.calls import shown
 from agattn.errors import InputError, argument
-from agattn.geometry.identifiability.weights import Weights
+from agattn.geometry.identifiability.weights import Weights, weights_of_layer
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.catalogue import build, not_taken, task_about
 from agattn.systems.points import point_of, read_point, read_target, slice_of
@@ -88,8 +88,6 @@ def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, An
         from agattn.geometry.reconstruction.membership import compact
 
         return {takes: tuple(compact(architecture, point).tolist())}
-    from agattn.geometry.identifiability.weights import weights_of_layer
-
     at = point_of(weights_of_layer(architecture, point))
     return {takes: tuple(coefficients(architecture, at.A, at.V)) if takes == "target" else (at,)}
 

@@ -20,15 +20,8 @@ from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import EngineError, InputError, TooLargeError, TranscriptError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.identifiability.fibers import kernel_of_differential, preimages
-from agattn.geometry.strata.strata import (
-    ZERO,
-    Stratum,
-    criticality,
-    image_dimension,
-    strata,
-    stratum_criticality,
-    stratum_fiber,
-)
+from agattn.geometry.strata.critical import criticality, stratum_criticality
+from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import (
     coefficients,

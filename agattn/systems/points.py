@@ -17,7 +17,8 @@ from agattn.errors import InputError
 from agattn.files import parsed, read_text
 from agattn.geometry.identifiability.fibers import fiber
 from agattn.geometry.identifiability.weights import Weights, rank_one, weights
-from agattn.geometry.strata.strata import Stratum, orbits_over_zero, representative, strata, stratum_of
+from agattn.geometry.strata.critical import orbits_over_zero
+from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
 

@@ -16,17 +16,14 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
+from agattn.geometry.strata.critical import BoundaryAnswer, BoundarySequence, boundary, stratum_criticality
 from agattn.geometry.strata.strata import (
-    BoundaryAnswer,
-    BoundarySequence,
     Stratum,
-    boundary,
     closure_order,
     image_dimension,
     neuromanifold_dimension,
     rank_at_most_one,
     strata,
-    stratum_criticality,
     stratum_outside,
 )
 from agattn.geometry.strata.tangent import LocalType, TangentBounds, local_type, tangent_bounds

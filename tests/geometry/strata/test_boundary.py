@@ -4,7 +4,8 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.fibers import preimages
-from agattn.geometry.strata.strata import ZERO, Stratum, boundary, representative, strata, stratum_criticality
+from agattn.geometry.strata.critical import boundary, stratum_criticality
+from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)]

@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
-from agattn.geometry.strata.strata import (
-    ZERO,
-    Stratum,
-    criticality,
-    orbits_over_zero,
-    representative,
-    strata,
-    stratum_criticality,
-)
+from agattn.geometry.strata.critical import criticality, orbits_over_zero, stratum_criticality
+from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import differential
 from agattn.geometry.variety.determinantal import (
     compression,
