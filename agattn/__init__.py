@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
     from agattn.geometry.ideal.invariants import invariants
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.geometry.identifiability.fibers import weights
     from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.geometry.identifiability.network_fibers import fiber
-    from agattn.geometry.reconstruction.from_values import identify
+    from agattn.geometry.identifiability.weights import weights
+    from agattn.geometry.reconstruction.membership import identify
     from agattn.geometry.singular_points.singularities import singularities
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space

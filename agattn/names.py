@@ -76,7 +76,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         "identifiability": VerbEntry(
             f"{_GEOMETRY}.identifiability.identifiability:identifiability",
             "Say which parameters, and which products of them, the function determines.",
-            (f"{_GEOMETRY}.identifiability.determined:Identifiability",),
+            (f"{_GEOMETRY}.identifiability.general_weights:Identifiability",),
         ),
         "symmetries": VerbEntry(
             f"{_GEOMETRY}.dimension.lie_algebra:linear_symmetries",
@@ -147,7 +147,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "different functions",
         ),
         "identify": VerbEntry(
-            f"{_GEOMETRY}.reconstruction.from_values:identify",
+            f"{_GEOMETRY}.reconstruction.membership:identify",
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
         ),
@@ -226,5 +226,5 @@ VERBS: Mapping[str, VerbEntry] = {
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),
     "script": COMMANDS["emit"]._replace(command="agattn emit"),
     "tangent_space": VerbEntry(f"{_GEOMETRY}.strata.tangent:tangent_space", command="agattn strata"),
-    "weights": VerbEntry(f"{_GEOMETRY}.identifiability.fibers:weights"),
+    "weights": VerbEntry(f"{_GEOMETRY}.identifiability.weights:weights"),
 }

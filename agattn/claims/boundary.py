@@ -9,7 +9,7 @@ from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
 from agattn.claims.proof import Proof
 from agattn.errors import UndecidedError
-from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, strata
 from agattn.systems.layer_tasks import BASE_LOCUS, CRITICAL, FIBERS
 from agattn.systems.points import strata_points

@@ -27,7 +27,7 @@ from agattn.evidence import weakest
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.dimension import jacobian_rows
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
-from agattn.geometry.identifiability.collapse import (
+from agattn.geometry.identifiability.softmax import (
     MOST_COLUMNS,
     MOST_LAYERS,
     PREPRINT,

@@ -19,8 +19,8 @@ from agattn.cli.generator import Option
 from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import weights
 from agattn.geometry.identifiability.network_fibers import network_fiber
+from agattn.geometry.identifiability.weights import weights
 from agattn.heads.checkpoints import read_weights
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited
@@ -242,7 +242,7 @@ def identify(
     b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
     table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.reconstruction.from_values import identify
+    from agattn.geometry.reconstruction.membership import identify
 
     arrays = WeightFile([file])
     is_table = {"X", "Y"} <= set(arrays)

@@ -25,8 +25,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, coarsest, matrix
 from agattn.errors import InputError, argument
-from agattn.geometry.identifiability.equivalence import layers_of
-from agattn.geometry.identifiability.fibers import Weights, weights
+from agattn.geometry.identifiability.weights import Weights, layers_of, weights
 from agattn.heads.families import Family, Layout, common, find
 from agattn.heads.published import Published, from_config
 from agattn.heads.weight_files import WeightFile
@@ -246,7 +245,7 @@ def read_weights(
     """The weights in a file as layers of heads; or one head of them, or of a checkpoint.
 
     Args:
-        file: arrays V and A, or K, Q and V, as :func:`agattn.geometry.identifiability.equivalence.layers_of`
+        file: arrays V and A, or K, Q and V, as :func:`agattn.geometry.identifiability.weights.layers_of`
             reads them; or a checkpoint.
         layer, head: which head, from 0; needed for a checkpoint.
         counts: ``heads``, ``shared``, ``parts``, ``family``, ``ignore`` of a :class:`Checkpoint`.

@@ -13,7 +13,7 @@ from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import Architecture, SingleLayer, one_layer
 from agattn.calls import shown
 from agattn.errors import InputError, UndecidedError
-from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.identifiability.weights import Weights
 from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,

@@ -35,14 +35,15 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.files import about
-from agattn.geometry.identifiability.equivalence import Network, layers_of
-from agattn.geometry.identifiability.fibers import (
+from agattn.geometry.identifiability.weights import (
     SAFE,
+    Network,
+    canonical_factors,
+    layers_of,
     relative_to_largest,
     tolerance_of,
     tolerance_of_product,
 )
-from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, closure_order, image_dimension, stratum_outside
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.drawing import Drawable, Figure, empty

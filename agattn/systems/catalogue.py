@@ -24,9 +24,8 @@ from agattn.architectures import Architecture
 from agattn.calls import one_of, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.geometry.critical_points.loss import chosen_loss
-from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.identifiability.weights import Weights, weights_of_layer
 from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.heads.weight_files import WeightFile

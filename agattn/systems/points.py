@@ -14,7 +14,8 @@ from agattn.architectures import SingleLayer
 from agattn.calls import shown
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
-from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
+from agattn.geometry.identifiability.fibers import fiber
+from agattn.geometry.identifiability.weights import Weights, rank_one, weights
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of

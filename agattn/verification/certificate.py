@@ -50,8 +50,7 @@ from agattn.evidence import Evidence, Status, Verdict
 from agattn.files import write
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.strata.boundary import boundary
-from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.strata.critical import boundary, stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word

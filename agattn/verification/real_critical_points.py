@@ -46,7 +46,7 @@ from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
-from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
 from agattn.limits import limits, steps
 from agattn.systems.critical_tasks import MAX_VARIABLES

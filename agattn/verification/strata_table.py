@@ -16,9 +16,7 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.strata.boundary import BoundaryAnswer, BoundarySequence, boundary
-from agattn.geometry.strata.critical import stratum_criticality
-from agattn.geometry.strata.singularity_types import LocalType, local_type
+from agattn.geometry.strata.critical import BoundaryAnswer, BoundarySequence, boundary, stratum_criticality
 from agattn.geometry.strata.strata import (
     Stratum,
     closure_order,
@@ -28,7 +26,7 @@ from agattn.geometry.strata.strata import (
     strata,
     stratum_outside,
 )
-from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
+from agattn.geometry.strata.tangent import LocalType, TangentBounds, local_type, tangent_bounds
 from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Positive, Result, Written, key

@@ -10,7 +10,7 @@ from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.functions import read_function
 from agattn.architectures.products import adjacent_products
 from agattn.architectures.protocol import symmetry_tangents
-from agattn.geometry.identifiability.generators import derivative
+from agattn.geometry.identifiability.symmetries import derivative
 
 P = 1_000_003
 

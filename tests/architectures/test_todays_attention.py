@@ -16,8 +16,8 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.connecting import connecting
 from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.symmetries import connecting
 
 P = 1_000_003
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")

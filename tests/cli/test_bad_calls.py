@@ -18,7 +18,7 @@ from command_line import ROOT
 import agattn as ag
 from agattn.cli.kinds import Destination
 from agattn.cli.main import cli
-from agattn.geometry.identifiability import at_weights
+from agattn.geometry.identifiability import identifiability
 from agattn.names import COMMANDS
 
 TABLE = Path(__file__).with_name("bad_calls.txt")
@@ -98,7 +98,7 @@ def test_a_bad_call_gets_its_message(row, folder, fakes, monkeypatch):
             pytest.importorskip(library)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("AGATTN_CACHE", str(folder / "cache"))
-    monkeypatch.setattr(at_weights, "GeneralStudy", None)  # weights are looked at before the work
+    monkeypatch.setattr(identifiability, "GeneralStudy", None)  # weights are looked at before the work
     before = sorted(folder.iterdir())
     expected, found = row.message.replace("FOLDER", str(folder)), answer(row.call)
     assert found == expected or re.fullmatch(re.escape(expected).replace(r"\.\.\.", ".*"), found)

@@ -304,10 +304,10 @@ def test_the_rows_of_parameters_and_the_document_say_the_same():
     assert shown.status == 0 and found["architecture"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
     rows = [line.split() for line in shown.out.splitlines() if line.startswith(("K ", "Q ", "V ", "K^T"))]
     assert rows == [
-        ["K", "6", "4", "not", "–", "proved"],
-        ["Q", "6", "4", "not", "–", "proved"],
-        ["V", "6", "1", "globally", "a", "factor", "proved"],
-        ["K^T", "Q", "9", "1", "globally", "a", "factor", "proved"],
+        ["K", "nonidentifiable", "–", "4", "of", "6", "proved"],
+        ["Q", "nonidentifiable", "–", "4", "of", "6", "proved"],
+        ["V", "globally", "a", "factor", "1", "of", "6", "proved"],
+        ["K^T", "Q", "globally", "a", "factor", "1", "of", "9", "proved"],
     ]
     assert [(row["name"], row["status"], row["free"]) for row in found["parameters"]] == [
         ("K", "not", 4), ("Q", "not", 4), ("V", "globally", 1),

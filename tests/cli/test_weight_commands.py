@@ -166,7 +166,10 @@ def test_fiber_of_a_network(tmp_path):
     assert document("fiber", *options, floats) == found | {"equivalent": None}
     other.write_text(json.dumps(head | {"A_2": [[1, 4], [-2, 1]]}))
     said = text("fiber", *options, path, "--other", other)
-    assert "M_2 + S, S skew; dim ≥ 15" in said and "another function (proved)" in said
+    assert (
+        "given      15           yes      1 skew            M_2 + S, S skew" in said
+        and "another function (proved)" in said
+    )
 
 
 def test_equivalent(two_lines, tmp_path):

@@ -5,7 +5,8 @@ from points_of_strata import scrambled
 from agattn.algebra.scalars import as_floats
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import canonical_factors, fiber, weights
+from agattn.geometry.identifiability.fibers import fiber
+from agattn.geometry.identifiability.weights import canonical_factors, weights
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.strata.strata import singular_by_ranks, strata
 from agattn.geometry.strata.tangent import tangent_bounds

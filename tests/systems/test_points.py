@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.weights import rank_one
 from agattn.geometry.strata.strata import Stratum, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.points import (

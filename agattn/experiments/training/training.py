@@ -54,9 +54,8 @@ from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment, read_seeds
 from agattn.experiments.training.teachers import Data, Teacher, TrainingLoss, single_layer
 from agattn.geometry.dimension.formulas import network_dimension
-from agattn.geometry.identifiability.collapse import sensitivities
-from agattn.geometry.strata.distances import distance_bounds
-from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
+from agattn.geometry.identifiability.softmax import sensitivities
+from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide

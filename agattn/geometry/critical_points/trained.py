@@ -24,7 +24,7 @@ docs/layer/real-critical-points.md has the proof.
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss
->>> from agattn.geometry.identifiability.fibers import weights
+>>> from agattn.geometry.identifiability.weights import weights
 >>> w = weights(K=[[1.0, 0.0], [0.0, 1.0]], Q=[[0.004, 0.0012], [0.015, -0.0106]], V=[[1.19, -0.19]])
 >>> best, other = points_near(loss(SingleLayer(2, 1)), w)
 >>> print(best)
@@ -58,8 +58,7 @@ from agattn.geometry.critical_points.real_points import (
     require_definite,
     value_in_balls,
 )
-from agattn.geometry.identifiability.equivalence import weights_of_layer
-from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.identifiability.weights import Weights, weights_of_layer
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table, Word

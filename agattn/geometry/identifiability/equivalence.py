@@ -25,47 +25,31 @@ different (proved): the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars, scaled, stored_type
+from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import (
+from agattn.geometry.identifiability.fibers import SWAPPED, HeadEquivalence, fiber, nearness, scale_between
+from agattn.geometry.identifiability.weights import (
     SAFE,
-    SWAPPED,
-    HeadEquivalence,
+    Network,
     Weights,
-    fiber,
-    nearness,
-    scale_between,
-    weights,
+    change_of_basis,
+    gauge_between,
+    inverse,
+    layers_of,
 )
-from agattn.geometry.identifiability.gauge import change_of_basis, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
-from agattn.sheet.result import (
-    ENTRIES,
-    FINITE,
-    SCALAR,
-    Count,
-    Key,
-    Matrix,
-    Named,
-    Result,
-    Written,
-    key,
-)
+from agattn.sheet.result import ENTRIES, FINITE, SCALAR, Count, Key, Matrix, Named, Result, Written, key
 
-#: Layers of heads.
-Network = tuple[tuple[Weights, ...], ...]
 #: The largest coefficient tensors that are compared.
 MOST_COORDINATES = 10**6
 #: Matchings of the heads of a layer that are tried.
@@ -103,11 +87,7 @@ class Relations(Result, eq=False):
     """A symmetry that relates two sets of weights; that of the heads is relative to the changes of basis."""
 
     layers: Key[tuple[tuple[HeadRelation, ...], ...], "By layer, how each head is related."]
-    bases: Key[
-        tuple[Array, ...],
-        "The changes of basis between layers.",
-        Written(list[Matrix]),
-    ]
+    bases: Key[tuple[Array, ...], "The changes of basis between layers.", Written(list[Matrix])]
 
 
 class Equivalence(Result, name="equivalent", eq=False):
@@ -118,9 +98,7 @@ class Equivalence(Result, name="equivalent", eq=False):
     Attributes:
         relative: the relative distance of the functions, or of some outputs, in floating point; ``None`` for
             exact weights.
-        relations: by layer, how each head is related, if a symmetry was found.
-        bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
-            them.
+        distance: how far the weights or the functions are from each other, relatively, if that decides.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
     """
 
@@ -128,8 +106,7 @@ class Equivalence(Result, name="equivalent", eq=False):
     evidence: Key[Evidence, "How the result is known."]
     relative: float | None
     reason: Key[str, "Why the weights are, or are not, the same function."]
-    relations: tuple[tuple[HeadRelation, ...], ...] = ()
-    bases: tuple[Array, ...] = ()
+    symmetry: Key[Relations | None, "The symmetry that relates them; null if none was found."] = None
     X: Key[
         Array | None,
         "An input X on which the functions differ; null where none was found.",
@@ -142,17 +119,17 @@ class Equivalence(Result, name="equivalent", eq=False):
         str, "The type in which the weights are stored, the coarser one; `exact` for exact weights."
     ] = "exact"
     tolerance: Key[float | None, "Below this a relative distance may be rounding; null if exact."] = None
-    margin: Key[
-        float | None,
-        "The factor by which the relative distance is away from the tolerance; below 10 nothing is decided;"
-        " null if exact or infinite.",
-        FINITE,
-    ] = None
+    distance: float | None = None
 
-    @key
-    def symmetry(self) -> Relations | None:
-        """The symmetry that relates them; null if none was found."""
-        return Relations(self.relations, self.bases) if self.relations else None
+    @key(FINITE)
+    def margin(self) -> float | None:
+        """The factor by which the relative distance is away from the tolerance; below 10 nothing is decided;
+        null if exact or infinite."""
+        if self.distance is None or self.tolerance is None:
+            return None
+        if not self.distance or not self.tolerance:
+            return np.inf
+        return float(max(self.distance / self.tolerance, self.tolerance / self.distance))
 
     @key(FINITE)
     def residual(self) -> float | None:
@@ -162,23 +139,8 @@ class Equivalence(Result, name="equivalent", eq=False):
     @property
     def only(self) -> HeadRelation | None:
         """The relation of the only head, if there is one head in one layer and it has one."""
-        heads = [relation for layer in self.relations for relation in layer]
-        return heads[0] if len(heads) == len(self.relations) == 1 else None
-
-    @property
-    def component(self) -> str | None:
-        """The component of the fiber on which both are, for one head."""
-        return self.only.component if self.only else None
-
-    @property
-    def s(self) -> Any:
-        """The scale, for one head."""
-        return self.only.s if self.only else None
-
-    @property
-    def C(self) -> Array | None:
-        """The gauge, for one head."""
-        return self.only.C if self.only else None
+        layers = self.symmetry.layers if self.symmetry else ()
+        return layers[0][0] if [len(heads) for heads in layers] == [1] else None
 
     @property
     def word(self) -> str:
@@ -212,131 +174,30 @@ class Equivalence(Result, name="equivalent", eq=False):
         if self.X is not None:
             rows.append(("X", array_cell(self.X)))
         shown = [Table("Equivalence of two sets of weights", (), tuple(rows))]
-        if sum(map(len, self.relations)) > 1:
+        if self.symmetry and not self.only:
             heads = tuple(
                 (layer, r.head, r.other, r.component, str(r.s), "" if r.C is None else array_cell(r.C))
-                for layer, relations in enumerate(self.relations)
+                for layer, relations in enumerate(self.symmetry.layers)
                 for r in relations
             )
             names = ("layer", "head", "becomes head", "component", "s", "gauge C")
-            bases = tuple(("change of basis after layer", n, array_cell(C)) for n, C in enumerate(self.bases))
+            bases = tuple(
+                ("change of basis after layer", n, array_cell(C)) for n, C in enumerate(self.symmetry.bases)
+            )
             shown.append(Table("The symmetry, head by head", names, heads))
             shown += [Table("", ("what", "layer", "C"), bases)] if bases else []
         return Sheet(self.summary(), tuple(shown))
 
     def of_head(self) -> HeadEquivalence:
         """What it says of one head, beside the fiber of that head."""
+        component, s, C = (self.only.component, self.only.s, self.only.C) if self.only else (None, None, None)
         return HeadEquivalence(
-            self.equal, self.component, self.s, self.C, self.X, self.difference, self.relative, self.evidence
+            self.equal, component, s, C, self.X, self.difference, self.relative, self.evidence
         )
 
 
 def _rows(M: Array) -> str:
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in M.tolist()) + "]"
-
-
-def layers_of(given: Any) -> Network:
-    """Weights as layers of heads.
-
-    Args:
-        given: :class:`Weights`; or arrays by name, V with A or with K and Q, each a matrix or a stack of
-            matrices, one for each head; or for several layers a sequence of such, or names with numbers such
-            as K_1, Q_1, V_1, K_2, ..., as in :attr:`agattn.architectures.layered.Layered.shapes`.
-
-    Raises:
-        InputError: if matrices are missing or do not fit.
-
-    >>> [[head.V.shape for head in heads] for heads in layers_of({"A_1": [[1]], "V_1": [[[1]], [[2]]]})]
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: A, V: some are stacks of one matrix for each head, and others are not
-    """
-    if isinstance(given, Weights):
-        return ((given,),)
-    if isinstance(given, Mapping):
-        found = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
-        numbers = sorted({int(match[1]) for match in found if match})
-        if not numbers:
-            return (_heads(given),)
-        if numbers != list(range(1, len(numbers) + 1)):
-            raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
-        letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
-        return layers_of(
-            [
-                _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
-                for n, of in letters.items()
-            ]
-        )
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise InputError(
-            f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
-            "mapping with V and A, or K, Q and V, or a list of those, one for each layer"
-        )
-    layers = tuple((layer,) if isinstance(layer, Weights) else _heads(layer) for layer in given)
-    for n, (heads, following) in enumerate(itertools.pairwise(layers), 1):
-        if len(heads[0].V) != len(following[0].A):
-            raise InputError(
-                f"layer {n} has outputs of dimension {len(heads[0].V)}, and layer {n + 1} takes dimension "
-                f"{len(following[0].A)}"
-            )
-    return layers
-
-
-def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
-    """Weights of one head, as :func:`layers_of` reads them, which must be those of a layer.
-
-    Raises:
-        InputError: if they are not, or there are several heads or layers.
-
-    >>> weights_of_layer(SingleLayer(2, 1), {"A": [[1]], "V": [[1]]})
-    Traceback (most recent call last):
-        ...
-    agattn.errors.InputError: the weights have d = 1 and d' = 1, which is not M(2,1,2)
-    """
-    layers = layers_of(given)
-    if len(layers) > 1 or len(layers[0]) > 1:
-        raise InputError("the weights have several heads or layers; give those of one head of one layer")
-    w = layers[0][0]
-    if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
-        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer.name}")
-    if w.K is None and w.a != layer.a:
-        return weights(A=w.A, V=w.V, a=layer.a)
-    if w.a != layer.a:
-        raise InputError(f"K and Q have {w.a} rows, and a is {layer.a}")
-    return w
-
-
-def _type(given: Mapping[str, Any], name: str) -> str:
-    """The type in which an array is stored; files know it."""
-    return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
-
-
-def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
-    """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
-    if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
-        return tuple(given)
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"a layer is given by {type(given).__name__}; name its matrices, as in {{'A': A, 'V': V}} or "
-            "{'K': K, 'Q': Q, 'V': V}"
-        )
-    letters = [x for x in "AKQV" if x in given]
-    if not {"V"} < set(letters):
-        names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
-        raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
-    arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
-    dtype = dtype or coarsest(_type(given, x) for x in letters)
-    axes = {array.ndim for array in arrays.values()}
-    if axes != {3}:
-        if 3 in axes:
-            raise InputError(
-                f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
-            )
-        return (replace(weights(**arrays), dtype=dtype),)
-    if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
-        raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
-    heads = (weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
-    return tuple(replace(head, dtype=dtype) for head in heads)
 
 
 def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalence:
@@ -367,40 +228,40 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalen
     >>> found = equivalent(one, two)
     >>> print(found)
     equal (proved): head by head
-    >>> [(r.head, r.other, str(r.s)) for r in found.relations[0]]
+    >>> [(r.head, r.other, str(r.s)) for r in found.symmetry.layers[0]]
     [(0, 1, '1'), (1, 0, '3')]
     """
-    one, two = layers_of(w1), layers_of(w2)
-    if not all(w.is_exact for layer in (*one, *two) for w in layer):
-        one, two = (tuple(tuple(map(_floating, heads)) for heads in network) for network in (one, two))
-    ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (one, two)]
+    first, second = layers_of(w1), layers_of(w2)
+    if not all(w.is_exact for layer in (*first, *second) for w in layer):
+        first, second = (tuple(tuple(map(_floating, heads)) for heads in w) for w in (first, second))
+    ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (first, second)]
     if ends[0] != ends[1]:
         raise InputError(
             f"the first weights have d = {ends[0][0]} and d' = {ends[0][1]}, and the second have "
             f"d = {ends[1][0]} and d' = {ends[1][1]}; only layers of the same d and d' can be compared"
         )
-    tolerance = _tolerance(one, two) if tolerance is None else tolerance
-    if all(len(network) == len(network[0]) == 1 for network in (one, two)):
-        found = _one_head(one[0][0], two[0][0], tolerance)
+    tolerance = _tolerance(first, second) if tolerance is None else tolerance
+    if all(len(network) == len(network[0]) == 1 for network in (first, second)):
+        answer = _one_head(first[0][0], second[0][0], tolerance)
     else:
-        found = _heads_and_layers(one, two, tolerance)
-    if found.relative is None:
-        return found
-    dtype = coarsest(w.dtype for heads in (*one, *two) for w in heads)
-    return found.replace(tolerance=tolerance, dtype=dtype)
+        answer = _heads_and_layers(first, second, tolerance)
+    if answer.relative is None:
+        return answer
+    dtype = coarsest(w.dtype for heads in (*first, *second) for w in heads)
+    return answer.replace(tolerance=tolerance, dtype=dtype)
 
 
-def _tolerance(one: Network, two: Network) -> float:
+def _tolerance(first: Network, second: Network) -> float:
     """How far two functions may be from each other, relatively, if both were rounded as their types say.
 
     A layer takes relative errors of its input three times.
     """
     total = 0.0
-    for layer in zip_longest(one, two, fillvalue=()):
+    for layer in zip_longest(first, second, fillvalue=()):
         largest = 0.0
         for heads in layer:
-            found = [w.tolerances for w in heads if not w.is_zero]
-            largest += max((max(of_a, of_v) for of_a, of_v in found), default=0.0)
+            tolerances = [w.tolerances for w in heads if not w.is_zero]
+            largest += max((max(of_a, of_v) for of_a, of_v in tolerances), default=0.0)
         total = 3 * total + largest
     return total
 
@@ -417,7 +278,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     if first.is_exact:
         related = _relation(first, second, tolerance)
         if related is not None:
-            return Equivalence(True, Evidence.PROVED, None, str(related), ((related,),))
+            return Equivalence(True, Evidence.PROVED, None, str(related), Relations(((related,),), ()))
         apart = _separating_input(first, second)
         assert apart is not None  # the functions differ
         return _different(Evidence.PROVED, None, *apart)
@@ -428,14 +289,11 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
     near, related = _nearest_relation(first, second, tolerance)
     farther = max(near, relative)
     if farther <= tolerance / SAFE and related is not None:
-        margin = tolerance / farther if farther else np.inf
-        return Equivalence(
-            True, Evidence.NUMERICAL, relative, str(related), ((related,),), margin=float(margin)
-        )
+        symmetry = Relations(((related,),), ())
+        return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, distance=farther)
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
-        found = _different(Evidence.NUMERICAL, relative, *apart)
-        return found.replace(margin=float(farther / tolerance))
+        return _different(Evidence.NUMERICAL, relative, *apart).replace(distance=farther)
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -446,12 +304,11 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
 
 def _undecided(relative: float, distance: float, tolerance: float) -> Equivalence:
     """Nothing is said where a factor of 10 in the tolerance would change the answer."""
-    margin = max(distance / tolerance, tolerance / distance) if distance and tolerance else np.inf
     reason = (
         f"the relative distance {distance:.3g} is within a factor of {SAFE:g} of the tolerance"
         f" {tolerance:.3g}: it may be rounding, or not"
     )
-    return Equivalence(None, Evidence.NUMERICAL, relative, reason, margin=float(margin))
+    return Equivalence(None, Evidence.NUMERICAL, relative, reason, distance=distance)
 
 
 def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tuple[float, HeadRelation | None]:
@@ -460,8 +317,8 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
         related = _relation(first, second, tolerance)
         return (0.0 if related else np.inf), related
     through = fiber(first)
-    nearest = min(((*nearness(one, second)[::-1], one) for one in through.points), key=lambda found: found[0])
-    distance, s, component = nearest
+    by_point = [(*nearness(point, second), point) for point in through.points]
+    s, distance, component = min(by_point, key=lambda nearest: nearest[1])
     if not s:
         return np.inf, None
     C = _gauge(first, second, s, tolerance) if component.name == "rescaling" else None
@@ -469,11 +326,11 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
 
 
 def _different(
-    evidence: Evidence, relative: float | None, X: Array, place: tuple[int, int], by: Any
+    evidence: Evidence, relative: float | None, X: Array, entry: tuple[int, int], by: Any
 ) -> Equivalence:
     at = f"X = {_rows(X)}" if X.size <= 16 and is_exact(X) else f"one input X, {len(X)} × {X.shape[1]},"
-    reason = f"the outputs at {at} differ by {by} in entry ({place[0] + 1}, {place[1] + 1})"
-    return Equivalence(False, evidence, relative, reason, X=X, place=place, difference=by)
+    reason = f"the outputs at {at} differ by {by} in entry ({entry[0] + 1}, {entry[1] + 1})"
+    return Equivalence(False, evidence, relative, reason, X=X, place=entry, difference=by)
 
 
 def _relation(w: Weights, v: Weights, tolerance: float, head: int = 0, other: int = 0) -> HeadRelation | None:
@@ -493,47 +350,44 @@ def _gauge(w: Weights, v: Weights, s: Any, tolerance: float) -> Array | None:
     return gauge_between((w.K * s, w.Q), (v.K, v.Q), tolerance)
 
 
-def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalence:
-    exact = one[0][0].is_exact
-    relations, bases = _symmetry(one, two, tolerance) or ((), ())
-    reason = "head by head" + ", after a change of basis between the layers" * (len(one) > 1)
-    if relations and exact:
-        return Equivalence(True, Evidence.PROVED, None, reason, relations, bases)
-    if (same := _same_tensors(one, two)) and exact:
+def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equivalence:
+    exact = first[0][0].is_exact
+    symmetry = _symmetry(first, second, tolerance)
+    reason = "head by head" + ", after a change of basis between the layers" * (len(first) > 1)
+    if symmetry and exact:
+        return Equivalence(True, Evidence.PROVED, None, reason, symmetry)
+    if (same := _same_tensors(first, second)) and exact:
         reason = "the coefficient tensors of the heads have the same sum, though not head by head"
         return Equivalence(True, Evidence.PROVED, None, reason)
-    relative, apart = _compare_outputs(one, two)
+    relative, apart = _compare_outputs(first, second)
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    if apart is not None and (exact or (relative >= SAFE * tolerance and not relations)):
-        found = _different(evidence, None if exact else relative, *apart)
-        return found if exact else found.replace(margin=relative / tolerance)
+    if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
+        size = None if exact else relative
+        return _different(evidence, size, *apart).replace(distance=size)
     if exact:
         if same is False:
             raise InputError(
                 "the coefficient tensors differ, but the outputs that were tried agree; please report it"
             )
-        reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
+        reason = f"equal outputs at a random input of {len(first[0][0].A)} tokens; no symmetry was found"
         return Equivalence(True, Evidence.MODULAR, None, reason)
-    if relations and not relative <= tolerance:
+    if symmetry and not relative <= tolerance:
         reason = f"related within {tolerance:.3g}, but outputs differ by {relative:.3g} of their size"
-        return Equivalence(None, evidence, relative, reason, relations, bases)
+        return Equivalence(None, evidence, relative, reason, symmetry)
     if relative > tolerance / SAFE:
         return _undecided(relative, relative, tolerance)
-    reason = reason if relations else "equal outputs at random inputs; no symmetry was found"
-    margin = tolerance / relative if relative else np.inf
-    return Equivalence(True, evidence, relative, reason, relations, bases, margin=float(margin))
+    reason = reason if symmetry else "equal outputs at random inputs; no symmetry was found"
+    return Equivalence(True, evidence, relative, reason, symmetry, distance=relative)
 
 
-def _symmetry(
-    one: Network, two: Network, tolerance: float
-) -> tuple[tuple[tuple[HeadRelation, ...], ...], tuple[Array, ...]] | None:
+def _symmetry(first: Network, second: Network, tolerance: float) -> Relations | None:
     """The relations of all heads, and the changes of basis between layers; ``None`` if none are found."""
-    if len(one) != len(two):
+    if len(first) != len(second):
         return None
     relations, bases = [], list[Array]()
     back: Array | None = None  # the inverse of C_{i−1}
-    for n, (heads, others) in enumerate(zip(one, two, strict=True)):
-        last = n == len(one) - 1
+    for n, (heads, others) in enumerate(zip(first, second, strict=True)):
+        last = n == len(first) - 1
         moved = [w if back is None else _in_basis(w, back) for w in heads]
         # A head that is 0 has no counterpart to look for.
         left, right = ([(h, w) for h, w in enumerate(group) if not w.is_zero] for group in (moved, others))
@@ -541,9 +395,9 @@ def _symmetry(
             return None
         candidates = [
             [
-                found
+                relation
                 for g, v in right
-                if (found := (_relation(w, v, tolerance, h, g) if last else _scaled(w, v, tolerance, h, g)))
+                if (relation := (_relation if last else _scaled)(w, v, tolerance, h, g))
             ]
             for h, w in left
         ]
@@ -557,7 +411,7 @@ def _symmetry(
             assert C is not None
             bases.append(C)
             back = inverse(C)
-    return tuple(relations), tuple(bases)
+    return Relations(tuple(relations), tuple(bases))
 
 
 def _in_basis(w: Weights, back: Array) -> Weights:
@@ -571,12 +425,11 @@ def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> 
     if w.A.shape != v.A.shape:
         return None
     one = w.V * 0 + 1
-    first, second = Weights(w.A, one, w.a), Weights(v.A, one, v.a)
-    place = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
-    if not (s := v.A[place] / w.A[place]):
+    largest = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
+    if not (s := v.A[largest] / w.A[largest]):
         return None
-    component = fiber(first, tolerance).components[0]
-    if scale_between(component, Weights(second.A, one / s, v.a), tolerance) is None:
+    component = fiber(Weights(w.A, one, w.a), tolerance).components[0]
+    if scale_between(component, Weights(v.A, one / s, v.a), tolerance) is None:
         return None
     return HeadRelation(head, other, "rescaling", s, _gauge(w, v, s, tolerance))
 
@@ -611,14 +464,14 @@ def _basis(
     return C if np.abs(C @ V - image).max() <= close else None
 
 
-def _same_tensors(one: Network, two: Network) -> bool | None:
+def _same_tensors(first: Network, second: Network) -> bool | None:
     """Whether the heads of single layers have coefficient tensors of the same sum; ``None`` if not asked."""
-    layer = SingleLayer(len(one[0][0].A), len(one[-1][0].V))
-    exact = one[0][0].is_exact
-    if not len(one) == len(two) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
+    layer = SingleLayer(len(first[0][0].A), len(first[-1][0].V))
+    exact = first[0][0].is_exact
+    if not len(first) == len(second) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
         return None
-    y, z = (np.sum([coefficients(layer, w.A, w.V) for w in network[0]], axis=0) for network in (one, two))
-    return bool((y == z).all())
+    y, z = (sum(coefficients(layer, w.A, w.V) for w in heads) for (heads,) in (first, second))
+    return bool(np.all(y == z))
 
 
 def _outputs(network: Network, X: Array) -> Array:
@@ -628,9 +481,11 @@ def _outputs(network: Network, X: Array) -> Array:
     return X
 
 
-def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
+def _compare_outputs(
+    first: Network, second: Network
+) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
     """The relative distance of outputs at random inputs; and the first X where they differ, and how."""
-    d, exact, rng = len(one[0][0].A), one[0][0].is_exact, np.random.default_rng(0)
+    d, exact, rng = len(first[0][0].A), first[0][0].is_exact, np.random.default_rng(0)
     worst, apart = 0.0, None
     for size in (1, 9, 2**30):
         shape = (d, max(2, d))
@@ -639,7 +494,7 @@ def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tu
         else:
             X = rng.standard_normal(shape) / np.sqrt(d)
         with np.errstate(over="ignore", invalid="ignore"):
-            Y, Z = _outputs(one, X), _outputs(two, X)
+            Y, Z = _outputs(first, X), _outputs(second, X)
             gap = Z - Y
             if exact and not gap.any():
                 continue
@@ -650,8 +505,8 @@ def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tu
                 if relative <= worst:
                     continue
                 worst = relative
-        place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-        apart = X, (int(place[0]), int(place[1])), gap[place]
+        entry = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+        apart = X, (int(entry[0]), int(entry[1])), gap[entry]
         if exact:
             break
     return worst, apart

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,9 +54,9 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, takes
+from agattn.sheet.result import Key, Positive, Result
 
 Vector = tuple[Fraction | int, ...]
-
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
 #: Architectures with more parameters are not asked about.
@@ -67,6 +67,39 @@ MOST_SEARCHED = 400
 MOST_DEGREE = 10_000
 #: Points modulo primes where symbols are too many.
 POINTS = 6
+# Rows of a differential at a time.
+_TOGETHER = 384
+
+
+class Moved(Result):
+    """What symmetries of one name add to an orbit."""
+
+    name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
+    dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
+
+
+def prime_for(numbers: Iterable[Fraction | int], generator: np.random.Generator) -> int:
+    """A random prime that divides no denominator."""
+    denominator = lcm(*(x.denominator for x in numbers))
+    while not denominator % (p := random_prime(generator)):
+        pass
+    return p
+
+
+def differential(
+    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
+) -> RowSpace:
+    """The rows of the differential at weights modulo a prime: as many random ones as raise the rank."""
+    n = len(theta)
+    space, rows, at = RowSpace(n, p), min(n + 8, _TOGETHER), as_parameters(architecture, theta)
+    while True:
+        before = space.rank
+        X = random_residues(generator, (rows, *architecture.input_shape), p)
+        cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), p)
+        J = jacobian(architecture, at, X, ModularArithmetic(p), cotangents)
+        space.add(np.asarray(J, dtype=np.float64) % p)
+        if space.rank < before + rows or space.rank == n:
+            return space
 
 
 class ExactWeights:
@@ -113,10 +146,16 @@ class ExactWeights:
         if not directions:
             return self
         factors = np.random.default_rng(seed + 1).choice([-3, -2, -1, 1, 2, 3], len(directions)).tolist()
-        vector = np.array(self.vector, dtype=object)
-        for factor, direction in zip(factors, directions, strict=True):
-            vector = vector + factor * np.array(direction, dtype=object)
-        return self.at(vector)
+        return self.at(self.along(directions, factors))
+
+    def along(self, vectors: Sequence[Vector], factors: Sequence[Any]) -> Array:
+        """The flat vector w₀ + Σ cᵢnᵢ, with factors of any kind; those that are not there are 0."""
+        flat = np.array(self.vector, dtype=object)
+        for factor, vector in zip(factors, vectors, strict=False):
+            for i, x in enumerate(vector):
+                if x:
+                    flat[i] = flat[i] + factor * x
+        return flat
 
     def arrays(self, flat: Array) -> dict[str, Array]:
         """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
@@ -133,6 +172,11 @@ class ExactWeights:
         rows = np.zeros((len(places), len(self.vector)), dtype=int)
         rows[range(len(places)), list(places)] = 1
         return list(map(tuple, rows.tolist()))
+
+    def units_of(self, names: Sequence[str]) -> list[Vector]:
+        """The unit vectors of all entries of some arrays."""
+        numbers = as_parameters(self.architecture, np.arange(len(self.vector)))
+        return self.units([int(i) for name in names for i in numbers[name].ravel()])
 
     def with_only(self, **parts: Array) -> Vector:
         """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
@@ -155,10 +199,7 @@ class ExactWeights:
 
     def prime(self, generator: np.random.Generator) -> int:
         """A random prime that divides no denominator."""
-        while True:
-            p = random_prime(generator)
-            if all(x.denominator % p for x in self.vector):
-                return p
+        return prime_for(self.vector, generator)
 
     def random_point(
         self, vectors: Sequence[Vector], p: int, generator: np.random.Generator, count: int = 1
@@ -181,26 +222,13 @@ class ExactWeights:
         >>> ExactWeights(SingleLayer(2, 1, 1), matrices).differential_rank()
         4
         """
-        generator, n = np.random.default_rng(limits().seed), len(self.vector)
-        best = 0
+        generator, best = np.random.default_rng(limits().seed), 0
         for _ in range(2):
             p = self.prime(generator)
-            space = RowSpace(n, p)
-            while True:
-                before, rows = space.rank, min(n + 4, 384)
-                space.add(self._jacobian(self.residues(p)[0], p, rows, generator))
-                if space.rank < before + rows or space.rank == n:
-                    break
-            best = max(best, space.rank)
+            best = max(best, differential(self.architecture, self.residues(p)[0], p, generator).rank)
             if best == most:
                 break
         return best
-
-    def _jacobian(self, at: Residues, p: int, rows: int, generator: np.random.Generator) -> Residues:
-        X = random_residues(generator, (rows, *self.architecture.input_shape), p)
-        cotangents = random_residues(generator, (rows, 1, *self.architecture.output_shape), p)
-        found = jacobian(self.architecture, self.arrays(at), X, ModularArithmetic(p), cotangents)
-        return np.asarray(found, dtype=np.float64)
 
     def orbit_dimension(self, vectors: Sequence[Vector] = ()) -> int:
         """The dimension of G·(w₀ + span of the vectors), or less: a proved lower bound."""
@@ -209,7 +237,7 @@ class ExactWeights:
         (at,), space = self.random_point(vectors, p, generator)
         return nonzero_minor(np.concatenate([self.tangents(p, at), space]), p).rank
 
-    def orbit_by_name(self) -> tuple[tuple[str, int], ...]:
+    def orbit_by_name(self) -> tuple[Moved, ...]:
         """The dimension of the orbit, or less, by the names of the symmetries; those beyond are "new"."""
         generator = np.random.default_rng(limits().seed)
         p = self.prime(generator)
@@ -217,15 +245,15 @@ class ExactWeights:
         sizes = [(symmetry.name, symmetry.dimension) for symmetry in self.architecture.symmetries]
         names = [name for name, size in sizes for _ in range(size)] + ["new"] * len(self.further)
         counts = Counter(names[row] for row in nonzero_minor(rows, p).rows)
-        return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])
+        return tuple(Moved(name, counts[name]) for name in dict.fromkeys(names) if counts[name])
 
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
         """The tangent vectors of the symmetries modulo a prime, at these or other weights, as rows."""
         at = self.residues(p)[0] if at is None else at
-        known = symmetry_tangents(self.architecture, self.arrays(at), p)
+        rows = symmetry_tangents(self.architecture, self.arrays(at), p)
         theta = at.astype(int).tolist() if self.further else []
         more = [applied(B, theta, p) for B in self.further]
-        return np.concatenate([known, np.array(more, dtype=np.float64).reshape(-1, len(at))])
+        return np.concatenate([rows, np.array(more, dtype=np.float64).reshape(-1, len(at))])
 
     def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
         """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove.
@@ -270,9 +298,7 @@ class ExactWeights:
         names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
         names += [Variable("x", (i + 1,)) for i in range(int(places.sum()))]
         ring = PolynomialRing(names)
-        s, moved = ring.gens[: len(vectors)], np.array(self.vector, dtype=object)
-        for i in range(len(moved)):
-            moved[i] = sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), moved[i])
+        moved = self.along(vectors, ring.gens)
         X = np.zeros((1, *places.shape), dtype=int).astype(object)
         X[0, places] = ring.gens[len(vectors) :]
         out = self.architecture.evaluate(RingArithmetic(), self.arrays(moved), X)
@@ -294,19 +320,14 @@ class ExactWeights:
         """
         generator = np.random.default_rng(limits().seed)
         architecture, rows = self.architecture, len(within) + 4
-        found: list[list[Fraction | int]] = []
+        equations: list[list[Fraction | int]] = []
         for _ in range(2 if vectors else 1):
-            factors = generator.integers(-3, 4, len(vectors)).tolist()
-            at = [
-                x + sum(c * v[i] for c, v in zip(factors, vectors, strict=True) if c)
-                for i, x in enumerate(self.vector)
-            ]
+            at = self.along(vectors, generator.integers(-3, 4, len(vectors)).tolist())
             X = generator.integers(-3, 4, (rows, *architecture.input_shape)).astype(object)
             cotangents = generator.integers(-3, 4, (rows, 1, *architecture.output_shape)).astype(object)
-            arrays = self.arrays(np.array(at, dtype=object))
-            J = jacobian(architecture, arrays, X, RingArithmetic(), cotangents)[:, list(within)]
-            found += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
-        kernel = integer_kernel(rational_matrix(found, len(within)))
+            J = jacobian(architecture, self.arrays(at), X, RingArithmetic(), cotangents)[:, list(within)]
+            equations += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
+        kernel = integer_kernel(rational_matrix(equations, len(within)))
         entries = (dict(zip(within, vector, strict=True)) for vector in kernel)
         return [tuple(of.get(i, 0) for i in range(len(self.vector))) for of in entries]
 
@@ -344,9 +365,7 @@ def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, 
     generator, architecture = np.random.default_rng(limits().seed), one.architecture
     both = [w for w in (one, other) if w is not None]
     for _ in range(POINTS):
-        p = one.prime(generator)
-        while not all(x.denominator % p for w in both for x in w.vector):
-            p = one.prime(generator)
+        p = prime_for([x for w in both for x in w.vector], generator)
         X = random_residues(generator, (2, *architecture.input_shape), p)
         values = [
             np.asarray(architecture.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p
@@ -404,9 +423,9 @@ def widest_family(
     dimension = at.orbit_dimension(best)
     if dimension != most and len(at.vector) <= MOST_SEARCHED:
         for space in _spaces(at, p, orders, generator, start):
-            found = at.orbit_dimension(space)
-            if found > dimension:
-                best, dimension = tuple(space), found
+            wider = at.orbit_dimension(space)
+            if wider > dimension:
+                best, dimension = tuple(space), wider
             if dimension == most:
                 break
     spare = [*start, *(v for v in best if v not in start)]
@@ -513,12 +532,12 @@ def rank_and_bound(at: ExactWeights) -> tuple[int, Bound]:
     return rank, bound if rank == bound.value else largest_rank(at.architecture, rank)
 
 
-def largest_rank(architecture: Architecture, found: int = 0) -> Bound:
+def largest_rank(architecture: Architecture, rank: int = 0) -> Bound:
     """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
 
     ``found`` is a rank that occurs: a bound that it meets is good enough.
     """
     network = architecture.as_network()
     if network is None:
-        return upper_bound(architecture, found)
+        return upper_bound(architecture, rank)
     return min(symmetry_bound(architecture), network_bound(network), key=lambda bound: bound.value)

@@ -7,10 +7,10 @@ In (A, V) space there are three cases (HMK, Theorem 3.2, for t ≥ 2):
 2. A = 0 or V = 0: all pairs with A = 0, and all pairs with V = 0.
 3. Otherwise: the rescalings, and nothing else.
 
-Weights given by K, Q and V have in addition the gauge (C⁻ᵀK, CQ) of
-:mod:`agattn.geometry.identifiability.gauge`. A component of the fiber is a variety with a parametrization;
-moving along it changes the weights and not the function (*teleportation*).
+Weights given by K, Q and V have in addition the gauge (C⁻ᵀK, CQ). A component of the fiber is a variety with
+a parametrization; moving along it changes the weights and not the function (*teleportation*).
 
+>>> from agattn import weights
 >>> w = weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])
 >>> line = fiber(w)
 >>> line.case, line.dimension, [component.name for component in line.components]
@@ -18,40 +18,65 @@ moving along it changes the weights and not the function (*teleportation*).
 >>> other = line.move(s=3, C=[[5]])
 >>> print(other.A.tolist() == (3 * w.A).tolist(), line.contains(other))
 True True
+
+**Preimages.** All preimages of a point are found exactly, by unique factorization. A point y of ℂ^N is a d' ×
+d matrix of quadratic forms y_{c,b}(u), and (A, V) is a preimage when y_{c,b} = V_c·A_b for all c and b. Take
+one nonzero form y_{c,b} = l·m. Linear forms are prime in ℂ[u_1, ..., u_d], so up to the rescaling (sA, V/s)
+every preimage has V_c = l, A_b = m or V_c = m, A_b = l. The other columns of A and rows of V follow by
+dividing y_{c,b'} by V_c and y_{c',b} by A_b. So there are at most two preimages up to scaling, and this finds
+them all (HMK, Theorem 3.2 and Corollary A.2).
+
+>>> from agattn import SingleLayer
+>>> over = preimages(SingleLayer(2, 1), [0, 1, 0, 0, 0, 0])     # y_{1,1} = u_1 u_2
+>>> for point in over.points:
+...     print([[int(x) for x in row] for row in point.A], [[int(x) for x in row] for row in point.V])
+[[0, 0], [1, 0]] [[1, 0]]
+[[1, 0], [0, 0]] [[0, 1]]
+>>> [point.length for point in over.points]
+[1, 1]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import isqrt
 from typing import Any, Literal
 
+import flint
 import numpy as np
 
+from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational, rational_matrix, rational_rank
+from agattn.algebra.rank import proved_rank
 from agattn.algebra.scalars import (
-    FLOATS,
     TOLERANCE,
     Array,
     RankDecision,
     as_floats,
-    coarsest,
-    decide_from_singular_values,
     decide_rank,
     is_exact,
     matrix,
-    rounding,
-    scalars,
     scaled,
-    stored_type,
-    unread_matrix,
 )
 from agattn.architectures import SingleLayer
-from agattn.architectures.lightning import phi
-from agattn.calls import positive_integer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
+from agattn.geometry.identifiability.weights import (
+    Weights,
+    as_short,
+    canonical_factors,
+    canonical_scale,
+    inverse,
+    joint_rank,
+    rank_one,
+    ranks_of,
+    size_of,
+    unsafe,
+)
+from agattn.geometry.variety.coordinates import coefficients, differential, nonzero_rows
+from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, array_cell
 from agattn.sheet.result import (
     ENTRIES,
@@ -74,181 +99,6 @@ Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]
 #: Name, dimension and parametrization of the components of case 1 and 3.
 RESCALING = ("rescaling", 1, "(sA, V/s), s ≠ 0")
 SWAPPED = ("swapped", 1, "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = h vᵀ")
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Weights of one layer: A d × d of rank ≤ a, V d' × d; K, Q a × d, where they are known (A = KᵀQ).
-
-    Attributes:
-        dtype: the type in which floats were stored, such as ``float32``; it says how far they can be trusted.
-    """
-
-    A: Array
-    V: Array
-    a: int
-    K: Array | None = None
-    Q: Array | None = None
-    dtype: str = "float64"
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all entries are rational."""
-        return is_exact(self.A, self.V)
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether the function is 0, exactly."""
-        return not self.A.any() or not self.V.any()
-
-    @property
-    def tolerances(self) -> tuple[float, float]:
-        """By how much A and V, relative to their Frobenius norms, may differ from what was rounded to them.
-
-        They are :data:`UNITS` times the roundoff of the stored type, with what arithmetic in float64 adds,
-        for A = KᵀQ relative to ‖K‖‖Q‖. They are 0 for exact weights, and infinite where A or V is 0.
-        """
-        of_v = tolerance_of(self.V, self.dtype)
-        if self.K is None or self.Q is None or self.is_exact:
-            return tolerance_of(self.A, self.dtype), of_v
-        K, Q = scaled(as_floats(self.K))[0], scaled(as_floats(self.Q))[0]
-        return tolerance_of_product(K, Q, float(np.linalg.norm(K.T @ Q)), self.dtype), of_v
-
-    def __call__(self, X: Any) -> Array:
-        """φ(X), d' × t, for X of shape d × t."""
-        return phi(self.A, self.V, X)
-
-
-def tolerance_of(M: Array, dtype: str) -> float:
-    """By how much a matrix, relative to its norm, may differ from what was rounded to it."""
-    if is_exact(M):
-        return 0.0
-    arithmetic = 8 * max(M.shape) * FLOATS["float64"].roundoff
-    return UNITS * (rounding(M, dtype) + arithmetic) if M.any() else np.inf
-
-
-def tolerance_of_product(K: Array, Q: Array, size: float, dtype: str) -> float:
-    """The same for KᵀQ, which has the Frobenius norm ``size``."""
-    if not size:
-        return np.inf
-    # ‖ĖᵀQ‖ ≤ ‖Ė‖‖Q‖₂ in the Frobenius norm, for the rounding Ė of K, and so for Q.
-    arithmetic = 8 * sum(K.shape) * FLOATS["float64"].roundoff
-    of_k = (rounding(K, dtype) + arithmetic) * np.linalg.norm(K) * np.linalg.norm(Q, 2)
-    of_q = (rounding(Q, dtype) + arithmetic) * np.linalg.norm(Q) * np.linalg.norm(K, 2)
-    return float(UNITS * (of_k + of_q) / size)
-
-
-#: How many times the rounding of stored numbers counts as zero.
-UNITS = 4.0
-#: A decision in floats that another tolerance, within this factor, would turn is not safe.
-SAFE = 10.0
-
-
-def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
-    """Weights of one layer, from A and V or from K, Q and V; integers and rationals are exact.
-
-    Args:
-        V: d' × d.
-        A: d × d, of rank at most ``a``.
-        K, Q: a × d instead, with A = KᵀQ.
-        a: the attention dimension, if it is less than d.
-
-    Raises:
-        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if A
-            has rank above a.
-
-    See Also:
-        :func:`agattn.fiber`, :func:`agattn.equivalent`, :func:`agattn.classify`.
-
-    >>> import agattn as ag
-    >>> ag.weights(K=[[1, "1/2"]], Q=[[0, 1]], V=[[1, 0]]).A.tolist()[0]
-    [Fraction(0, 1), Fraction(1, 1)]
-    """
-    V = unread_matrix(V, "V")
-    if (A is None) == (K is None) or (K is None) != (Q is None):
-        names = [name for name, M in (("A", A), ("K", K), ("Q", Q)) if M is not None]
-        there = ", ".join(names) or "none of these"
-        raise InputError(f"weights are V together with either A, or both K and Q; beside V there is {there}")
-    if K is not None:
-        K, Q = unread_matrix(K, "K"), unread_matrix(Q, "Q")
-        if K.shape != Q.shape:
-            raise InputError(f"K is {_by(K)} and Q is {_by(Q)}; both must be a × d")
-        if a not in (None, len(K)):
-            raise InputError(f"a is {a}, but K and Q have {len(K)} rows")
-    else:
-        A = unread_matrix(A, "A")
-        if A.shape[0] != A.shape[1]:
-            raise InputError(f"A is {_by(A)}; it must be d × d")
-    d = (A if K is None else K).shape[1]
-    if V.shape[1] != d:
-        raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
-    a = None if a is None else positive_integer("a", a)
-    named = {"A": A, "V": V, "K": K, "Q": Q}
-    dtype = coarsest(stored_type(M) for M in named.values() if M is not None)
-    A, V, K, Q = (None if M is None else scalars(M, name) for name, M in named.items())
-    given = [M for M in (A, V, K, Q) if M is not None]
-    if not is_exact(*given):
-        A, V, K, Q = (None if M is None else as_floats(M) for M in (A, V, K, Q))
-    if K is not None and Q is not None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            A = K.T @ Q
-        if not is_exact(A) and not np.isfinite(A).all():
-            raise InputError("KᵀQ is too large for floating point; scale K and Q")
-        return Weights(A, V, len(K), K, Q, dtype)
-    assert A is not None
-    rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
-    if rank < d and (found := rank_of_attention(w).rank) > rank:
-        raise InputError(f"A has rank {found}, above a = {rank}")
-    return replace(w, a=rank)
-
-
-def rank_of_attention(w: Weights, tolerance: float | None = None) -> RankDecision:
-    """The rank of A: singular values below the tolerance, relative to the largest, are 0.
-
-    Without a tolerance it is that of the stored type.
-    """
-    return _rank(_turned(w), w.tolerances[0], tolerance)
-
-
-def _turned(w: Weights) -> Array:
-    """Aᵀ, or for floats an isometry times Aᵀ with as few rows as Q: their singular values are the same."""
-    if w.K is None or w.Q is None or w.is_exact:
-        return w.A.T
-    result: Array = np.linalg.qr(w.Q.T, mode="r") @ w.K
-    return result
-
-
-def rank_of_values(w: Weights, tolerance: float | None = None) -> RankDecision:
-    """The same for V."""
-    return _rank(w.V, w.tolerances[1], tolerance)
-
-
-def _rank(M: Array, known: float, tolerance: float | None) -> RankDecision:
-    if is_exact(M):
-        return decide_rank(M)
-    sigma = np.linalg.svd(scaled(M)[0], compute_uv=False)
-    return decide_from_singular_values(
-        sigma, relative_to_largest(sigma, known) if tolerance is None else tolerance
-    )
-
-
-def unsafe(near: Iterable[tuple[float, str]]) -> str:
-    """What hangs on less than a factor of 10 in the tolerance, in words; empty where nothing does.
-
-    >>> unsafe([(3.21, "rk A"), (100.0, "rk V")])
-    'rk A hangs on a factor of 3.2 in the tolerance'
-    """
-    least = min(((margin, what) for margin, what in near if margin < SAFE), default=None)
-    return "" if least is None else f"{least[1]} hangs on a factor of {least[0]:.2g} in the tolerance"
-
-
-def relative_to_largest(sigma: Array, tolerance: float) -> float:
-    """A tolerance that is relative to the Frobenius norm, relative to the largest singular value."""
-    return tolerance * float(np.linalg.norm(sigma)) / float(sigma[0]) if sigma[0] else tolerance
-
-
-def _by(M: Array) -> str:
-    return f"{M.shape[0]} × {M.shape[1]}"
 
 
 class CanonicalWeights(Result):
@@ -323,7 +173,7 @@ class Fiber(Result, name="fiber", eq=False):
     """All weights with one function, over ℂ.
 
     :func:`fiber` finds them through weights, and
-    :func:`~agattn.geometry.identifiability.preimages.preimages` over a point. There the case is also
+    :func:`~agattn.geometry.identifiability.fibers.preimages` over a point. There the case is also
     ``conjugate lines``, two over a quadratic field, for h ⊗ q ⊗ Q with Q = l·l̄; or ``empty``, for a point
     outside M̄. The component of given weights comes first. A fiber over a point has no JSON document.
 
@@ -341,11 +191,9 @@ class Fiber(Result, name="fiber", eq=False):
     ]
     components: Key[tuple[Component, ...], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
     reason: str
-    ranks: Key[
-        Ranks,
-        "The three ranks, each with how safely it was decided.",
-        Written(DecidedRanks),
-    ] = field(default_factory=dict)
+    ranks: Key[Ranks, "The three ranks, each with how safely it was decided.", Written(DecidedRanks)] = field(
+        default_factory=dict
+    )
     tolerance: float = TOLERANCE
     discriminant: Fraction | None = None
     equivalent: Key[HeadEquivalence | None, "The comparison with the weights of `--other`; null without."] = (
@@ -367,9 +215,8 @@ class Fiber(Result, name="fiber", eq=False):
     def representative(self) -> CanonicalWeights:
         """The canonical representative; exact entries are text."""
         w = self.canonical()
-        return (
-            CanonicalWeights(w.A, w.V) if w.K is None or w.Q is None else CanonicalWeights(w.A, w.V, w.K, w.Q)
-        )
+        keys: list[Any] = [] if w.K is None else [w.K, w.Q]
+        return CanonicalWeights(w.A, w.V, *keys)
 
     @property
     def points(self) -> tuple[Component, ...]:
@@ -414,9 +261,7 @@ class Fiber(Result, name="fiber", eq=False):
             return None
         (a, d), d_out = self.weights.K.shape, len(self.weights.V)
         s = 0 if self.case == "zero" else self.ranks["r_a"].rank
-        factorizations = max(
-            (a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1)), default=0
-        )
+        factorizations: int = max(a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1))
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @key
@@ -441,33 +286,31 @@ class Fiber(Result, name="fiber", eq=False):
     def _where(self) -> str:
         return "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
 
+    @property
+    def _dimensions(self) -> str:
+        keys = self.dimension_with_keys
+        return f"dimension {self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
+
     def summary(self) -> str:
         """The case, the components and the dimensions."""
-        names = "".join(f"{', ' * (n > 0)}{c.name}" for n, c in enumerate(self.components))
-        keys = self.dimension_with_keys
-        return (
-            f"{self.case} ({self.evidence}), {self._where}: components over ℂ {names or '–'}; dimension "
-            f"{self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
-        )
+        names = ", ".join(c.name for c in self.components) or "–"
+        about = f"{self.case} ({self.evidence}), {self._where}"
+        return f"{about}: components over ℂ {names}; {self._dimensions}"
 
     def sheet(self) -> Sheet:
         """The components, each with a point."""
-        caption = f"{self.number} components over ℂ ({self.case}), {self._where}"
-        caption += f", dimension {self.dimension} in (A, V)"
-        if self.dimension_with_keys is not None:
-            caption += f", {self.dimension_with_keys} in (K, Q, V)"
+        caption = f"{self.number} components over ℂ ({self.case}), {self._where}, {self._dimensions}"
         ranks = "".join(f", {name} = {decision.rank}" for name, decision in self.ranks.items())
         rows: list[tuple[Cell, ...]] = []
         for c in self.components:
-            known = ("", "") if c.weights is None else (array_cell(c.A), array_cell(c.V))
-            rows.append(
-                (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known)
-            )
+            point = ("", "") if c.weights is None else (array_cell(c.A), array_cell(c.V))
+            length = "" if c.length is None else c.length
+            rows.append((c.name, c.dimension, length, c.parametrization, *point))
         headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
         caption = f"{caption}{ranks} ({self.evidence}): {self.reason}"
-        table = Table(caption, headings, tuple(rows), where="page")
         if not self.ranks:  # over a point
-            return Sheet(self.summary(), (replace(table, where=""),))
+            return Sheet(self.summary(), (Table(caption, headings, tuple(rows)),))
+        table = Table(caption, headings, tuple(rows), where="page")
         w = self.weights
         title = f"d = {len(w.A)}, d' = {len(w.V)}, a = {w.a}: {self.case} ({self.evidence})"
         return Sheet(title, (table, Note("\n".join(self._lines()), apart=False)))
@@ -475,20 +318,18 @@ class Fiber(Result, name="fiber", eq=False):
     def _lines(self) -> list[str]:
         """What a terminal says of the fiber through weights, below the case."""
         lines = [f"  {c.name}: {c.parametrization}; dim {c.dimension}" for c in self.components]
-        keys = self.dimension_with_keys
-        with_keys = "" if keys is None else f", {keys} in (K, Q, V) with the gauge"
+        gauge = " with the gauge" * (self.dimension_with_keys is not None)
         margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in self.ranks.values()]
         ranks = zip(("V", "A", "[V; Aᵀ]"), self.ranks.values(), margins, strict=True)
         decided = ", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks)
-        stored = [] if self.dtype == "exact" else [f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"]
-        warned = [self.unsafe] if self.unsafe else []
-        return [*lines, f"dimension {self.dimension} in (A, V){with_keys}", decided, *stored, *warned]
+        stored = "" if self.dtype == "exact" else f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"
+        return [*lines, self._dimensions + gauge, *filter(None, (decided, stored, self.unsafe))]
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.
 
-        Scale and gauge are those of :mod:`agattn.geometry.identifiability.gauge`. Of two lines, that with the
-        lexicographically larger A after scaling is taken, so that all of the fiber has one representative.
+        Scale and gauge are those of :func:`canonical_scale` and :func:`canonical_factors`. Of two lines, that
+        with the lexicographically larger A after scaling is taken.
         """
         w = self.weights
         if self.case == "zero":
@@ -547,7 +388,7 @@ class Fiber(Result, name="fiber", eq=False):
     def _like(self, values: Any, shape: tuple[int, ...], name: str) -> Array:
         array = matrix(values, name)
         if array.shape != shape:
-            raise InputError(f"{name} is {_by(array)}; it must be {shape[0]} × {shape[1]}")
+            raise InputError(f"{name} is {size_of(array)}; it must be {shape[0]} × {shape[1]}")
         return array if self.weights.is_exact else as_floats(array)
 
     def contains(self, other: Weights) -> bool:
@@ -558,9 +399,9 @@ class Fiber(Result, name="fiber", eq=False):
         """The component on which other weights lie, or ``None`` if their function is another one."""
         w = self.weights
         if (w.A.shape, w.V.shape) != (other.A.shape, other.V.shape):
+            own, others = (f"{size_of(x.A)} and {size_of(x.V)}" for x in (w, other))
             raise InputError(
-                f"A and V are {_by(w.A)} and {_by(w.V)}, and {_by(other.A)} and {_by(other.V)};"
-                " only layers of the same d and d' can be compared"
+                f"A and V are {own}, and {others}; only layers of the same d and d' can be compared"
             )
         if self.case == "zero":
             wanted = "V = 0" if other.A.any() else "A = 0"
@@ -578,9 +419,9 @@ def fiber(w: Weights, tolerance: float | None = None) -> Fiber:
     are zero, by default below what the stored type can tell from 0, and the fiber says by what margin;
     weights are zero only if all their entries are.
     """
-    rank_v, rank_a = rank_of_values(w, tolerance), rank_of_attention(w, tolerance)
+    rank_v, rank_a = ranks_of(w, tolerance)
     coarser = tolerance if tolerance is not None else max(rank_v.tolerance or 0.0, rank_a.tolerance or 0.0)
-    rank_joint = joint_rank(_turned(w).T, w.V, coarser)
+    rank_joint = joint_rank(as_short(w).T, w.V, coarser)
 
     def answer(case: Case, *components: Component) -> Fiber:
         ranks: Ranks = {"r_v": rank_v, "r_a": rank_a, "r": rank_joint}
@@ -604,48 +445,204 @@ def fiber(w: Weights, tolerance: float | None = None) -> Fiber:
     return answer("two lines", line, Component(*SWAPPED, swapped))
 
 
-def joint_rank(A: Array, V: Array, tolerance: float = TOLERANCE) -> RankDecision:
-    """The rank of [V; Aᵀ]; in floating point both blocks are first scaled to spectral norm 1.
-
-    The row spaces are what matters, and no scale relates A to V.
-    """
-    if is_exact(A, V):
-        return decide_rank(np.vstack([V, A.T]))
-    blocks = [M / (np.linalg.norm(M, 2) or 1.0) for M in (scaled(V)[0], scaled(A.T)[0])]
-    return decide_from_singular_values(np.linalg.svd(np.vstack(blocks), compute_uv=False), tolerance)
-
-
-def rank_one(M: Array) -> tuple[Array, Array]:
-    """Vectors x, y with x yᵀ = M (the nearest such matrix in floating point), for M ≠ 0."""
-    if is_exact(M):
-        i, j = next((i, j) for i, j in np.ndindex(*M.shape) if M[i, j])
-        return M[:, j], M[i] / M[i, j]
-    U, sigma, W = np.linalg.svd(M)
-    return sigma[0] * U[:, 0], W[0]
-
-
 def scale_between(component: Component, other: Weights, tolerance: float) -> Any:
     """The s with other = (sA, V/s) for the point (A, V) of a component, or ``None``."""
-    A, V, A2, V2 = component.A, component.V, other.A, other.V
-    if is_exact(A, V, A2, V2):
-        place = next(index for index in np.ndindex(*A.shape) if A[index])
-        s: Any = A2[place] / A[place]
-        same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
-        return s if same else None
     s, distance = nearness(component, other)
     return s if distance <= tolerance else None
 
 
-def nearness(component: Component, other: Weights) -> tuple[float, float]:
+def nearness(component: Component, other: Weights) -> tuple[Any, float]:
     """The s for which (sA, V/s) of a component is nearest to other weights, and how near, relatively.
 
-    The distance is that of A or of V, the larger one, each relative to its own Frobenius norm.
+    The distance is that of A or of V, the larger one, each relative to its own Frobenius norm; for exact
+    weights it is 0 or infinite.
     """
-    pairs = [scaled(as_floats(M)) for M in (component.A, component.V, other.A, other.V)]
-    (A, one), (V, two), (A2, three), (V2, four) = pairs
+    A, V, A2, V2 = component.A, component.V, other.A, other.V
+    if is_exact(A, V, A2, V2):
+        entry = next(index for index in np.ndindex(*A.shape) if A[index])
+        scale: Any = A2[entry] / A[entry]
+        same = scale != 0 and not (A2 - scale * A).any() and not (V2 * scale - V).any()
+        return scale, 0.0 if same else np.inf
+    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
     s = float((A * A2).sum() / (A**2).sum())
     if s == 0:
         return 0.0, np.inf
     of_a = np.linalg.norm(A2 - s * A) / np.linalg.norm(A2)
     of_v = np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) / np.linalg.norm(V)
     return float(np.ldexp(s, three - one)), float(max(of_a, of_v))
+
+
+def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
+    """All (A, V) over ℂ with rk A ≤ a and φ_{A,V} = y, up to (sA, V/s), for a rational y ≠ 0 of length N.
+
+    Raises:
+        InputError: if t = 1, if y has not N entries, or if y = 0, whose fiber is {A = 0} ∪ {V = 0}.
+
+    >>> preimages(SingleLayer(2, 1), [1, 0, 1, 0, 0, 0]).discriminant  # y_{1,1} = u_1² + u_2²
+    Fraction(-4, 1)
+    >>> preimages(SingleLayer(2, 1), [1, 0, 0, 0, 0, 1]).number
+    0
+    """
+    if not layer.has_orbits:
+        raise InputError("preimages are found for t ≥ 2; with one token only V and A + Aᵀ are determined")
+    if len(y) != layer.ambient_dimension:
+        raise InputError(f"the tensor has {len(y)} entries; {layer.name} needs N = {layer.ambient_dimension}")
+    values = np.array([fraction(rational(x)) for x in y], dtype=object)
+    if not values.any():
+        raise InputError("the tensor is 0, whose fiber is {A = 0} ∪ {V = 0}; give a nonzero one")
+    i, k = np.triu_indices(layer.d)
+    forms = np.empty((layer.d_out, layer.d, layer.d, layer.d), dtype=object)
+    forms[:, :, i, k] = forms[:, :, k, i] = values.reshape(layer.d_out, layer.d, -1)
+    c, b = next(place for place in np.ndindex(layer.d_out, layer.d) if forms[place].any())
+    label = f"y_{{{c + 1},{b + 1}}}"
+    factors = factor_quadratic_form(forms[c, b])
+    if factors is None:
+        return Fiber("empty", (), f"{label} is not a product of two linear forms, so the tensor is not in M̄")
+    if isinstance(factors, Fraction):
+        return _conjugate_fiber(forms, (c, b), factors, label)
+    parallel = np.multiply.outer(*factors)
+    points: list[Component] = []
+    for left, right in [factors] if (parallel == parallel.T).all() else [factors, factors[::-1]]:
+        columns = [right if n == b else _quotient(form, left) for n, form in enumerate(forms[c])]
+        rows = [left if n == c else _quotient(form, right) for n, form in enumerate(forms[:, b])]
+        A, V = np.array(columns).T, np.array(rows)
+        if (coefficients(layer, A, V) == values).all() and rational_rank(A) <= layer.alpha:
+            w = Weights(A, V, layer.a)
+            points.append(Component(*(SWAPPED if points else RESCALING), w, fiber_length(layer, A, V)))
+    case: Case = "two lines" if len(points) == 2 else "line" if points else "empty"
+    if case == "line" and all(decide_rank(M).rank == 1 for M in (points[0].A, points[0].V)):
+        case = "double line"
+    return Fiber(case, tuple(points), f"unique factorization of {label} into linear forms")
+
+
+def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction, label: str) -> Fiber:
+    """The fiber where the form at ``entry`` has factors l, m that are conjugate over ℚ(√D).
+
+    With one preimage its conjugate is a second. So both l and m divide every form in the same row, and in
+    the same column, which are then multiples q_b·lm and h_c·lm; and y = h ⊗ q ⊗ lm. Conversely such a y has
+    the two preimages A = l qᵀ, V = h mᵀ and A = m qᵀ, V = h lᵀ. That is a condition over ℚ.
+    """
+    (c, b), Q = entry, forms[entry]
+    at = next(place for place in np.ndindex(*Q.shape) if Q[place])
+    h, q = forms[(slice(None), b, *at)] / Q[at], forms[(c, slice(None), *at)] / Q[at]
+    if (forms != np.multiply.outer(np.multiply.outer(h, q), Q)).any():
+        reason = f"{label} has conjugate factors over ℚ(√{D}), and the tensor is not of the form h ⊗ q ⊗ Q"
+        return Fiber("empty", (), reason)
+    pairs = ("(s·l qᵀ, h mᵀ/s)", "(s·m qᵀ, h lᵀ/s)")
+    components = tuple(Component("conjugate", 1, f"{pair}, s ≠ 0, where Q = l·m", None) for pair in pairs)
+    reason = f"h ⊗ q ⊗ Q, where Q has conjugate factors over ℚ(√{D})"
+    return Fiber("conjugate lines", components, reason, discriminant=D)
+
+
+def factor_quadratic_form(form: Any) -> tuple[Array, Array] | Fraction | None:
+    """The two linear factors over ℚ of Σ_{i≤k} form[i][k]·u_i·u_k ≠ 0, a form with Fractions.
+
+    Or a rational D, not a square, if the factors are conjugate over ℚ(√D); or ``None`` if the form has rank 3
+    or more, and so does not factor over ℂ either.
+
+    >>> one, zero = Fraction(1), Fraction(0)
+    >>> print(*factor_quadratic_form([[one, zero], [zero, -one]]))
+    [Fraction(1, 1) Fraction(-1, 1)] [Fraction(1, 1) Fraction(1, 1)]
+    >>> factor_quadratic_form([[one, zero], [zero, -2 * one]])
+    Fraction(8, 1)
+    """
+    F = np.array(form, dtype=object)
+    F = np.where(np.triu(np.ones(F.shape, dtype=bool)), F, F.T)
+    p = next((i for i, x in enumerate(F.diagonal()) if x), None)
+    if p is None:
+        # F = u_p·L + (terms without u_p), so if it factors, L is the factor free of u_p.
+        L = next(row for row in F if row.any())
+        other = _quotient(F, L)
+        return (other, L) if (_product(other, L) == F).all() else None
+    # 4 F_pp F = (2 F_pp u_p + L)² − D, with D = L² − 4 F_pp R free of u_p: a product when D is a square.
+    D = _product(F[p], F[p]) - 4 * F[p, p] * F
+    D[p] = D[:, p] = Fraction(0)
+    root = D[p]
+    j = next((i for i, x in enumerate(D.diagonal()) if x), None)
+    if j is not None:
+        root = D[j] / 2
+        root[j] = D[j, j]  # D_jj D = root², if D has rank 1
+        if (D[j, j] * D != _product(root, root)).any():
+            return None
+        square = D[j, j].numerator * D[j, j].denominator
+        if square < 0 or isqrt(square) ** 2 != square:
+            return Fraction(D[j, j])
+        root = root * D[j, j].denominator / isqrt(square)
+    elif D.any():
+        return None
+    half = F[p].copy()
+    half[p] *= 2
+    # Scaled so that the first factor has u_p-coefficient F_pp and the second 1.
+    return (half - root) / 2, (half + root) / (2 * F[p, p])
+
+
+def _product(one: Array, other: Array) -> Array:
+    """The coefficients of a product of linear forms, each off-diagonal one in both of its places."""
+    outer = np.multiply.outer(one, other)
+    result: Array = np.where(np.eye(len(one), dtype=bool), outer, outer + outer.T)
+    return result
+
+
+def _quotient(F: Array, factor: Array) -> Array:
+    """F / factor where that is a linear form, else another one; F as in ``_product``, factor ≠ 0."""
+    p = next(i for i, x in enumerate(factor) if x)
+    top = F[p, p] / factor[p]
+    quotient: Array = (F[p] - factor * top) / factor[p]
+    quotient[p] = top
+    return quotient
+
+
+def kernel_of_differential(A: Matrix, V: Matrix, modulo_scaling: bool = False) -> list[list[flint.fmpq]]:
+    """A basis of ker dφ at (A, V): vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
+
+    Modulo the scaling (A, −V), for V ≠ 0, it is that of the vectors with 0 in the place of an entry of V ≠ 0.
+
+    >>> kernel_of_differential([[1]], [[5]]), kernel_of_differential([[1]], [[5]], modulo_scaling=True)
+    ([[-1/5, 1]], [])
+    """
+    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)), modulo_scaling)
+
+
+@lru_cache(maxsize=256)
+def _kernel(A: Matrix, V: Matrix, modulo_scaling: bool) -> list[list[flint.fmpq]]:
+    d, rows = len(A), list(nonzero_rows(A, V).values())
+    if modulo_scaling:
+        place = next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
+        rows.append({d * d + place: flint.fmpq(1)})
+    matrix = flint.fmpq_mat(len(rows), d * d + len(V) * d)
+    for i, entries in enumerate(rows):
+        for column, x in entries.items():
+            matrix[i, column] = x
+    return kernel_basis(matrix)
+
+
+def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
+    """The length, at (A, V), of the scheme-theoretic fiber of P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N) through it.
+
+    Its tangent space is ker dφ ∩ (T_A D_α × ℂ^{d'×d}) modulo (A, −V), of dimension e say; e = 0 means that it
+    is reduced: length 1. Otherwise let 𝔪 be the maximal ideal of the fiber without the rank condition.
+    Equations V_c·A_b = y_{c,b} with vanishing linear part give quadratic forms on ker dφ; if these are all
+    quadratic forms, then 𝔪² ⊂ 𝔪³, so 𝔪² = 0 (Nakayama), and the length is 1 + e. Otherwise ``None``.
+
+    >>> fiber_length(SingleLayer(3, 1), [[1, 0, 0], [0, 0, 0], [0, 0, 0]], [[1, 0, 0]])
+    3
+    """
+    kernel = kernel_of_differential(A, V, modulo_scaling=True)
+    if not kernel:
+        return 1
+    # (A, −V) is in the tangent space of D_α, so its equations descend to the kernel modulo scaling.
+    attention = rational_matrix([v[: layer.d**2] for v in kernel], layer.d**2)
+    e = len(kernel) - proved_rank(tangent_space_equations(A, layer.alpha) * attention.transpose())
+    if e == 0:
+        return 1
+    # Do the terms V̇_c·Ȧ_b, modulo the image of dφ, give all quadratic forms on the kernel?
+    matrix = differential(A, V)
+    directions = [np.array(vector, dtype=object).reshape(-1, layer.d) for vector in kernel]
+    bilinear = [
+        coefficients(layer, one[: layer.d], other[layer.d :])
+        + coefficients(layer, other[: layer.d], one[layer.d :])
+        for one, other in combinations_with_replacement(directions, 2)
+    ]
+    cokernel = rational_matrix(kernel_basis(matrix.transpose()), matrix.nrows())
+    second = rational_matrix(np.array(bilinear), matrix.nrows()) * cokernel.transpose()
+    return 1 + e if proved_rank(second) == len(bilinear) else None

@@ -14,7 +14,7 @@ virtual weights; L is L_l.
   tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (the page on fibers).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 - *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
-  (:mod:`agattn.geometry.identifiability.collapse`). Else a softmax network has no scalings, and of the other
+  (:mod:`agattn.geometry.identifiability.softmax`). Else a softmax network has no scalings, and of the other
   families only what leaves M_i and L as they are. Its differential has at least the rank of that of a jet.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
@@ -57,25 +57,22 @@ from agattn.algebra.echelon import (
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.collapse import MOST_LAYERS, PREPRINT, first_collapsed, least_order
-from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
-from agattn.geometry.identifiability.equivalence import weights_of_layer
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
+    Moved,
     Vector,
     rank_and_bound,
     same_function,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import Fiber, rank_one
+from agattn.geometry.identifiability.fibers import Fiber, factor_quadratic_form
 from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
-from agattn.geometry.identifiability.gauge import canonical_factors, inverse
-from agattn.geometry.identifiability.preimages import factor_quadratic_form
+from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first_collapsed, least_order
+from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
     is_plain,
@@ -85,6 +82,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
+from agattn.geometry.identifiability.weights import canonical_factors, inverse, rank_one, weights_of_layer
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import (
@@ -115,7 +113,7 @@ class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
     Equality is found by :func:`~agattn.geometry.identifiability.families.same_function`; symmetries that
-    prove it, by :mod:`~agattn.geometry.identifiability.connecting`.
+    prove it, by :mod:`~agattn.geometry.identifiability.symmetries`.
     """
 
     equal: Key[bool, "Whether both compute the same function."]
@@ -136,10 +134,10 @@ class Comparison(Result):
 
     def summary(self) -> str:
         """Whether the functions are equal, and by what."""
-        said = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
+        text = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
         if self.symmetry is None:
-            return f"{said}; no known symmetry was found" if self.equal else said
-        return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
+            return f"{text}; no known symmetry was found" if self.equal else text
+        return f"{text}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
 
 class Directions(Result, eq=False):
@@ -206,24 +204,15 @@ class NetworkComponent(Result, eq=False):
     def cells(self) -> tuple[Cell, ...]:
         """The row of a table of components."""
         through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
-        return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
-
-
-class Moved(Result):
-    """What symmetries of one name add to an orbit."""
-
-    name: Key[str, "The name of known symmetries, or `new` for linear symmetries that were found."]
-    dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
+        weaker = "" if self.dimension_evidence is Evidence.PROVED else f" ({self.dimension_evidence})"
+        dimension = f"{self.dimension}{weaker}"
+        return self.name, dimension, through, directions, ", ".join(self.free), self.parametrization
 
 
 class NetworkFiber(Result, name="fiber", eq=False):
-    """All that is known of the weights that have the same function as given weights.
+    """All that is known of the weights that have the same function as given weights."""
 
-    Attributes:
-        symmetries: the dimension of the orbit by the names of the symmetries, each beyond those before it.
-        given: the architecture that was asked about, if the weights are those of a network that it is.
-    """
-
+    architecture: Key[Studied, STUDIED]
     case: Key[
         Literal["symmetries", "rank-one head", "zero", "one token", "collapsed"],
         "`rank-one head`: after a head of rank one tokens are parallel; `zero`: the function is 0; "
@@ -243,20 +232,15 @@ class NetworkFiber(Result, name="fiber", eq=False):
         "If modular: a bound on the chance that the statement is wrong; else 0.",
         Named("error_probability"),
     ] = 0.0
-    symmetries: tuple[tuple[str, int], ...] = ()
+    symmetries: Key[tuple[Moved, ...], "The dimension of the orbit by what moves the weights."] = ()
     case_evidence: Key[
         Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
     ] = Evidence.PROVED
-    given: Architecture | None = None
+
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
     elsewhere: Key[
         str | None, "Of a softmax network: what is known of weights that are not near the given ones."
     ] = None
-
-    @key(STUDIED)
-    def architecture(self) -> Studied:
-        """The architecture that was given, or that of the weights."""
-        return as_attention(self.given or self.weights.architecture)
 
     @property
     def weights(self) -> ExactWeights:
@@ -287,11 +271,6 @@ class NetworkFiber(Result, name="fiber", eq=False):
         """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
 
-    @key(name="symmetries")
-    def orbit(self) -> list[Moved]:
-        """The dimension of the orbit by what moves the weights."""
-        return [Moved(name, size) for name, size in self.symmetries]
-
     @property
     def is_exact(self) -> bool:
         """Whether the bounds meet: then the fiber is smooth at the weights, and its dimension is known."""
@@ -316,33 +295,23 @@ class NetworkFiber(Result, name="fiber", eq=False):
         )
 
     def sheet(self) -> Sheet:
-        """A row for each component."""
+        """A row for each component, and the bounds on the dimension with their reasons."""
         caption = (
             f"Fiber of {self._named} ({self.case}): dimension {self.bounds} of "
             f"{self.parameters} at the weights ({self.dimension_evidence}), "
             f"{self.orbit_dimension} by the symmetries"
         )
         rows = tuple(component.cells() for component in self.components)
-        title = f"{self._named}, {self.parameters} weights: {self.case} ({self.case_evidence})"
-        note = Note("\n".join(self._lines()), apart=False)
-        return Sheet(title, (Table(caption, _HEADINGS, rows, where="page"), note))
-
-    def _lines(self) -> list[str]:
-        """What a terminal says below the case: the components, and the bounds with their reasons."""
-        lines = []
-        for c in self.components:
-            here = "" if c.through else ", not through the weights"
-            known = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
-            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
         bounds = "" if self.is_exact else f"from {self.dimension} to "
-        names = ", ".join(f"{name} {size}" for name, size in self.symmetries)
+        names = ", ".join(f"{moved.name} {moved.dimension}" for moved in self.symmetries)
         orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
         above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
-        at = f"dimension at the weights {bounds}{self.upper_bound}"
         if isinstance(of := self.weights.architecture, Jet) and self.elsewhere is not None:
             above += f" of the jet of order {of.order}"
-        said = [] if self.elsewhere is None else [self.elsewhere]
-        return [*lines, f"{at}: {orbit}, and it is at most {above}", *said]
+        at = f"dimension at the weights {bounds}{self.upper_bound}: {orbit}, and it is at most {above}"
+        note = Note("\n".join(filter(None, (at, self.elsewhere))))
+        title = f"{self._named}, {self.parameters} weights: {self.case} ({self.case_evidence})"
+        return Sheet(title, (Table(caption, _HEADINGS, rows), note))
 
     def move(
         self,
@@ -372,10 +341,7 @@ class NetworkFiber(Result, name="fiber", eq=False):
                 f"along has {len(along)} numbers; component {component} has {len(vectors)} directions"
             )
         steps = scalars(list(along), "along").tolist() if along else []
-        flat: Array = np.array(chosen.weights.vector, dtype=object)
-        for step, vector in zip(steps, vectors, strict=False):
-            flat = flat + Fraction(step) * np.array(vector, dtype=object)
-        moved = chosen.weights.exact(tuple(flat))
+        moved = chosen.weights.at(chosen.weights.along(vectors, list(map(Fraction, steps)))).exact()
         for name, given in arrays.items():
             if name not in chosen.free:
                 listed = ", ".join(chosen.free) or "none"
@@ -565,17 +531,18 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
             text += f", and more: the rank {rank} of the differential is constant near the weights"
         elif spanned < dimension:
             text += f", and more: these span {spanned} dimensions, and a count of equations gives {dimension}"
-        known = Evidence.PROVED if constant else evidence
-        given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant, known)
-        others = [given_one, *others]
+        proof = Evidence.PROVED if constant else evidence
+        own = NetworkComponent("given", text, at, start, (), dimension, True, constant, proof)
+        others = [own, *others]
     if layers is not None and zero and vanishes(layers.M, layers.L, architecture.t):
         zero_evidence = Evidence.PROVED
     others.sort(key=lambda c: not c.through)
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    by_name = at.orbit_by_name()
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
+    moved = at.orbit_by_name()
+    name, how = as_attention(asked), (evidence, error, moved, zero_evidence)
+    return NetworkFiber(name, case, tuple(others), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -596,8 +563,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     rank, layers = at.differential_rank(), _Layers(at)
     s, l = layers.seen, layers.l
     free = tuple(f"{letter}_{i}" for i in range(s + 1, l + 1) for letter in "KQ")
-    numbers = as_parameters(network, np.arange(len(at.vector)))
-    units = at.units([i for name in free for i in numbers[name].ravel()])
+    units = at.units_of(free)
 
     def size(parts: tuple[Directions, ...]) -> int:
         return at.orbit_dimension([*(v for part in parts for v in part.vectors), *units])
@@ -610,22 +576,21 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     if s < l:
         kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
         text = f"{', '.join(kept)} as they are, {', '.join(free)} free"
-    one = NetworkComponent("given", text, at, parts, free, max(dimension, layers.count), True)
+    component = NetworkComponent("given", text, at, parts, free, max(dimension, layers.count), True)
     case: Any = "collapsed" if s < l else "symmetries"
     if not layers.L.any():
         case = "zero"
     elif network.t == 1:
         case = "one token"
-    by_name, orbit = at.orbit_by_name(), at.orbit_dimension()
     return NetworkFiber(
+        as_attention(asked),
         case,
-        (one,),
+        (component,),
         network.parameters,
-        orbit,
+        at.orbit_dimension(),
         rank,
         Evidence.PROVED,
-        symmetries=by_name,
-        given=asked,
+        symmetries=at.orbit_by_name(),
         elsewhere=layers.elsewhere(),
     )
 
@@ -722,28 +687,24 @@ class _Layers:
         Either K_i or Q_i moves, the one whose partner has the larger rank; in layers that are ``turned`` the
         other one.
         """
-        found = []
+        parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            if i > self.seen:
-                units = np.eye(len(V), dtype=int).astype(object)
-                off_image = [np.outer(unit, v) for unit in units for v in _kernel(L.T)]
-                vectors = tuple(self.at.with_only(**{f"V_{i}": B}) for B in off_image)
-                found += [Directions(self.at, "unseen", i, vectors)] if vectors else []
-                continue
-            queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
-            moves, kept = ("Q", "K") if queries else ("K", "Q")
-            N = (K if queries else Q) @ L
-            still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
-            off = _kernel(L.T)
-            unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
-            for name, M in ((kept, K), ("V", V)):
+            off, fixed, unseen = _kernel(L.T), [("V", V)], []
+            if i <= self.seen:
+                queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
+                moves, kept = ("Q", "K") if queries else ("K", "Q")
+                N = (K if queries else Q) @ L
+                still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
+                unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
+                fixed = [(kept, K), *fixed]
+            for name, M in fixed:
                 for r, v in np.ndindex(len(M), len(off)):
                     B = np.zeros(M.shape, dtype=object)
                     B[r] = off[v]
                     unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
             if unseen:
-                found.append(Directions(self.at, "unseen", i, tuple(unseen)))
+                parts.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
                 skew = _changes(N, L, skew=True)
                 first = [B.ravel() for B in still]
@@ -751,8 +712,8 @@ class _Layers:
                 chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
                 vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
                 if vectors:
-                    found.append(Directions(self.at, "skew", i, vectors))
-        return tuple(found)
+                    parts.append(Directions(self.at, "skew", i, vectors))
+        return tuple(parts)
 
     def exchanged(self) -> Iterator[NetworkComponent]:
         """Other weights with the function f ≠ 0, from exchanging v of L = h vᵀ with a factor of an M_m."""
@@ -823,8 +784,7 @@ class _Layers:
             fixed |= {f"K_{i}", f"Q_{i}"}
         at = ExactWeights(self.network, arrays)
         free = tuple(name for name in self.network.shapes if name not in fixed)
-        numbers = as_parameters(self.network, np.arange(len(at.vector)))
-        units = at.units([i for x in free for i in numbers[x].ravel()])
+        units = at.units_of(free)
         spaces = tuple(Directions(at, "zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector

@@ -1,6 +1,24 @@
-"""One normalized layer, X ↦ V X W with W_{jτ} = S(x_jᵀ A x_τ) / Σ_k S(x_kᵀ A x_τ), for any injective S > 0.
+r"""Softmax: networks with one head in each layer and layers that collapse; one layer, recovered.
 
-HMK, equation 15. Unlike a lightning layer, the function determines A and V (Theorem 3.9); the proof is an
+**Networks.** Layer i is X ↦ V_i X W(Xᵀ A_i X). With the virtual weights M_i = L_{i−1}ᵀ A_i L_{i−1} and L =
+L_l (:mod:`agattn.geometry.identifiability.virtual_weights`) the network is φ(X) = L Y_l for Y_0 = X and Y_i =
+Y_{i−1} W(Y_{i−1}ᵀ M_i Y_{i−1}): it depends on (M, L) alone, and is a network of width d_0 whose keys and
+values are the identity.
+
+A layer *collapses* if it makes all tokens equal for every input. Then the weights of all later layers are
+1/t, and their scores are free. Layer i collapses if M_i = 0. With two tokens m ± z it collapses for every
+skew-symmetric M_i, too: with σ the logistic function, both columns are
+
+.. math:: m + z\,(2\sigma(2 z^\top M m) - 1) = m - z\tanh(m^\top M z),
+
+as zᵀMz = 0 and zᵀMm = −mᵀMz.
+
+Source: Theorems 1 and 2 of Konda, *Identifiability and Observability of Deep Normalized Attention* (preprint,
+2026). What is computed here is the differential of a jet at one point (M, L): where it is injective in (M_1,
+..., M_s, L), no other such parameters near the point have the same function.
+
+**One layer** is X ↦ V X W with W_{jτ} = S(x_jᵀ A x_τ) / Σ_k S(x_kᵀ A x_τ), for any injective S > 0 (HMK,
+equation 15). Unlike a lightning layer, the function determines A and V (Theorem 3.9); the proof is an
 algorithm, and :func:`recover` is that algorithm. It is exact for two functions S at rational weights. One is
 rational, ``S(x) = 2 + x/(1 + |x|)``. The other, S(x) = 2^x, is the softmax itself: with A' = T·log 2·A for an
 integer matrix A, exp(xᵀA'z/T) = 2^{xᵀAz}, a rational number at integer tokens.
@@ -16,20 +34,192 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from agattn.algebra.scalars import TOLERANCE, Array, as_floats, scalars
+from agattn.algebra.arithmetic import Array, FloatArithmetic, ModularArithmetic
+from agattn.algebra.residues import Residues, RowSpace, matmul, random_prime, random_residues
+from agattn.algebra.scalars import TOLERANCE, as_floats, scalars
+from agattn.architectures import DeepNetwork, Jet
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError
-from agattn.geometry.identifiability.gauge import rational_inverse
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.identifiability.virtual_weights import (
+    head_matrices,
+    in_virtual_weights,
+    is_plain,
+    is_skew,
+    virtual_arrays,
+    virtual_ranks,
+    virtual_weights,
+)
+from agattn.geometry.identifiability.weights import rational_inverse
 from agattn.limits import limits
 
-Scalar = Any
-Function = Callable[[Scalar], Scalar]
+Function = Callable[[Any], Any]
+#: What is said wherever a theorem about softmax networks is cited and not checked.
+PREPRINT = "a preprint of 2026 (Konda) claims a proof"
+#: Jets of order 19 take seconds, and of order 55, which four layers need, hours.
+MOST_LAYERS = 3
+#: The differential in (M, L) has l·d_0² + d_0·d_l columns; a rank of more takes long.
+MOST_COLUMNS = 400
+#: Rows of a Jacobian beyond as many as there are columns.
+_SURPLUS = 6
+
+
+def least_order(network: DeepNetwork) -> int:
+    """The least order whose jet sees the scores of all layers: 2κ·3^(l−1) + 1, with κ = 1 for softmax.
+
+    >>> [least_order(DeepNetwork((1,) * n, (1,) * (n - 1), normalization="softmax")) for n in (2, 3, 4, 5)]
+    [3, 7, 19, 55]
+    """
+    order: int = 2 * network.first_degree * 3 ** (network.depth - 1) + 1
+    return order
+
+
+class Seen(NamedTuple):
+    """How much of (M, L) the differential of a jet sees at one point whose first collapsed layer is s.
+
+    Attributes:
+        layer: s, or l + 1 if no layer collapses.
+        score: what M_s is there: ``"zero"``, ``"skew"``, or ``"general"`` if no layer collapses.
+        parameters: the entries of M_1, ..., M_s and L, or of all M_i and L.
+        rank: of the differential in these, modulo a prime: a proved lower bound.
+        later: the rank of the differential in M_{s+1}, ..., M_l, which is 0 by the proof above.
+    """
+
+    layer: int
+    score: str
+    parameters: int
+    rank: int
+    later: int
+
+
+def first_collapsed(M: Sequence[Array], t: int) -> int:
+    """The first layer that a softmax collapses, from 1; l + 1 if none does.
+
+    >>> skew = np.array([[0, 1], [-1, 0]])
+    >>> first_collapsed([skew, 0 * skew], t=2), first_collapsed([skew, 0 * skew], t=3)
+    (1, 2)
+    """
+    collapsed = (i for i, m in enumerate(M, 1) if not m.any() or (t == 2 and is_skew(m)))
+    return next(collapsed, len(M) + 1)
+
+
+def seen_at_random_weights(network: DeepNetwork, collapsed: int | None = None, score: str = "") -> Seen:
+    """What the jet of :func:`least_order` sees at random (M, L), with one layer that collapses, or none.
+
+    The M_i have the ranks that they have for general weights of the network. The score of the layer is
+    ``"zero"`` or ``"skew"``; by default skew where two tokens and the ranks allow that.
+
+    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> seen_at_random_weights(softmax)
+    Seen(layer=3, score='general', parameters=12, rank=12, later=0)
+    >>> seen_at_random_weights(softmax, 1)
+    Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
+    """
+    return _seen(network, [(collapsed, score)])[0]
+
+
+def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
+    """The same where layer 1 collapses, where layer 2 does, ...: the jet is evaluated at all points at once.
+
+    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
+    [(1, 8), (2, 12)]
+    """
+    return _seen(network, [(s, "") for s in range(1, network.depth + 1)])
+
+
+def _draw(
+    network: DeepNetwork, collapsed: int | None, score: str, p: int, generator: np.random.Generator
+) -> tuple[str, dict[str, Array]]:
+    """What M_s is, and random (M, L) modulo p with one layer s that collapses, or none."""
+    d, d_out = network.dims[0], network.dims[-1]
+    ranks = virtual_ranks(network)
+    M = [_of_rank(d, d, r, p, generator) for r in ranks]
+    L = _of_rank(d_out, d, min(network.dims), p, generator)
+    if collapsed is None:
+        return "general", virtual_arrays(M, L)
+    score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
+    u, v = random_residues(generator, (2, d, 1), p)
+    one = matmul(u, v.T, p)
+    M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
+    return score, virtual_arrays(M, L)
+
+
+def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tuple[Seen, ...]:
+    """What the jet sees at a random point of each case, all modulo one prime."""
+    wide, l = in_virtual_weights(network), network.depth
+    rows = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1] + _SURPLUS
+    scores, points, inputs, outputs = [], [], [], []
+    for collapsed, score in cases:
+        generator = np.random.default_rng(limits().seed)
+        p = random_prime(generator)
+        score, theta = _draw(network, collapsed, score, p, generator)
+        scores.append(score)
+        points.append({name: np.broadcast_to(a, (rows, *wide.shapes[name])) for name, a in theta.items()})
+        inputs.append(random_residues(generator, (rows, *wide.input_shape), p))
+        outputs.append(random_residues(generator, (rows, 1, *wide.output_shape), p))
+    theta = {name: np.concatenate([point[name] for point in points]) for name in wide.shapes}
+    X, cotangents = np.concatenate(inputs), np.concatenate(outputs)
+    jets = jacobian(Jet(wide, least_order(network)), theta, X, ModularArithmetic(p), cotangents)
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+
+    def rank(J: Array, names: Sequence[str]) -> int:
+        part = J[:, [i for name in names for i in numbers[name].ravel()]]
+        return RowSpace(part.shape[1], p).add(np.asarray(part, dtype=np.float64)) if names else 0
+
+    seen = []
+    for (collapsed, _), score, J in zip(cases, scores, np.split(jets, len(cases)), strict=True):
+        s = collapsed or l
+        first = [*(f"Q_{i}" for i in range(1, s + 1)), f"V_{l}"]
+        later = [f"Q_{i}" for i in range(s + 1, l + 1)]
+        size = sum(numbers[name].size for name in first)
+        seen.append(Seen(collapsed or l + 1, score, size, rank(J, first), rank(J, later)))
+    return tuple(seen)
+
+
+def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[float] | None:
+    """How much the function sees of the scores of each layer at floating-point weights.
+
+    Returns:
+        For each layer the largest singular value of the differential in M_i at standard Gaussian inputs, one
+        cotangent at each, divided by that in L; about 1e-16 means that the scores are free. ``None`` if
+        (M, L) has more than 400 entries, or the network is none of softmax with one head in each layer.
+
+    >>> network = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> one, skew = np.eye(2)[None], np.array([[[0.0, 1.0], [-1.0, 0.0]]])
+    >>> weights = {"K_1": one, "Q_1": skew, "V_1": one, "K_2": one, "Q_2": one, "V_2": one}
+    >>> first, second = sensitivities(network, weights)
+    >>> first > 0.01, second < 1e-12
+    (True, True)
+    """
+    wide, l = in_virtual_weights(network), network.depth
+    covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
+    columns = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    if not covered or columns > MOST_COLUMNS:
+        return None
+    A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
+    M, L = virtual_weights(A, V, FloatArithmetic())
+    generator = np.random.default_rng(limits().seed)
+    X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
+    cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
+    J = jacobian(wide, virtual_arrays(M, L), X, FloatArithmetic(), cotangents)
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+    norms = {
+        name: float(np.linalg.norm(J[:, numbers[name].ravel()], 2)) for name in numbers if name[0] in "QV"
+    }
+    return [norms[f"Q_{i}"] / norms[f"V_{l}"] for i in range(1, l + 1)]
+
+
+def _of_rank(m: int, n: int, r: int, p: int, generator: np.random.Generator) -> Residues:
+    """A random m × n matrix of rank r at most, modulo p."""
+    return matmul(random_residues(generator, (m, r), p), random_residues(generator, (r, n), p), p)
 
 
 def normalized(A: Array, V: Array, X: Array, S: Function) -> Array:
@@ -45,7 +235,7 @@ def recover(
     t: int,
     S: Function,
     S_inverse: Function,
-    one: Scalar = Fraction(1),
+    one: Any = Fraction(1),
     inverse: Callable[[Array], Array] = rational_inverse,
     is_zero: Callable[[Array], bool] = lambda a: not a.any(),
 ) -> tuple[Array | None, Array]:
@@ -80,7 +270,7 @@ def recover(
     seen = next(e for e in basis if not is_zero(V @ e))
     Z = [e if not is_zero(V @ e) else e + seen for e in basis]
 
-    def ratio(x: Array, z: Array) -> Scalar:
+    def ratio(x: Array, z: Array) -> Any:
         """S(xᵀAz)/S(zᵀAz), given V(x − z) ≠ 0."""
         out = layer(np.stack([x] + [z] * (t - 1), axis=1))[:, 1]
         change, moved = out - V @ z, V @ (x - z)

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,11 +38,10 @@ from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.gauge import rational_inverse
+from agattn.geometry.identifiability.weights import rational_inverse
 from agattn.limits import limits, takes
 
 Matrices = Sequence[Array]
-
 _RING = RingArithmetic()
 
 
@@ -284,16 +284,28 @@ def virtual_jacobian(M: Matrices, L: Array, X: Residues, cotangents: Residues, p
         An array of shape (n·m, l·d_0² + d_l·d_0).
     """
     d, d_out, l = L.shape[1], L.shape[0], len(M)  # the paper's l
-    # As a network: K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L; only Q_1, ..., Q_l and V_l vary.
     network = DeepNetwork((*[d] * l, d_out), (d,) * l, X.shape[2])
-    weights = {name: np.eye(d)[None] for name in network.shapes}
-    weights |= {f"Q_{i}": (np.asarray(m) % p).astype(float)[None] for i, m in enumerate(M, 1)}
-    weights[f"V_{l}"] = (np.asarray(L) % p).astype(float)[None]
+    weights = virtual_arrays(
+        [(np.asarray(m) % p).astype(float) for m in M], (np.asarray(L) % p).astype(float)
+    )
     numbers = as_parameters(network, np.arange(network.parameters))
     varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
     columns = np.concatenate([numbers[name].ravel() for name in varying])
     J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
     return np.asarray(J, dtype=np.float64)[:, columns]
+
+
+def in_virtual_weights(network: DeepNetwork) -> DeepNetwork:
+    """The network with Q_i = M_i, V_l = L, and the identity for K_i and the other V_i."""
+    d, l = network.dims[0], network.depth
+    return replace(network, dims=(*[d] * l, network.dims[-1]), ranks=(d,) * l)
+
+
+def virtual_arrays(M: Matrices, L: Array) -> dict[str, Array]:
+    """The weights of such a network."""
+    one = np.eye(L.shape[1])[None]
+    arrays = {f"{letter}_{i}": one for letter in "KV" for i in range(1, len(M) + 1)}
+    return arrays | {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{len(M)}": L[None]}
 
 
 def monomials_of_network(network: DeepNetwork, limit: int) -> int:

@@ -42,7 +42,7 @@ from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import Weights, weights
+from agattn.geometry.identifiability.weights import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key

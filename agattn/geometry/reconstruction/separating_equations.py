@@ -90,13 +90,13 @@ def find_violation(
     distance = tolerance + rounding
     best: Violation | None = None
     above, exact = 1.0, is_exact(y)
-    for found in _candidates(layer, forms, random.Random(seed), rank_only):
-        if exact and found.value:
-            return found
-        explained = found.sensitivity * distance * (1 + distance) ** (found.degree - 1)
-        ratio = abs(float(found.value)) / explained
+    for violation in _candidates(layer, forms, random.Random(seed), rank_only):
+        if exact and violation.value:
+            return violation
+        explained = violation.sensitivity * distance * (1 + distance) ** (violation.degree - 1)
+        ratio = abs(float(violation.value)) / explained
         if ratio > above:
-            best, above = found, ratio
+            best, above = violation, ratio
             if above > 1e6:  # as good as any
                 break
     return best

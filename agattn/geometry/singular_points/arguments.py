@@ -50,12 +50,7 @@ from agattn.geometry.closedness.question import Closed
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.identifiability.families import (
-    ExactWeights,
-    Vector,
-    same_function,
-    widest_family,
-)
+from agattn.geometry.identifiability.families import ExactWeights, Vector, same_function, widest_family
 from agattn.geometry.singular_points.kind import Kind
 from agattn.geometry.singular_points.point_facts import ArgumentName, Conclusion
 from agattn.geometry.singular_points.tangents import Tangents

@@ -50,6 +50,8 @@ from agattn.sheet.result import Key
 
 #: Where there are more strata than about so many, an error says which ranks they have.
 _MOST_LISTED = 60
+
+
 #: Sums over more partitions than this are left out, and with them the degree.
 MOST_PARTITIONS = 100_000
 

@@ -1,4 +1,4 @@
-r"""Zariski tangent spaces of M̄ at its strata, bounded from both sides by exact linear algebra over ℚ.
+r"""Zariski tangent spaces of M̄ at its strata, bounded from both sides exactly, and what M̄ looks like there.
 
 **From below, by arcs.** Let y(ε) = p + ε^k v_k + ε^{k+1} v_{k+1} + ... be a polynomial arc in M̄. An equation
 f of M̄ is linear in v_k, ..., v_{2k−1} modulo ε^{2k}, so f(y(ε)) = 0 says that the gradient of f at p
@@ -12,14 +12,34 @@ and where dφ has a kernel, as at A = k qᵀ, V = h kᵀ, those of second order 
 with k = 2 and both of v_2 and v_3. (The leading coefficient alone misses part of T_p at pinch points.)
 
 **From above**, by one of two arguments. If the fiber over p of the finite map P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N)
-is one reduced point, the map is a closed immersion near it, so M̄ near p looks like its source, and dim T_p M̄
-is that of the source, which may itself be singular. Otherwise gradients of verified equations:
-dim T_p M̄ ≤ N − (their rank).
+is one reduced point, the map is a closed immersion near it, so M̄ near p looks like its source, and dim T_p
+M̄ is that of the source, which may itself be singular. Otherwise gradients of verified equations: dim T_p M̄
+≤ N − (their rank).
 
 >>> from agattn import SingleLayer
 >>> from agattn.geometry.strata.strata import Stratum
 >>> print(tangent_bounds(SingleLayer(3, 2, 2), Stratum(2, 1, 2)))
 dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above: one reduced preimage)
+
+**What M̄ looks like** near a point of a stratum, up to an analytic change of coordinates, is read off the
+preimages and the two-sided tangent space:
+
+- *smooth*: dim T_p M̄ = dim M̄.
+- *determinantal*: one reduced preimage, so that M̄ looks like its source, at a matrix A of rank r_A < α < d:
+  a smooth factor times the (d − r_A) × (d − r_A) matrices of rank ≤ α − r_A, at 0. For a = d' = 1 the same
+  with symmetric matrices: there M̄ = {q ⊗ Q : rk Q ≤ 2}, at Q of rank 1.
+- *crossing*: two reduced preimages, so two branches, each of which looks like its source. Where A is a smooth
+  point of D_α the branches are smooth; they cross transversally along the stratum when their tangent spaces
+  meet in that of the stratum and nothing more.
+- *pinch*: one preimage where the fiber has length greater than 1. If the source is smooth and the kernel of
+  dφ modulo scaling is a line, spanned by z, the tangent vectors of second order are z·z and z·u modulo the
+  image of dφ. As they fill T_p M̄, the germ is (u, v, z) ↦ (u, v, z², z·u_1, ..., z·u_e) in suitable
+  coordinates, where e = dim T_p M̄ − dim M̄ (Whitney; Morin): for e = 1 the Whitney umbrella times a smooth
+  factor.
+- *cone*: the point 0, the apex of the cone M̄.
+
+>>> local_type(SingleLayer(2, 1), Stratum(1, 1, 1)).description
+'Whitney umbrella times a smooth factor of dimension 3'
 """
 
 from __future__ import annotations
@@ -29,7 +49,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import flint
 
@@ -38,12 +58,11 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.identifiability.equivalence import weights_of_layer
-from agattn.geometry.identifiability.fibers import Fiber, Weights
-from agattn.geometry.identifiability.gauge import canonical_factors
-from agattn.geometry.identifiability.preimages import kernel_of_differential
+from agattn.geometry.identifiability.fibers import Fiber, kernel_of_differential
+from agattn.geometry.identifiability.weights import Weights, canonical_factors, weights_of_layer
 from agattn.geometry.strata.strata import (
     Stratum,
+    image_dimension,
     neuromanifold_dimension,
     representative,
     require_stratum,
@@ -53,10 +72,12 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Described
+from agattn.sheet.result import Described, Key, Result
 
 #: A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1.
 Entries = tuple[tuple[int, int, int, int], ...]
+
+
 #: The nonzero coordinates of a vector in ℤ^N.
 Vector = dict[Coordinate, int]
 
@@ -366,3 +387,60 @@ def arcs_through_zero(layer: SingleLayer) -> Iterator[Arc]:
     """The lines ε·y, which lie in the cone M̄, for y with one nonzero coordinate."""
     for c, b, i, k in coordinates(layer):
         yield Arc(((1, k, 0, 1),), ((1, b, 0, 1),), ((c, i, 1, 1),))
+
+
+Name = Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"]
+
+
+class LocalType(Result):
+    """What a variety looks like near a point: in one word, and in a sentence."""
+
+    name: Key[Name, "The name of the type."]
+    description: Key[str, "The type in a sentence."]
+
+
+def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
+    """Name the local type of M̄ at a stratum where it can be told.
+
+    Raises:
+        InputError: if the stratum is not one of the layer's, or if t = 1.
+
+    >>> print(local_type(SingleLayer(3, 2, 2), Stratum(2, 1, 3)).description)
+    2 × 2 matrices of rank ≤ 1 at 0, times a smooth factor of dimension 10
+    """
+    bounds = tangent_bounds(layer, stratum)
+    if bounds.singular is False:
+        return LocalType("smooth", "smooth")
+    if bounds.fiber is None:
+        return LocalType("cone", "the apex of the cone M̄")
+    if bounds.value is None:
+        return LocalType("unknown", "the bounds on the tangent space do not meet")
+    dim, excess = bounds.dimension, bounds.lower - bounds.dimension
+
+    def times_smooth(name: Name, germ: str, dimension: int) -> LocalType:
+        return LocalType(name, f"{germ}, times a smooth factor of dimension {dim - dimension}")
+
+    if is_one_reduced_point(bounds.fiber):
+        n, rank = layer.d - stratum.r_a, layer.alpha - stratum.r_a
+        germ = f"{n} × {n} matrices of rank ≤ {rank} at 0"
+        return times_smooth("determinantal", germ, rank * (2 * n - rank))
+    if layer.a == layer.d_out == 1:
+        n = layer.d - 1
+        return times_smooth("determinantal", f"symmetric {n} × {n} matrices of rank ≤ 1 at 0", n)
+    source = "smooth" if source_tangent_dimension(layer, stratum) == dim else "singular"
+    if len(bounds.fiber.points) == 2:
+        if source == "singular":
+            return LocalType("crossing", "two sheets cross, each of them singular (determinantal)")
+        # Both sheets are immersed, and the arcs that fill T_p M̄ are of first order: T_p M̄ is the sum of
+        # their tangent spaces.
+        transversal = dim - excess == image_dimension(layer, stratum)
+        how = f"with tangent spaces that meet in dimension {dim - excess}"
+        how = "transversally along the stratum" if transversal else how
+        return LocalType("crossing", f"two smooth sheets of dimension {dim} cross {how}")
+    [point] = bounds.fiber.points
+    kernel = len(kernel_of_differential(point.A, point.V, modulo_scaling=True))
+    if source == "singular" or kernel > 1:
+        return LocalType("pinch", f"a {source} source folded along {kernel} directions")
+    if excess == 1:  # without a comma, as it is one thing
+        return LocalType("pinch", f"Whitney umbrella times a smooth factor of dimension {dim - 2}")
+    return times_smooth("pinch", f"generalized Whitney umbrella in codimension {excess}", 1 + excess)

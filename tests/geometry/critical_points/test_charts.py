@@ -12,7 +12,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.critical_points.charts import chart_of, singular_strata
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.identifiability.preimages import preimages
+from agattn.geometry.identifiability.fibers import preimages
 from agattn.geometry.strata.strata import (
     Stratum,
     neuromanifold_dimension,

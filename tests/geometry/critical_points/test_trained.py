@@ -16,7 +16,7 @@ from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.real_points import _floats
 from agattn.geometry.critical_points.trained import points_near
-from agattn.geometry.identifiability.fibers import weights
+from agattn.geometry.identifiability.weights import weights
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.connecting import act, connecting
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.identifiability.gauge import rational_inverse
 from agattn.geometry.identifiability.network_fibers import network_fiber
+from agattn.geometry.identifiability.symmetries import act, connecting
+from agattn.geometry.identifiability.weights import rational_inverse
 
 MODELS = [
     ag.Network([ag.Perceptron([3, 2], degree=2), ag.Perceptron([2, 1], degree=3)], dim=3),

@@ -12,7 +12,7 @@ import agattn as ag
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_residues
 from agattn.architectures import draw_parameters
-from agattn.geometry.identifiability.discrete import discrete_symmetries, prime_for, torsion
+from agattn.geometry.identifiability.symmetries import discrete_symmetries, prime_with_roots, torsion
 
 
 def cubic(s):
@@ -48,7 +48,7 @@ def test_finite_symmetries(architecture, said):
     assert [str(one) for one in found] == said
     for symmetry in found:
         generator = np.random.default_rng(3)
-        p = prime_for(symmetry.root, generator)
+        p = prime_with_roots(symmetry.root, generator)
         theta = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))  # noqa: B023
         X = random_residues(generator, (2, *architecture.input_shape), p)
         value = architecture.evaluate(ModularArithmetic(p), theta, X) % p

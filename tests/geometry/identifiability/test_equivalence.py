@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from agattn.algebra.scalars import scalars
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.equivalence import equivalent, layers_of
-from agattn.geometry.identifiability.gauge import rational_inverse as inverse
+from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.virtual_weights import change_basis
+from agattn.geometry.identifiability.weights import layers_of
+from agattn.geometry.identifiability.weights import rational_inverse as inverse
 
 
 def integers(rng, *shape):
@@ -66,11 +67,10 @@ def test_a_disguised_network_is_recognised_with_what_was_done(seed, sizes):
     other = disguised(rng, network)
     found = equivalent(network, other)
     assert found.equal
-    assert found.relations or min(sizes[0]) < 3  # of small weights some are degenerate
+    assert found.symmetry or min(sizes[0]) < 3  # of small weights some are degenerate
     back, eye = None, [scalars(np.eye(sizes[0][-1], dtype=int), "C")]
-    for layer, image, relations, C in zip(
-        network, other, found.relations, [*found.bases, *eye] if found.relations else [], strict=False
-    ):
+    layers, bases = (found.symmetry.layers, found.symmetry.bases) if found.symmetry else ([], [])
+    for layer, image, relations, C in zip(network, other, layers, [*bases, *eye], strict=False):
         assert sorted(r.head for r in relations) == active(layer)
         assert sorted(r.other for r in relations) == active(image)
         for r in relations:
@@ -83,7 +83,7 @@ def test_a_disguised_network_is_recognised_with_what_was_done(seed, sizes):
             if r.C is not None:
                 assert (new_Q == r.C @ Q).all()
         back = inverse(C)
-    if found.relations:
+    if found.symmetry:
         assert found.evidence is Evidence.PROVED
 
 
@@ -119,9 +119,9 @@ def test_a_change_of_basis_between_layers_is_found():
     names = {f"{x}_{i}": M for x, part in (("A", new_A), ("V", new_V)) for i, M in enumerate(part, 1)}
     found = equivalent([{"A": A[i], "V": V[i]} for i in range(2)], names)
     assert found.equal
-    assert (found.bases[0] == C).all()
+    assert (found.symmetry.bases[0] == C).all()
     assert found.evidence is Evidence.PROVED
-    assert [[r.s for r in layer] for layer in found.relations] == [[1], [1]]
+    assert [[r.s for r in layer] for layer in found.symmetry.layers] == [[1], [1]]
 
 
 def test_inner_heads_are_matched_by_their_attention_also_where_all_of_v_is_minus_one():
@@ -130,7 +130,7 @@ def test_inner_heads_are_matched_by_their_attention_also_where_all_of_v_is_minus
     last = {"A": [[1]], "V": [[1]]}
     found = equivalent([{"A": [one, two], "V": [V, V]}, last], [{"A": [two, one], "V": [V, V]}, last])
     assert found.equal and found.evidence is Evidence.PROVED
-    assert [(r.head, r.other, r.s) for r in found.relations[0]] == [(0, 1, 1), (1, 0, 1)]
+    assert [(r.head, r.other, r.s) for r in found.symmetry.layers[0]] == [(0, 1, 1), (1, 0, 1)]
 
 
 def test_heads_that_are_regrouped_are_equal_by_their_tensors():
@@ -138,7 +138,7 @@ def test_heads_that_are_regrouped_are_equal_by_their_tensors():
     found = equivalent({"A": [A, A], "V": [V, W]}, {"A": A, "V": [[1, 1]]})
     assert found.equal
     assert found.evidence is Evidence.PROVED
-    assert not found.relations
+    assert not found.symmetry
     different = equivalent({"A": [A, A], "V": [V, W]}, {"A": A, "V": [[1, 2]]})
     assert different.equal is False
     assert different.difference
@@ -161,13 +161,13 @@ def test_floating_networks():
     network = deep(rng, (3, 2, 3), (2, 2), (2, 1))
     other = disguised(rng, network)
     exact = equivalent(network, other)
-    assert exact.relations
+    assert exact.symmetry
     assert exact.evidence is Evidence.PROVED
     floats = [{x: M.astype(float) for x, M in layer.items()} for layer in other]
     found = equivalent(network, floats)
     assert found.equal
     assert found.evidence is Evidence.NUMERICAL
-    assert found.relations
+    assert found.symmetry
     assert found.residual < 1e-9
     floats[1]["V"][0, 1, 0] *= 1 + 1e-3
     assert equivalent(network, floats).equal is False

@@ -17,10 +17,10 @@ from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.identifiability import generators
-from agattn.geometry.identifiability.at_weights import moved_at_random
+from agattn.geometry.identifiability import symmetries
 from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
-from agattn.geometry.identifiability.generators import SymmetryFields, proved_symmetries
+from agattn.geometry.identifiability.identifiability import moved_at_random
+from agattn.geometry.identifiability.symmetries import SymmetryFields, proved_symmetries
 
 
 def group(K, P, Q, O, X):
@@ -47,7 +47,8 @@ def test_one_layer_determines_products_up_to_one_factor():
         "V": ("globally", "factor", 1, *PROVED),
     }  # fmt: skip
     assert shown(found["K^T Q"]) == ("globally", "factor", 1, *PROVED)
-    assert found["V"].factor_of == "all" and found.is_proved and found.error == 0
+    assert found["V"].factor_of == "all" and found.error == 0
+    assert {row.evidence for row in found.rows} == {Evidence.PROVED}
     (shared,) = found.common_factors
     assert (set(shared.names), sorted(shared.exponents)) == ({"V", "K^T Q"}, [-1, 1])
     assert (found.fiber_dimension, found.theorem, found.field) == (5, "theorem-3.2", "CC")
@@ -341,11 +342,13 @@ def test_document_and_table():
     assert document["functions"][1]["expression"] == "K + K" and document["at_weights"] is False
     arrays, functions = found.sheet().tables
     assert [row[0] for row in arrays.rows] == ["K", "Q", "V"] and len(functions.rows) == 2
-    assert "determined globally up to a factor: K, Q, V, K^T Q, K + K" in str(found)
+    assert repr(found).splitlines()[1:] == [
+        f"{name:<5}  globally up to a factor (proved)" for name in ("K", "Q", "V", "K^T Q", "K + K")
+    ]
     heads = str(ag.identifiability(ag.DeepNetwork((3, 2), (2,), heads=2, t=2)))
-    assert heads.endswith("locally up to a factor for each matrix, and their order: V_1, K_1^T Q_1")
+    assert heads.endswith("locally up to a factor for each matrix, and their order (proved)")
     nothing = str(ag.identifiability(ag.Network([ag.Perceptron([2, 1], degree=2)], 2)))
-    assert nothing.endswith("; determined: nothing listed")
+    assert all("nonidentifiable, " in line for line in nothing.splitlines()[1:])
     assert found["KᵀQ"] is found["K^T Q"] and found["K+K"] is found.functions[1]
     with pytest.raises(KeyError):
         found["W"]
@@ -401,5 +404,5 @@ def test_a_symmetry_that_is_not_proved_fixes_nothing(monkeypatch, name):
     product = read_function("K^T Q", layer.shapes)
     known = SymmetryFields(layer, proved_symmetries(layer))
     assert known.fixing(product, None) == 4
-    monkeypatch.setattr(generators, name, lambda *_: None)
+    monkeypatch.setattr(symmetries, name, lambda *_: None)
     assert known.fixing(product, None) == 0

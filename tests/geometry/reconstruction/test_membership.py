@@ -12,17 +12,16 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import fiber, weights
-from agattn.geometry.identifiability.preimages import preimages
-from agattn.geometry.reconstruction.action import action_residual, weights_from_action
-from agattn.geometry.reconstruction.from_values import (
+from agattn.geometry.identifiability.fibers import fiber, preimages
+from agattn.geometry.identifiability.weights import weights
+from agattn.geometry.reconstruction.membership import (
+    identify,
     identify_function,
     identify_table,
     queries,
     tensor_from_answers,
 )
-from agattn.geometry.reconstruction.membership import identify
-from agattn.geometry.reconstruction.nearest_point import nearest_weights
+from agattn.geometry.reconstruction.nearest_point import action_residual, nearest_weights, weights_from_action
 from agattn.geometry.reconstruction.separating_equations import find_violation
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coefficient_norm import (

@@ -3,9 +3,8 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.identifiability.preimages import preimages
-from agattn.geometry.strata.boundary import boundary
-from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.strata.critical import boundary, stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import SingleLayer
-from agattn.geometry.strata.distances import distance_bounds
-from agattn.geometry.strata.strata import Stratum, representative, strata
+from agattn.geometry.strata.strata import Stratum, distance_bounds, representative, strata
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.heads.head_geometry import head_geometry
 

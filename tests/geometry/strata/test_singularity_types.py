@@ -1,9 +1,8 @@
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.strata.singularity_types import local_type
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
-from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.strata.tangent import local_type, tangent_bounds
 
 
 @pytest.mark.parametrize(
