@@ -88,7 +88,8 @@ def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
 
 
 def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
-    found, (bound, reason) = findings.need(EXTENT)
+    found, by = findings.need(EXTENT)
+    bound, reason = by.value, by.reason
     low, high = found.lower_bound, found.upper_bound
     attained = (
         "attained: near general parameters only symmetries keep the function"

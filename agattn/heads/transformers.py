@@ -25,9 +25,7 @@ from agattn.architectures import Acted, Attention, Network
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.stacks import stack
-from agattn.geometry.dimension.supports import by_supports
-from agattn.geometry.dimension.theorems import Theorem
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.theorems import by_layer, by_supports
 from agattn.heads.published import Published
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
@@ -188,7 +186,7 @@ def transformer_dimension(config: Published) -> TransformerDimension:
 
 def _layer(config: Published, kind: int, normalization: Normalization, rotary: bool) -> LayerExtent:
     network = config.layer(normalization, rotary, config.kinds[kind])
-    theorem: Theorem | None = by_supports(network) or by_layer(network)
+    known = by_supports(network) or by_layer(network)
     groups = tuple(_groups(network))
     return LayerExtent(
         normalization,
@@ -196,9 +194,9 @@ def _layer(config: Published, kind: int, normalization: Normalization, rotary: b
         kind,
         network.t,
         network.parameters,
-        dimension=theorem.dimension if theorem else None,
-        evidence=Evidence.PROVED if theorem else None,
-        theorem=theorem.id if theorem else None,
+        dimension=known.value if known else None,
+        evidence=Evidence.PROVED if known else None,
+        theorem=known.theorem if known else None,
         redundant=groups,
         upper_bound=network.parameters - sum(one.dimension for one in groups),
     )

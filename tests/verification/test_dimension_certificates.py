@@ -20,7 +20,7 @@ from agattn.architectures import Network, draw_parameters
 from agattn.architectures.model_file import read_model
 from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
 from agattn.errors import UndecidedError
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.theorems import by_layer
 from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, numbers, put
 

@@ -24,8 +24,8 @@ and d·r for GL(d) if r rows of the layer before are linearly independent functi
 bounds are simply added.
 
 >>> from agattn.architectures import Network, Perceptron
->>> capacity_bound(Network([Perceptron([5, 1], degree=4)], dim=3))
-Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander and Hirschowitz)')
+>>> capacity_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).reason
+'sums of 5 powers of degree 4 in 3 variables (Alexander and Hirschowitz)'
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ from agattn.architectures import (
 )
 from agattn.architectures.layered import Wire
 from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound, shared_forms_bounds
-from agattn.geometry.dimension.orbits import orbit_dimension
-from agattn.geometry.dimension.symmetries import known_groups, symmetry_bound
+from agattn.geometry.dimension.symmetries import known_groups, orbit_dimension, symmetry_bound
 from agattn.limits import limits
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
@@ -73,8 +72,9 @@ def capacity_bound(network: Architecture) -> Bound:
     if len(network.layers) == 1 and (inner := network.layers[0].residual()):  # a translation of these
         return capacity_bound(Network(inner, *network.input_shape))
     if (smaller := reduced(network)) != network:
-        value, reason = capacity_bound(smaller)
-        return Bound(value, f"{reason}, with the sizes that heads can use: {in_place(network, smaller)}")
+        bound = capacity_bound(smaller)
+        used = f"{bound.reason}, with the sizes that heads can use: {in_place(network, smaller)}"
+        return Bound(bound.value, used)
     known = network.as_network()
     found = (
         symmetry_bound(network),
@@ -122,9 +122,9 @@ def _shared_forms(network: Network) -> Bound | None:
         return None
     r, rho = layer.kv_latent or d, layer.q_latent or d
     a, b = min(layer.rank, r), min(layer.value_rank or layer.out, r)
-    value, reason = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
+    forms = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
     latents = r * (d - r) + rho * (d - rho)
-    return Bound(value + latents, f"{reason}{', and the choice of the latents' * bool(latents)}")
+    return Bound(forms.value + latents, f"{forms.reason}{', and the choice of the latents' * bool(latents)}")
 
 
 def bound_at_any_size(network: Network) -> Bound:

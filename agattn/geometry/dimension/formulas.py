@@ -35,17 +35,18 @@ head in each layer (:mod:`agattn.geometry.dimension.theorems`):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice, pairwise
 from math import comb
-from operator import itemgetter
-from typing import NamedTuple
+from operator import attrgetter
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.rank import RankResult
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 
@@ -55,11 +56,30 @@ _MOST_DEGREES = 1000
 _MOST_MODULES, _LARGEST_MODULE = 500, 250
 
 
-class Bound(NamedTuple):
-    """An upper bound on a dimension, and the reason why the dimension is not larger."""
+@dataclass(frozen=True, order=True)
+class Bound:
+    """A proved bound on a dimension, from above or from below, and the reason for it.
+
+    Attributes:
+        value: the bound.
+        reason: why the dimension is not larger, or not less.
+        theorem: the id of a theorem that proves it, a place in the documentation.
+        checked: the hypotheses of the theorem, which hold.
+        inside: the smaller model inside that the bound is of.
+        rank: of a Jacobian, where the bound is one.
+    """
 
     value: int
     reason: str
+    theorem: str | None = None
+    checked: tuple[str, ...] = ()
+    inside: str | None = None
+    rank: RankResult | None = field(default=None, compare=False)
+
+
+def least(bounds: Iterable[Bound | None]) -> Bound | None:
+    """The first of the least bounds among those that are known."""
+    return min((bound for bound in bounds if bound), key=attrgetter("value"), default=None)
 
 
 def monomials(variables: int, degrees: Sequence[int]) -> int | None:
@@ -276,7 +296,7 @@ def network_bound(network: DeepNetwork, scores: int | None = None) -> Bound:
     counted = Bound(
         total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
     )
-    return min(counted, _all_coefficients(network) or counted, key=itemgetter(0))
+    return least((counted, _all_coefficients(network))) or counted
 
 
 def seen_scores(network: DeepNetwork, order: int) -> int:

@@ -13,12 +13,11 @@ for m = ⌈e_i / rows⌉ the first i + 1 layers have at least the dimension n_{i
 that of the first i layers. Networks of perceptrons alone lose nothing there.
 
 >>> from agattn.architectures import DeepNetwork
->>> large = bounds(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12))
->>> large.lower, large.upper, large.checked[1:]
+>>> lower, upper = cut(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12))
+>>> lower.value, upper.value, lower.checked[1:]
 (92012400, 92012400, ('12 layers without skip connections', 'two tokens of which one sees the other'))
->>> narrow = bounds(DeepNetwork((768, 768, 10), (64, 64), t=2, heads=12))
->>> narrow.lower, narrow.upper
-(1312479, 8841192)
+>>> [bound.value for bound in cut(DeepNetwork((768, 768, 10), (64, 64), t=2, heads=12))]
+[1312479, 8841192]
 """
 
 from __future__ import annotations
@@ -29,16 +28,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
 from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
 from agattn.geometry.dimension.capacity import bound_at_any_size, reduced, sums_of_powers
-from agattn.geometry.dimension.formulas import single_layer_bounds
-from agattn.geometry.dimension.supports import Parts, by_supports, layers_of, seen
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.formulas import Bound, single_layer_bounds
+from agattn.geometry.dimension.theorems import Parts, by_layer, by_supports, layers_of, seen, theorem
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -46,19 +43,8 @@ ID = "agattn.stacks"
 _MOST_DEGREE = 1000
 # Heads with more places of weights count as one head, and longer stacks are not cut.
 _MOST_PLACES, _MOST_LAYERS = 5_000_000, 2_000
-
-
-class Bounds(NamedTuple):
-    """Proved bounds on a dimension.
-
-    Attributes:
-        lower, upper: the bounds.
-        checked: the hypotheses of the lower bound, which hold.
-    """
-
-    lower: int
-    upper: int
-    checked: tuple[str, ...]
+# The layers that are cut between.
+_KINDS = Attention, Linear, Perceptron, Power
 
 
 @dataclass(frozen=True)
@@ -198,8 +184,8 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
 
     def known(one: Attention) -> int:
         alone = Network((replace(one, out=d_out, mask="none"),), d, 2)
-        theorem = by_layer(alone) or by_supports(alone)
-        return theorem.dimension if theorem else 0
+        found = by_layer(alone) or by_supports(alone)
+        return found.value if found else 0
 
     g, s, a, b = layer.groups, layer.heads // layer.groups, layer.rank, layer.value_rank or d_out
     if layer.kv_latent is not None or layer.q_latent is not None:  # the more heads the better
@@ -456,12 +442,19 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
     return found
 
 
-def bounds(architecture: Architecture) -> Bounds | None:
+def cut(architecture: Architecture) -> tuple[Bound, Bound] | None:
     """Both bounds; ``None`` where the theorem says nothing."""
-    found = stack(architecture)
+    layers = layers_of(architecture)
+    if layers is None or not all(isinstance(layer, _KINDS) for layer in layers):
+        return None
+    return _cut(Network(tuple(layers), *architecture.input_shape))
+
+
+@cache
+def _cut(network: Network) -> tuple[Bound, Bound] | None:
+    found = stack(network)
     if found is None or len(found.blocks) > _MOST_LAYERS or (lower := found.lower()) is None:
         return None
-    upper = found.upper()
     checked = ["no normalization"]
     if found.blocks:
         number = len(found.blocks)
@@ -470,4 +463,5 @@ def bounds(architecture: Architecture) -> Bounds | None:
         checked.append("layers with skip connections between or beside them")
     if found.masks:
         checked.append("two tokens of which one sees the other")
-    return Bounds(lower, upper, tuple(checked))
+    reason = "the dimensions of the layers, minus those of the groups between them"
+    return theorem(ID, lower, checked), Bound(found.upper(), reason)

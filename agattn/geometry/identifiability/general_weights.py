@@ -58,8 +58,8 @@ from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.dimension.dimension import Dimension, check_size, dimension
-from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.jacobian import check_size, jacobian
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability.determined import (

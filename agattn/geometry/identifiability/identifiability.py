@@ -22,8 +22,8 @@ from agattn.architectures.functions import WeightFunction, read_function, whole_
 from agattn.architectures.products import adjacent_products
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, TooLargeError, UndecidedError, argument, worded
-from agattn.geometry.dimension.dimension import check_size
 from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.identifiability.at_weights import identifiability_at
 from agattn.geometry.identifiability.collapse import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.determined import Determined, Identifiability
