@@ -21,8 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from agattn import Attention, Network
 from agattn.algebra.rank import rank
-from agattn.geometry.dimension.capacity import capacity_bound, reduced
-from agattn.geometry.dimension.formulas import Bound
+from agattn.geometry.dimension.formulas import Bound, capacity_bound, reduced
 from agattn.geometry.dimension.jacobian import jacobian_rows
 from agattn.geometry.dimension.theorems import by_layer, less_groups
 

@@ -20,11 +20,9 @@ from typing import Any, NamedTuple, cast
 from agattn.architectures import Architecture
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.errors import TooLargeError
-from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
-from agattn.geometry.dimension.formulas import Bound
+from agattn.geometry.dimension.formulas import Bound, capacity_bound, symmetry_bound
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.systems.problem import Task
 
 

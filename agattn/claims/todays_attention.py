@@ -26,7 +26,7 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.models import EXTENT, computed_dimension
 from agattn.claims.proof import Entry, Proof
 from agattn.errors import UndecidedError
-from agattn.geometry.dimension.capacity import in_place, reduced
+from agattn.geometry.dimension.formulas import in_place, reduced
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.theorems import (
     GROUPED,

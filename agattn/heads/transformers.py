@@ -23,7 +23,7 @@ from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.capacity import reduced
+from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.stacks import stack
 from agattn.geometry.dimension.theorems import by_layer, by_supports
 from agattn.heads.published import Published

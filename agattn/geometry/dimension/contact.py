@@ -35,9 +35,8 @@ from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.dimension.formulas import network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result

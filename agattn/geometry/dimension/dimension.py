@@ -12,7 +12,7 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 *From above.* For networks of attention the count of :mod:`agattn.geometry.dimension.formulas`; where that is
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
-in (:mod:`agattn.geometry.dimension.capacity`), or the layers less the groups between them
+in, or the layers less the groups between them
 (:mod:`agattn.geometry.dimension.stacks`), whichever is less: all proved. Where that is not met either, the
 architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and the
 orbits of those that are proved take the place of the known ones'.
@@ -58,12 +58,19 @@ from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork
 from agattn.errors import DisagreementError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import capacity, stacks, theorems
-from agattn.geometry.dimension.formulas import Bound, network_bound, seen_scores
+from agattn.geometry.dimension import stacks, theorems
+from agattn.geometry.dimension.formulas import (
+    Bound,
+    bound_at_any_size,
+    capacity_bound,
+    layers_bound,
+    network_bound,
+    seen_scores,
+    symmetry_bound,
+)
 from agattn.geometry.dimension.jacobian import bytes_needed, check_size, jacobian_rows
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.smaller import smaller
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -202,7 +209,7 @@ def by_cut(architecture: Architecture, known: Interval) -> Bound | None:
 
 def by_space(architecture: Architecture, known: Interval) -> Bound | None:
     """A space that the functions lie in, or the rank of the known symmetries' tangent vectors."""
-    return None if architecture.as_network() else capacity.capacity_bound(architecture)
+    return None if architecture.as_network() else capacity_bound(architecture)
 
 
 def by_jet(architecture: Architecture, known: Interval) -> Bound | None:
@@ -222,7 +229,7 @@ def by_jet(architecture: Architecture, known: Interval) -> Bound | None:
 
 def by_orbits(architecture: Architecture, known: Interval) -> Bound | None:
     """The parameters less the symmetries' orbits, without matrices."""
-    return capacity.bound_at_any_size(architecture) if isinstance(architecture, Network) else None
+    return bound_at_any_size(architecture) if isinstance(architecture, Network) else None
 
 
 def by_tangents(architecture: Architecture, known: Interval) -> Bound | None:
@@ -258,7 +265,7 @@ def by_layers(architecture: Architecture, known: Interval) -> Bound | None:
     """The bounds of the layers, of which symmetries are searched for, less the groups between them."""
     if architecture.as_network() is not None:
         return None
-    return capacity.layers_bound(architecture, lambda layer: by_all_symmetries(layer, known))
+    return layers_bound(architecture, lambda layer: by_all_symmetries(layer, known))
 
 
 #: In order of cost. These take milliseconds at any size.
@@ -507,15 +514,12 @@ class Dimension(Result):
 
     def summary(self) -> str:
         """The dimension, how it is known, and the general formula."""
-        if self.evidence is None:
-            expected = "" if self.predicted is None else f", expected {self.predicted}"
-            interval = f"{self.lower_bound}..{self.upper_bound}"
-            return f"{self.computed_of}: dimension in {interval} (proved), open by {self.open_by}{expected}"
-        known = str(self.evidence)
-        if self.evidence is not Evidence.PROVED:
-            known += f", in {self.lower_bound}..{self.upper_bound}"
+        interval = f"{self.lower_bound}..{self.upper_bound}"
         expected = "" if self.predicted is None else f", expected {self.predicted}"
-        return f"{self.computed_of}: dimension {self.dimension} ({known}){expected}"
+        if self.evidence is None:
+            return f"{self.computed_of}: dimension in {interval} (proved), open by {self.open_by}{expected}"
+        within = f", in {interval}" if self.open_by else ""
+        return f"{self.computed_of}: dimension {self.dimension} ({self.evidence}{within}){expected}"
 
     def sheet(self) -> Sheet:
         """The dimension with both bounds, what formulas say, and the ranks at the points tried."""
@@ -543,10 +547,8 @@ class Dimension(Result):
             f"at most  {self.upper_bound}: {self.upper_bound_reason}",
         ]
         if self.evidence is None:
-            open_by = (
-                f"open by {self.open_by}: no Jacobian of this size is taken without {argument('force', True)}"
-            )
-            lines.append(open_by)
+            without = f"no Jacobian of this size is taken without {argument('force', True)}"
+            lines.append(f"open by {self.open_by}: {without}")
         if self.evidence is Evidence.MODULAR:
             chance = f"wrong with probability below {self.error:.1e} (for the rank over F_p)"
             lines.append(f"observed: {', '.join(map(str, self.ranks))}; {chance}")

@@ -25,9 +25,12 @@ False
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import lcm, prod
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -206,30 +209,11 @@ class _Echelon:
 
     def _replacement(self, f: _Polynomial) -> tuple[int, ...]:
         """The monomial that takes the place of a polynomial: its greatest common one times a symbol."""
-        common = list(next(iter(f)))
-        for monomial in f:
-            left = list(monomial)
-            common = [s for s in common if _taken(left, s)]
-        rest = frozenset((_without(m, common), x) for m, x in f.items())
+        common = reduce(and_, map(Counter, f))
+        rest = frozenset((tuple((Counter(m) - common).elements()), x) for m, x in f.items())
         if rest not in self.symbols:
             self.symbols[rest] = next(self.arithmetic.symbols)
-        return tuple(sorted((*common, self.symbols[rest])))
-
-
-def _taken(symbols: list[int], symbol: int) -> bool:
-    """Whether a symbol was among others; it is taken out of them once."""
-    if symbol not in symbols:
-        return False
-    symbols.remove(symbol)
-    return True
-
-
-def _without(monomial: tuple[int, ...], factor: list[int]) -> tuple[int, ...]:
-    """A monomial divided by a factor."""
-    left = list(monomial)
-    for symbol in factor:
-        left.remove(symbol)
-    return tuple(left)
+        return tuple(sorted((*common.elements(), self.symbols[rest])))
 
 
 class _Pair:

@@ -49,6 +49,7 @@ from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures.polynomial_map import PolynomialMap, check_run
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.formulas import Bound
@@ -194,11 +195,8 @@ def check_size(architecture: Architecture) -> None:
         check_tokens(architecture)
     if isinstance(architecture, Network):
         check_arrays(architecture)
-    if not isinstance(architecture, (DeepNetwork, Network)):
-        from agattn.architectures.polynomial_map import PolynomialMap, check_run
-
-        if isinstance(architecture, PolynomialMap):
-            check_run(architecture)
+    if isinstance(architecture, PolynomialMap):
+        check_run(architecture)
 
 
 def bytes_needed(architecture: Architecture, bound: Bound) -> float:

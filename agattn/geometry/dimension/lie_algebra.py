@@ -63,7 +63,7 @@ from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.geometry.dimension.symmetries import full_index, symmetry_matrices
 from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
@@ -537,12 +537,8 @@ class _Moves:
 
     def part(self, name: str, index: Sequence[Any]) -> str:
         """A part of an array as printed: with "·" for all indices, and without the index of a single head."""
-        shape, given = self.shapes[name], list(index)
-        if Ellipsis in given:
-            at = given.index(Ellipsis)
-            given[at : at + 1] = [slice(None)] * (len(shape) - len(given) + 1)
-        given += [slice(None)] * (len(shape) - len(given))
-        words = [_counted(x) for x in given]
+        shape = self.shapes[name]
+        words = [_counted(x) for x in full_index(index, len(shape))]
         words = words[1:] if len(shape) == 3 and shape[0] == 1 else words
         return name if set(words) <= {"·"} else f"{name}[{','.join(words)}]"
 

@@ -33,8 +33,13 @@ import numpy as np
 
 from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
-from agattn.geometry.dimension.capacity import bound_at_any_size, reduced, sums_of_powers
-from agattn.geometry.dimension.formulas import Bound, single_layer_bounds
+from agattn.geometry.dimension.formulas import (
+    Bound,
+    bound_at_any_size,
+    reduced,
+    single_layer_bounds,
+    sums_of_powers,
+)
 from agattn.geometry.dimension.theorems import Parts, by_layer, by_supports, layers_of, seen, theorem
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
@@ -158,20 +163,12 @@ def _heads(d: int, d_out: int, a: int, b: int, heads: int) -> int:
     >>> _heads(4, 4, 1, 4, 2), _heads(2, 2, 2, 2, 2)  # of the second layer, of one head
     (44, 7)
     """
-    found = a * (2 * d - a) + b * (d + d_out - b) - 1
+    one = Parts(d, d_out, [a], [b]).dimension
     if heads * (d + d_out + a + b) > _MOST_PLACES:
-        return found
-    for alpha, beta in {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}:
-        low, high = 1, heads + 1  # so many heads fit, and so many do not
-        if Parts(d, d_out, [alpha] * heads, [beta] * heads).fit:
-            low = heads
-        while low + 1 < high and low < heads:
-            middle = (low + high) // 2
-            fits = Parts(d, d_out, [alpha] * middle, [beta] * middle).fit
-            low, high = (middle, high) if fits else (low, middle)
-        if low > 1:
-            found = max(found, Parts(d, d_out, [alpha] * low, [beta] * low).dimension)
-    return found
+        return one
+    sizes = {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}
+    several = (Parts(d, d_out, [alpha] * heads, [beta] * heads) for alpha, beta in sizes)
+    return max(one, *(parts.least()[3] for parts in several))
 
 
 @cache
@@ -219,7 +216,7 @@ def _neurons(d: int, d_out: int, neurons: int, degree: int) -> int:
     >>> _neurons(4, 4, 6, 3), _neurons(3, 1, 5, 4)
     (42, 14)
     """
-    fitting = min(neurons, Parts(d, d_out, [], [], Counter({degree: neurons})).room(degree))
+    fitting = min(neurons, Parts(d, d_out).room(degree))
     each, more = divmod(neurons, d_out)
     shared = [each + 1] * more + [each] * (d_out - more)
     alone = sum(sums_of_powers(d, number, degree) for number in shared if number)

@@ -7,11 +7,8 @@ a proved lower bound on the dimension of the generic fiber, and
 
     dim ≤ parameters − rank of the tangent vectors
 
-is a proved upper bound on the dimension of the neuromanifold.
-
->>> from agattn.architectures import DeepNetwork
->>> symmetry_bound(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax")).value
-172
+is a proved upper bound on the dimension of the neuromanifold
+(:func:`agattn.geometry.dimension.formulas.symmetry_bound`).
 
 **The dimension of a general orbit** of groups that act on parameter arrays, without numbers.
 
@@ -29,6 +26,7 @@ Both steps repeat until nothing new is found. A group whose matrix does not beco
 orbits of the other groups are not larger than those of all, so the bound stays proved, and is reported as
 partial.
 
+>>> from agattn.architectures import DeepNetwork
 >>> network = DeepNetwork((768, 768, 768), (64, 64), t=2, heads=12)
 >>> from agattn.architectures.contractions import gauge_groups
 >>> orbit_dimension(gauge_groups(network), network.shapes)  # 24 · 64² + 768² + 24
@@ -49,12 +47,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agattn.algebra.lie_algebras import Sparse
-from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
-from agattn.architectures import Acted, Architecture, Network, Symmetry, draw_parameters
+from agattn.algebra.residues import Residues, nonzero_minor
+from agattn.architectures import Acted, Architecture, Symmetry
 from agattn.architectures.contractions import ExponentEquations, Row, gauge_groups
-from agattn.architectures.protocol import as_parameters, symmetry_tangents
-from agattn.geometry.dimension.formulas import Bound
-from agattn.limits import limits
+from agattn.architectures.protocol import as_parameters
 
 Parameters = Mapping[str, Residues]
 Shapes = Mapping[str, tuple[int, ...]]
@@ -101,26 +97,13 @@ def _difference(one: Sparse, other: Sparse) -> Sparse:
 def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
     """The groups that the contractions of an architecture show, or else those that it names.
 
-    >>> from agattn import Attention
+    >>> from agattn import Attention, Network
     >>> [group.name for group in known_groups(Network([Attention(2, rank=2, rotary=True)], dim=3, tokens=2))]
     ['scaling', 'O(2)', 'scaling']
     """
     with suppress(NotImplementedError):  # it does what has no rule
         return gauge_groups(architecture)
     return architecture.symmetries
-
-
-def symmetry_bound(architecture: Architecture) -> Bound:
-    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
-    generator = np.random.default_rng(limits().seed)
-    p = random_prime(generator)
-    parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
-    groups = known_groups(architecture) if isinstance(architecture, Network) else None
-    tangents = symmetry_tangents(architecture, parameters, p, groups)
-    space = RowSpace(tangents.shape[1], p)
-    space.add(tangents)
-    reason = "the parameters, minus the rank of the symmetries' tangent vectors"
-    return Bound(architecture.parameters - space.rank, reason)
 
 
 def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.ndarray:
@@ -183,12 +166,12 @@ def _action(number: int, acted: Acted, shape: Sequence[int]) -> _Action:
     fixed = _fixed(acted.index, len(shape))
     if acted.axis is None:
         return _Action(number, None, acted.weight, fixed)
-    single = [isinstance(i, int) for i in _whole(acted.index, len(shape))]
+    single = [isinstance(i, int) for i in full_index(acted.index, len(shape))]
     free = [k for k in range(len(shape)) if not single[k]]  # the axes of the part
     return _Action(number, free[acted.axis], -1 if acted.dual else 1, fixed)
 
 
-def _whole(index: Sequence[Any], ndim: int) -> list[Any]:
+def full_index(index: Sequence[Any], ndim: int) -> list[Any]:
     """An index with an entry for each axis."""
     parts = list(index) if Ellipsis in index else [*index, Ellipsis]
     at = parts.index(Ellipsis)
@@ -203,7 +186,7 @@ def _fixed(index: Sequence[Any], ndim: int) -> dict[int, Range]:
     ({1: (3, 4)}, {0: (2, 3), 1: (0, 2)})
     """
     found = {}
-    for axis, part in enumerate(_whole(index, ndim)):
+    for axis, part in enumerate(full_index(index, ndim)):
         if isinstance(part, int):
             found[axis] = (part, part + 1)
         elif part != slice(None):

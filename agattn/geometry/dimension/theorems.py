@@ -78,6 +78,7 @@ True
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -90,8 +91,7 @@ import numpy as np
 
 from agattn.architectures import Architecture, Attention, DeepNetwork, Network, Perceptron, Recurrence
 from agattn.architectures.layers import Layer, Mask
-from agattn.geometry.dimension.capacity import in_place, reduced
-from agattn.geometry.dimension.formulas import Bound, network_bound, reduced_widths
+from agattn.geometry.dimension.formulas import Bound, in_place, network_bound, reduced, reduced_widths
 from agattn.geometry.dimension.symmetries import known_groups
 
 GROUPED, LATENT, RECURRENT = (f"agattn.{kind}-dimension" for kind in ("grouped", "latent", "recurrent"))
@@ -138,17 +138,12 @@ class Side:
             for y, x in own:
                 lines[y].add((x, head))
 
-        def meet(head: int) -> bool:
-            """Whether some variable is on all lines of a head, at other heads; soon there are none left."""
-            common: set[int] | None = None
-            for y, _ in self.places[head]:
-                others = {x for x, other in lines[y] if other != head}
-                common = others if common is None else common & others
-                if not common:
-                    return False
-            return True
+        def of_others(y: int, head: int) -> set[int]:
+            return {x for x, other in lines[y] if other != head}
 
-        return not any(map(meet, range(len(self.places))))
+        return not any(
+            set.intersection(*(of_others(y, head) for y, _ in own)) for head, own in enumerate(self.places)
+        )
 
     def leaves(self) -> np.ndarray:
         """Half of condition (c): in [g, h] whether a place of g is on no line and at no variable of h.
@@ -330,16 +325,17 @@ class Parts:
 
     def least(self) -> Counter[int]:
         """Of each degree the dimension of as many heads and neurons as weights are found for."""
-        found = Counter[int]()
-        low, high = 0, len(self.ranks) + 1
-        while low + 1 < high:
-            middle = (low + high) // 2 if high <= len(self.ranks) else high - 1
-            heads = Parts(self.d, self.d_out, self.ranks[:middle], self.value_ranks[:middle])
-            low, high = (middle, high) if heads.fit else (low, middle)
-        found[3] = Parts(self.d, self.d_out, self.ranks[:low], self.value_ranks[:low]).dimension
+
+        def heads(number: int) -> Parts:
+            return Parts(self.d, self.d_out, self.ranks[:number], self.value_ranks[:number])
+
+        most = len(self.ranks)
+        if not heads(most).fit:
+            most = bisect(range(1, most), False, key=lambda number: not heads(number).fit)
+        dimensions = Counter({3: heads(most).dimension})
         for degree, number in self.neurons.items():
-            found[degree] += min(number, self.room(degree)) * (self.d + self.d_out - 1)
-        return +found
+            dimensions[degree] += min(number, self.room(degree)) * (self.d + self.d_out - 1)
+        return +dimensions
 
 
 def parts(architecture: Architecture) -> Parts | None:

@@ -22,7 +22,7 @@ from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.geometry.dimension.capacity import bound_at_any_size, capacity_bound
+from agattn.geometry.dimension.formulas import bound_at_any_size, capacity_bound
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import orbit_dimension
 

@@ -11,8 +11,8 @@ import agattn as ag
 from agattn.algebra.residues import RowSpace
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import dimension as room
-from agattn.geometry.dimension.capacity import reduced
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.theorems import GROUPED, LATENT, RECURRENT, by_layer, less_groups
 from agattn.geometry.dimension.theorems import theorem as of
 
