@@ -189,7 +189,7 @@ class _Echelon:
 
     def combination(self, f: _Polynomial, extend: bool) -> _Polynomial | None:
         """f in the symbols of the rows; a new row for what is left of it, or ``None``."""
-        found: _Polynomial = {}
+        combined: _Polynomial = {}
         while f:
             leading = max(f)
             if leading not in self.rows:
@@ -197,15 +197,15 @@ class _Echelon:
                     return None
                 new = self._replacement(f)
                 self.rows[leading] = f, new
-                found[new] = found.get(new, 0) + 1
+                combined[new] = combined.get(new, 0) + 1
                 break
             row, new = self.rows[leading]
             if not self.arithmetic.spend(len(row)):
                 raise _TooLongError
             factor = _exact(Fraction(f[leading]) / row[leading])
-            found[new] = found.get(new, 0) + factor
+            combined[new] = combined.get(new, 0) + factor
             f = _sum(f, row, -factor)
-        return found
+        return combined
 
     def _replacement(self, f: _Polynomial) -> tuple[int, ...]:
         """The monomial that takes the place of a polynomial: its greatest common one times a symbol."""

@@ -176,9 +176,9 @@ def equivariant_maps(d: int, t: int, degree: int) -> int | None:
     if t == 1:
         return monomials(d, [degree])
     if t < d and degree <= _LARGEST_MODULE:
-        found = list(islice(partitions(degree, t), _MOST_MODULES + 1))
-        if len(found) <= _MOST_MODULES:
-            return sum(schur_dimension(x, d) for x in found if sum(part % 2 for part in x) == 1)
+        shapes = list(islice(partitions(degree, t), _MOST_MODULES + 1))
+        if len(shapes) <= _MOST_MODULES:
+            return sum(schur_dimension(x, d) for x in shapes if sum(part % 2 for part in x) == 1)
     forms = monomials(comb(d + 1, 2), [(degree - 1) // 2])
     return None if forms is None else d * forms
 
@@ -262,7 +262,7 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     squares = comb(r + 1, 2)
 
     spanned = min(pairs * a * b, squares, forms)
-    found = [
+    bounds = [
         Bound(forms * squares, "the dimension of the ambient space"),
         Bound(spanned * (forms + squares - spanned), "the products of a value and a key span all forms"),
         Bound(_vanishing(forms, 2, r, pairs * b), "everything vanishes where all values do"),
@@ -270,12 +270,12 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     ]
     if pairs == heads:
         reason = "Σ V_h ⊗ A_h has rank at most the number of heads"
-        found.append(Bound(_of_rank(heads, d_out * r, r * rho), reason))
+        bounds.append(Bound(_of_rank(heads, d_out * r, r * rho), reason))
     if pairs == 1 and a + b > r:
         seen = forms * (a * b - comb(a + b - r, 2))
         reason = "the antisymmetric part of T on the common rows of P and K is not seen"
-        found.append(Bound(a * (r - a) + b * (r - b) + seen, reason))
-    return found
+        bounds.append(Bound(a * (r - a) + b * (r - b) + seen, reason))
+    return bounds
 
 
 def reduced_widths(network: DeepNetwork, scores: int | None = None) -> tuple[int, ...]:
@@ -502,22 +502,22 @@ def reduced(network: Network) -> Network:
     >>> in_place(given, reduced(given))
     'kv_latent 6 in place of 9'
     """
-    shape, found = network.input_shape, []
+    shape, layers = network.input_shape, []
     for layer in network.layers:
-        found.append(layer.reduced(shape))
+        layers.append(layer.reduced(shape))
         shape = Network((layer,), *shape).output_shape
-    return Network(tuple(found), *network.input_shape)
+    return Network(tuple(layers), *network.input_shape)
 
 
 def in_place(network: Network, smaller: Network) -> str:
     """The sizes that are smaller, in words."""
-    said = [
+    changes = [
         f"{key.name} {now} in place of {before}"
         for given, layer in zip(network.layers, smaller.layers, strict=True)
         for key in fields(given)
         if (now := getattr(layer, key.name)) != (before := getattr(given, key.name)) and now is not None
     ]
-    return ", ".join(said)
+    return ", ".join(changes)
 
 
 def _shared_forms(network: Network) -> Bound | None:
@@ -540,7 +540,7 @@ def bound_at_any_size(network: Network) -> Bound:
     The groups are those that contractions of the whole network show; with very many neurons, or with filters,
     those of its layers and between them, which are found sooner.
     """
-    filters = any(isinstance(place.layer, Convolution) for place in network.places)
+    filters = any(isinstance(step.layer, Convolution) for step in network.places)
     many = len(network.symmetries) > _MOST_GROUPS
     groups = network.symmetries if many or filters else known_groups(network)
     orbit = orbit_dimension(groups, network.shapes)
@@ -607,9 +607,9 @@ def _monomials(network: Network) -> Bound | None:
         return None
     rows, tokens = network.output_shape
     alone, ordered, pooled = True, False, False
-    for place in network.places:
-        layer, found = place.layer, place.derived.degrees
-        linear = found is not None and found.most <= 1  # else products of tokens after their sum
+    for step in network.places:
+        layer, powers = step.layer, step.derived.degrees
+        linear = powers is not None and powers.most <= 1  # else products of tokens after their sum
         alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
         ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
@@ -642,17 +642,17 @@ def _pieces(network: Network) -> Bound | None:
     for size in range(1, last + 1):
         for i in range(last + 1 - size):
             j = i + size
-            found = [_whole(widths[i : j + 1], powers[i : j - 1])]
+            pieces = [whole(widths[i : j + 1], powers[i : j - 1])]
             for k in range(i + 1, j):
                 one, two, n = best[i, k], best[k, j], widths[k]
                 cut = f"{one.reason}; and {two.reason}; less {n} factors of neurons between them"
-                found.append(Bound(one.value + two.value - n, cut))
-            best[i, j] = least(*found)
+                pieces.append(Bound(one.value + two.value - n, cut))
+            best[i, j] = least(*pieces)
     return best[0, last]
 
 
-def _whole(widths: list[int], powers: list[int]) -> Bound:
-    """The bound of one piece."""
+def whole(widths: list[int], powers: list[int]) -> Bound:
+    """The bound of matrices of these widths, with powers between them, as one piece."""
     n, *_, m = widths
     if not powers:
         return Bound(n * m, f"matrices of size {m} × {n}")

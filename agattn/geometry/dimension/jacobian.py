@@ -108,8 +108,8 @@ def jacobian(
 
 def _traced(tracing: Tracing, out: Traced | Array) -> Traced:
     """The output, which of a function that is constant is a plain array."""
-    found: Traced = out if isinstance(out, Traced) else tracing.record(out)
-    return found
+    traced: Traced = out if isinstance(out, Traced) else tracing.record(out)
+    return traced
 
 
 def _pushed(
@@ -173,11 +173,11 @@ def gradients(
     out = _traced(tracing, architecture.evaluate(tracing, copies, inputs))
     values = out.value.reshape(number, n, *out.value.shape[1:])
     tracing.pull_back(out, cotangent(values).reshape(1, *out.value.shape))
-    found = {}
+    gradient = {}
     for name, copy in copies.items():
         G = np.zeros((1, *copy.shape)) if copy.gradient is None else copy.gradient
-        found[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
-    return found
+        gradient[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
+    return gradient
 
 
 def check_size(architecture: Architecture) -> None:

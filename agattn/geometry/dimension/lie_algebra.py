@@ -200,8 +200,8 @@ class LinearSymmetries(Result, name="symmetries"):
     @key
     def evidence(self) -> Evidence:
         """How the result is known: `proved` if every generator is, and that there are no more."""
-        known = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
-        return weakest([*known, *(g.evidence for g in self.generators)])
+        ways = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
+        return weakest([*ways, *(g.evidence for g in self.generators)])
 
     def summary(self) -> str:
         """The number of symmetries, their Lie algebra, and the dimension of orbits."""
@@ -219,8 +219,8 @@ class LinearSymmetries(Result, name="symmetries"):
         if self.new:
             moves = tuple((g.moves, Word(str(g.evidence))) for g in self.new)
             parts.append(Table("New generators", (Wide("vector field"), "evidence"), moves, where="page"))
-            known = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
-            lines = (f"  {g}{more}" for g, more in zip(self.new, known, strict=True))
+            doubts = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
+            lines = (f"  {g}{more}" for g, more in zip(self.new, doubts, strict=True))
             parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
         parts.append(
             Note(
@@ -292,8 +292,8 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     log.info(f"solving {solved.count} linear systems")
     lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
-    found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
-    families = _families(architecture, found, points)
+    symmetries = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
+    families = _families(architecture, symmetries, points)
     generators = [g for family in families for g in family.generators]
     basis = [g.matrix for g in generators]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
@@ -480,7 +480,7 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
 
 def _families(
     architecture: Architecture,
-    found: Sequence[Sparse],
+    others: Sequence[Sparse],
     points: Sequence[_Point],
 ) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
@@ -491,7 +491,7 @@ def _families(
                 f"{architecture} declares the symmetry {symmetry.name}, which changes the function;"
                 " correct its symmetries"
             )
-    groups = [*known, found]
+    groups = [*known, others]
     scales = [(B, lcm(*(x.denominator for x in B.values()))) for group in groups for B in group]
     kept = set(independent_vectors({place: int(x * scale) for place, x in B.items()} for B, scale in scales))
     shown, numbers, families = _Moves(architecture), itertools.count(), []

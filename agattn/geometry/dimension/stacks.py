@@ -36,9 +36,11 @@ from agattn.architectures.layers import Layer, Mask
 from agattn.geometry.dimension.formulas import (
     Bound,
     bound_at_any_size,
+    least,
     reduced,
     single_layer_bounds,
     sums_of_powers,
+    whole,
 )
 from agattn.geometry.dimension.theorems import Parts, by_layer, by_supports, layers_of, seen, theorem
 
@@ -103,10 +105,10 @@ class PlainLayer:
         left for the forms in the keys and the queries.
         """
         keys = self.shared.groups if self.shared else self.heads
-        found = (keys // 2 if pairs else keys) * min(self.value_rank, d)
+        rows = (keys // 2 if pairs else keys) * min(self.value_rank, d)
         if self.shared and (r := self.shared.kv_latent) is not None and r < d:
-            found = min(found, r - 2)
-        return max(0, min(d, found))
+            rows = min(rows, r - 2)
+        return max(0, min(d, rows))
 
     def independent(self, d: int, d_out: int) -> int:
         """How many rows of the output are linearly independent functions, or fewer."""
@@ -138,22 +140,18 @@ class PlainLayer:
             return _heads(d, d_out, min(self.rank, d), min(self.value_rank, d, d_out), self.heads)
         return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
 
-    def most(self, d: int, d_out: int) -> int:
+    def most(self, d: int, d_out: int) -> Bound:
         """The dimension of this layer alone at these widths, or more."""
         if self.shared:
             return _at_most(self.shared, d, d_out)
         if self.heads:
-            return min(single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank)).value
+            return least(*single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank))
         if not self.neurons:
-            return d * d_out
-        if d_out == 1:
-            return sums_of_powers(d, self.neurons, self.degree)
-        counted = self.neurons * (d + d_out - 1)
-        return (
-            counted
-            if min(d, self.degree) > _MOST_DEGREE
-            else min(counted, d_out * comb(d + self.degree - 1, self.degree))
-        )
+            return whole([d, d_out], [])
+        counted = Bound(self.neurons * (d + d_out - 1), "the parameters less a factor of each neuron")
+        if d_out > 1 and min(d, self.degree) > _MOST_DEGREE:
+            return counted
+        return least(whole([d, self.neurons, d_out], [self.degree]), counted)
 
 
 @cache
@@ -179,15 +177,15 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
     82
     """
 
-    def known(one: Attention) -> int:
-        alone = Network((replace(one, out=d_out, mask="none"),), d, 2)
-        found = by_layer(alone) or by_supports(alone)
-        return found.value if found else 0
+    def proved(smaller: Attention) -> int:
+        alone = Network((replace(smaller, out=d_out, mask="none"),), d, 2)
+        bound = by_layer(alone) or by_supports(alone)
+        return bound.value if bound else 0
 
     g, s, a, b = layer.groups, layer.heads // layer.groups, layer.rank, layer.value_rank or d_out
     if layer.kv_latent is not None or layer.q_latent is not None:  # the more heads the better
         numbers = (g >> n for n in range(g.bit_length()))
-        heads = (known(replace(layer, heads=n, kv_heads=None)) for n in numbers)
+        heads = (proved(replace(layer, heads=n, kv_heads=None)) for n in numbers)
         return next(filter(None, heads), 0)
     sizes = [(min(g, d // (a + b)), a, b), (1, a, b), (1, min(a, d - 1), 1)]
     sizes += [(g, min(a, d // g - rows), rows) for rows in range(1, min(b, d // g - 1) + 1)]
@@ -197,14 +195,14 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
         if n > 0 and rank > 0
     )
     one_head_each = _heads(d, d_out, min(a, d), min(b, d, d_out), g)
-    return max(one_head_each, *map(known, groups))
+    return max(one_head_each, *map(proved, groups))
 
 
 @cache
-def _at_most(layer: Attention, d: int, d_out: int) -> int:
+def _at_most(layer: Attention, d: int, d_out: int) -> Bound:
     """The parameters less the groups that the contractions of the layer show, with the sizes in use."""
     network = Network((replace(layer, out=d_out, mask="none"),), d, 2)
-    return bound_at_any_size(reduced(network)).value
+    return bound_at_any_size(reduced(network))
 
 
 @cache
@@ -245,7 +243,7 @@ class Stack:
         """The rows of the input, and of the outputs of the blocks."""
         return [self.d, *(block.rows for block in self.blocks)]
 
-    def upper(self) -> int:
+    def upper(self) -> Bound:
         """The dimensions of all layers, less the orbits of the groups between them."""
         widths, inner = self.widths, range(1, len(self.blocks))
         while True:
@@ -256,10 +254,13 @@ class Stack:
                     widths[i] = min(widths[i], image, self.blocks[i].seen(widths[i + 1]))
             if widths == before:
                 break
-        total = sum(part.dimension for part in self.residual)
-        for block, (d, d_out) in zip(self.blocks, pairwise(widths), strict=True):
-            total += block.most(d, d_out)
-        return total - sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        sizes = zip(self.blocks, pairwise(widths), strict=True)
+        bounds = [block.most(d, d_out) for block, (d, d_out) in sizes]
+        if len(bounds) == 1 and all(part.is_empty for part in self.residual):
+            return bounds[0]
+        total = sum(part.dimension for part in self.residual) + sum(bound.value for bound in bounds)
+        total -= sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        return Bound(total, "the dimensions of the layers, minus those of the groups between them")
 
     def lower(self) -> int | None:
         """The largest dimension that the theorem proves; ``None`` if it says nothing."""
@@ -306,7 +307,7 @@ class Stack:
 
     def _residual(self, widths: Sequence[int], sees_back: Sequence[bool]) -> int:
         """What the layers with skip connections add, with one summand for each degree of the coefficients."""
-        found, degree, last = Counter[int](), 1, len(self.blocks)
+        added, degree, last = Counter[int](), 1, len(self.blocks)
         for i, part in enumerate(self.residual):
             if i:
                 degree *= 3 if self.blocks[i - 1].heads else self.blocks[i - 1].degree
@@ -317,8 +318,8 @@ class Stack:
             if injective and widths[i] > 0:
                 for r, dimension in part.at(widths[i]).least().items():
                     offset = degree * (r - 1)
-                    found[offset] = max(found[offset], dimension)
-        return found.total()
+                    added[offset] = max(added[offset], dimension)
+        return added.total()
 
     def _tokens(self) -> list[bool] | None:
         """For two tokens i ≠ j such that j sees i in all layers, whether both see both, by the block.
@@ -389,7 +390,7 @@ def stack(architecture: Architecture) -> Stack | None:
 
 def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
     """Matrices and powers joined to perceptrons of two matrices; layers with skip connections as they are."""
-    found: list[PlainLayer | Layer] = []
+    pieces: list[PlainLayer | Layer] = []
     steps: list[int | Power] = []  # rows of matrices, and the powers between them
     for layer in layers:
         if isinstance(layer, Linear) and not layer.bias:
@@ -402,19 +403,19 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
         else:
             if (closed := _perceptrons(steps)) is None:
                 return None
-            found, steps = [*found, *closed], []
+            pieces, steps = [*pieces, *closed], []
             if isinstance(layer, Attention):
                 if layer.normalization != "none" or layer.rotary or (layer.skip and not layer.is_plain):
                     return None
                 beta, shared = layer.value_rank or layer.out, None if layer.is_plain else layer
                 plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask, shared=shared)
-                found.append(layer if layer.skip else plain)
+                pieces.append(layer if layer.skip else plain)
             elif isinstance(layer, Perceptron):
-                found.append(layer)
+                pieces.append(layer)
             else:
                 return None
     closed = _perceptrons(steps)
-    return None if closed is None else [*found, *closed]
+    return None if closed is None else [*pieces, *closed]
 
 
 def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
@@ -422,7 +423,7 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
 
     A matrix between two powers is a product of two, through the smaller of the numbers of neurons.
     """
-    found = list[PlainLayer]()
+    pieces = list[PlainLayer]()
     for k, step in enumerate(steps):
         before, after = steps[k - 1 : k], steps[k + 1 : k + 2]
         if isinstance(step, Power):
@@ -433,10 +434,10 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
                 return None
             if any(isinstance(following, Power) for following in steps[k + 2 : k + 3]):
                 rows = min(rows, neurons)
-            found.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
+            pieces.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
         elif not (before and isinstance(before[0], Power)) and not (after and isinstance(after[0], Power)):
-            found.append(PlainLayer(step))
-    return found
+            pieces.append(PlainLayer(step))
+    return pieces
 
 
 def cut(architecture: Architecture) -> tuple[Bound, Bound] | None:
@@ -449,16 +450,15 @@ def cut(architecture: Architecture) -> tuple[Bound, Bound] | None:
 
 @cache
 def _cut(network: Network) -> tuple[Bound, Bound] | None:
-    found = stack(network)
-    if found is None or len(found.blocks) > _MOST_LAYERS or (lower := found.lower()) is None:
+    pieces = stack(network)
+    if pieces is None or len(pieces.blocks) > _MOST_LAYERS or (lower := pieces.lower()) is None:
         return None
     checked = ["no normalization"]
-    if found.blocks:
-        number = len(found.blocks)
+    if pieces.blocks:
+        number = len(pieces.blocks)
         checked.append(f"{number} layer{'s' * (number > 1)} without skip connections")
-    if any(not part.is_empty for part in found.residual):
+    if any(not part.is_empty for part in pieces.residual):
         checked.append("layers with skip connections between or beside them")
-    if found.masks:
+    if pieces.masks:
         checked.append("two tokens of which one sees the other")
-    reason = "the dimensions of the layers, minus those of the groups between them"
-    return theorem(ID, lower, checked), Bound(found.upper(), reason)
+    return theorem(ID, lower, checked), pieces.upper()

@@ -81,17 +81,17 @@ def symmetry_matrices(
             value = acted.weight if acted.axis is None else -1 if acted.dual else 1
             for (r, s), B in zip(itertools.product(n, n), matrices, strict=True):
                 to, of = (s, r) if acted.dual and acted.axis is not None else (r, s)
-                for place in zip(rows[to].ravel().tolist(), rows[of].ravel().tolist(), strict=True):
-                    B[place] = B.get(place, 0) + value
+                for entry in zip(rows[to].ravel().tolist(), rows[of].ravel().tolist(), strict=True):
+                    B[entry] = B.get(entry, 0) + value
         if symmetry.is_orthogonal:
             pairs = itertools.combinations(n, 2)
             matrices = [_difference(matrices[len(n) * r + s], matrices[len(n) * s + r]) for r, s in pairs]
-        result.append([{place: x for place, x in B.items() if x} for B in matrices])
+        result.append([{entry: x for entry, x in B.items() if x} for B in matrices])
     return result
 
 
-def _difference(one: Sparse, other: Sparse) -> Sparse:
-    return {place: one.get(place, 0) - other.get(place, 0) for place in {**one, **other}}
+def _difference(first: Sparse, second: Sparse) -> Sparse:
+    return {entry: first.get(entry, 0) - second.get(entry, 0) for entry in {**first, **second}}
 
 
 def known_groups(architecture: Architecture) -> Sequence[Symmetry]:
@@ -185,13 +185,13 @@ def _fixed(index: Sequence[Any], ndim: int) -> dict[int, Range]:
     >>> _fixed((..., 3, slice(None)), 3), _fixed((2, slice(0, 2)), 3)
     ({1: (3, 4)}, {0: (2, 3), 1: (0, 2)})
     """
-    found = {}
+    ranges = {}
     for axis, part in enumerate(full_index(index, ndim)):
         if isinstance(part, int):
-            found[axis] = (part, part + 1)
+            ranges[axis] = (part, part + 1)
         elif part != slice(None):
-            found[axis] = (part.start, part.stop)
-    return found
+            ranges[axis] = (part.start, part.stop)
+    return ranges
 
 
 @dataclass
@@ -271,11 +271,11 @@ class _Stabilizer:
 
     def look(self, array: str) -> bool:
         """Go through an array; whether something new is found."""
-        shape, found = self.shapes[array], False
+        shape, new = self.shapes[array], False
         columns = defaultdict[tuple[int, int, frozenset[tuple[int, Fraction | int]]], int](int)
         for sizes, matrices, row in self.sums(array):
             if not matrices:
-                found |= self.equations.add(row)
+                new |= self.equations.add(row)
             elif len(matrices) == 1 and (
                 (axis := matrices[0].axis) not in sizes or axis in matrices[0].fixed
             ):
@@ -285,8 +285,8 @@ class _Stabilizer:
         for (group, rows, _), number in columns.items():
             if group in self.matrices and number >= rows:
                 self.matrices.remove(group)
-                found = True
-        return found
+                new = True
+        return new
 
 
 def orbit_dimension(groups: Sequence[Symmetry], shapes: Shapes) -> Orbit:

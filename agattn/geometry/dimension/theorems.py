@@ -155,12 +155,12 @@ class Side:
         for head, own in enumerate(self.places):
             for y, x in own:
                 on[head, y] = at[head, x] = True
-        found = np.zeros((heads, heads), bool)
+        leaving = np.zeros((heads, heads), bool)
         for head, own in enumerate(self.places):
             y, x = np.array(own).T
-            found[head] = (~on[:, y] & ~at[:, x]).any(axis=1)
-        found &= np.array(self.restricted)
-        return found
+            leaving[head] = (~on[:, y] & ~at[:, x]).any(axis=1)
+        leaving &= np.array(self.restricted)
+        return leaving
 
 
 def are_independent(queries: Side, values: Side) -> bool:
@@ -236,7 +236,7 @@ def _places(
             alone[head], shared = shared[:1], shared[1:]
     else:
         return None
-    taken, found = defaultdict[int, set[int]](set), []
+    taken, chosen = defaultdict[int, set[int]](set), []
     for head, size in enumerate(sizes):
         if size > len(variables) or (head not in alone and size > len(shared)):
             return None
@@ -249,8 +249,8 @@ def _places(
             left.remove(x)
             taken[y].add(x)
             places.append((y, x))
-        found.append(tuple(places))
-    return tuple(found)
+        chosen.append(tuple(places))
+    return tuple(chosen)
 
 
 @dataclass
@@ -349,12 +349,12 @@ def parts(architecture: Architecture) -> Parts | None:
     """
     if (layers := layers_of(architecture)) is None:
         return None
-    found, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
+    total, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
     for layer in layers:
-        if not found.take(layer) or not (alone or getattr(layer, "skip", False)):
+        if not total.take(layer) or not (alone or getattr(layer, "skip", False)):
             return None
-    found.layers = len(layers)
-    return found if see_another(layers, architecture.t) else None
+    total.layers = len(layers)
+    return total if see_another(layers, architecture.t) else None
 
 
 def see_another(layers: Sequence[Layer], t: int) -> bool:
@@ -395,15 +395,15 @@ def theorem(name: str, value: int, checked: Sequence[str]) -> Bound:
 
 def by_supports(architecture: Architecture) -> Bound | None:
     """The dimension of a layer, or of layers with skip connections, if weights as above are found."""
-    found = parts(architecture)
-    if found is None or not found.fit:
+    total = parts(architecture)
+    if total is None or not total.fit:
         return None
-    what = [f"{len(found.ranks)} heads at t ≥ 2"] if found.ranks else []
-    what += [f"{number} neurons of degree {r}" for r, number in sorted(found.neurons.items())]
+    what = [f"{len(total.ranks)} heads at t ≥ 2"] if total.ranks else []
+    what += [f"{number} neurons of degree {r}" for r, number in sorted(total.neurons.items())]
     checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
-    if found.layers > 1:
+    if total.layers > 1:
         checked.insert(1, "skip connections")
-    return theorem(SUPPORTS, found.dimension, tuple(checked))
+    return theorem(SUPPORTS, total.dimension, tuple(checked))
 
 
 def by_theorem(architecture: Architecture) -> Bound | None:
