@@ -188,7 +188,8 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
         heads = (proved(replace(layer, heads=n, kv_heads=None)) for n in numbers)
         return next(filter(None, heads), 0)
     sizes = [(min(g, d // (a + b)), a, b), (1, a, b), (1, min(a, d - 1), 1)]
-    sizes += [(g, min(a, d // g - rows), rows) for rows in range(1, min(b, d // g - 1) + 1)]
+    fewest = max(1, min(b, d // g - a))  # with fewer rows of values as many of the keys
+    sizes += [(g, min(a, d // g - rows), rows) for rows in range(fewest, min(b, d // g - 1) + 1)]
     groups = (
         replace(layer, heads=n * s, kv_heads=n, rank=rank, value_rank=rows)
         for n, rank, rows in sizes
