@@ -25,7 +25,7 @@ from agattn.architectures import Acted, Attention, Network
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.stacks import stack
-from agattn.geometry.dimension.theorems import by_layer, by_supports
+from agattn.geometry.dimension.theorems import by_theorem
 from agattn.heads.published import Published
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
@@ -186,7 +186,7 @@ def transformer_dimension(config: Published) -> TransformerDimension:
 
 def _layer(config: Published, kind: int, normalization: Normalization, rotary: bool) -> LayerExtent:
     network = config.layer(normalization, rotary, config.kinds[kind])
-    known = by_supports(network) or by_layer(network)
+    proved = by_theorem(network)
     groups = tuple(_groups(network))
     return LayerExtent(
         normalization,
@@ -194,9 +194,9 @@ def _layer(config: Published, kind: int, normalization: Normalization, rotary: b
         kind,
         network.t,
         network.parameters,
-        dimension=known.value if known else None,
-        evidence=Evidence.PROVED if known else None,
-        theorem=known.theorem if known else None,
+        dimension=proved.value if proved else None,
+        evidence=Evidence.PROVED if proved else None,
+        theorem=proved.theorem if proved else None,
         redundant=groups,
         upper_bound=network.parameters - sum(one.dimension for one in groups),
     )
@@ -273,6 +273,6 @@ def _independent_rows(network: Network) -> int | None:
     [layer] = reduced(network).layers
     assert isinstance(layer, Attention) and layer.value_rank is not None
     alone = Network((replace(layer, rotary=False),), *network.input_shape)
-    if layer.normalization == "none" and by_supports(alone) is None and by_layer(alone) is None:
+    if layer.normalization == "none" and by_theorem(alone) is None:
         return None
     return min(layer.out, layer.heads * min(layer.value_rank, layer.kv_latent or network.dim))

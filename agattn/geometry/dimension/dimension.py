@@ -49,6 +49,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Literal
 
 from agattn.algebra.memory import Memory
@@ -136,32 +137,32 @@ Provers = tuple[tuple[Side, Prover], ...]
 # --- from below ---
 
 
-def by_theorem(architecture: Architecture, known: Interval) -> Bound | None:
+def by_theorem(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The first theorem that says what the dimension is, at any size."""
     return theorems.by_theorem(architecture)
 
 
-def by_stack(architecture: Architecture, known: Interval) -> Bound | None:
+def by_stack(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The lower bound of a network that is cut between its layers, by a theorem."""
-    bounds = None if known.exact else stacks.cut(architecture)
-    return bounds and bounds[0]
+    sides = None if bounds.exact else stacks.cut(architecture)
+    return sides and sides[0]
 
 
-def by_rank(architecture: Architecture, known: Interval, points: int = 1) -> Bound | None:
+def by_rank(architecture: Architecture, bounds: Interval, points: int = 1) -> Bound | None:
     """The rank of the Jacobian at random points, each modulo its own prime, or in balls.
 
     Further points prove no more; they bound the chance that the rank that is seen is too small.
     """
     memory = Memory(f"{argument('force', True)} tries anyway")
-    needed = bytes_needed(architecture, known.upper)
+    needed = bytes_needed(architecture, bounds.upper)
     memory.allow(needed, f"the Jacobian in {architecture.parameters} parameters")
     log.info("the rank of the Jacobian" if points == 1 else "the rank at further points")
-    result = rank(jacobian_rows(architecture, known.upper), points=points)
+    result = rank(jacobian_rows(architecture, bounds.upper), points=points)
     memory.check()
     return Bound(result.lower_bound, _of_shape(result), rank=result)
 
 
-def by_one_head(architecture: Architecture, known: Interval) -> Bound | None:
+def by_one_head(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The theorem on the network with one head in each layer, which is inside."""
     network = architecture.as_network()
     if network is None:
@@ -171,7 +172,7 @@ def by_one_head(architecture: Architecture, known: Interval) -> Bound | None:
     return bound and within(str(single), bound)
 
 
-def by_smaller(architecture: Architecture, known: Interval) -> Bound | None:
+def by_smaller(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The rank of a smaller model inside, which takes seconds."""
     log.info("the rank of a smaller network inside")
     inside = smaller(architecture, MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE)
@@ -195,24 +196,24 @@ def _of_shape(result: RankResult) -> str:
 # --- from above ---
 
 
-def by_counting(architecture: Architecture, known: Interval) -> Bound | None:
+def by_counting(architecture: Architecture, bounds: Interval) -> Bound | None:
     """Parameters less symmetries, layer by layer, of networks of attention."""
     network = architecture.as_network()
     return network_bound(network) if network else None
 
 
-def by_cut(architecture: Architecture, known: Interval) -> Bound | None:
+def by_cut(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
-    bounds = None if known.exact else stacks.cut(architecture)
-    return bounds and bounds[1]
+    sides = None if bounds.exact else stacks.cut(architecture)
+    return sides and sides[1]
 
 
-def by_space(architecture: Architecture, known: Interval) -> Bound | None:
+def by_space(architecture: Architecture, bounds: Interval) -> Bound | None:
     """A space that the functions lie in, or the rank of the known symmetries' tangent vectors."""
     return None if architecture.as_network() else capacity_bound(architecture)
 
 
-def by_jet(architecture: Architecture, known: Interval) -> Bound | None:
+def by_jet(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The bound of a jet by the network that it is the jet of, without the scores that it does not see."""
     network = architecture.network.as_network() if isinstance(architecture, Jet) else None
     if not isinstance(architecture, Jet) or network is None or network.is_lightning:
@@ -227,28 +228,28 @@ def by_jet(architecture: Architecture, known: Interval) -> Bound | None:
     return replace(bound, reason=f"{bound.reason}; a jet of this order sees {unseen}")
 
 
-def by_orbits(architecture: Architecture, known: Interval) -> Bound | None:
+def by_orbits(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The parameters less the symmetries' orbits, without matrices."""
     return bound_at_any_size(architecture) if isinstance(architecture, Network) else None
 
 
-def by_tangents(architecture: Architecture, known: Interval) -> Bound | None:
+def by_tangents(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The parameters less the rank of the known symmetries' tangent vectors."""
     return symmetry_bound(architecture)
 
 
-def by_constancy(architecture: Architecture, known: Interval) -> Bound | None:
+def by_constancy(architecture: Architecture, bounds: Interval) -> Bound | None:
     """Nothing, where all coefficients are seen to be constants, by expanding them."""
-    if known.lower.value == 0 and architecture.degree is not None:
+    if bounds.seen and bounds.lower.value == 0 and architecture.degree is not None:
         with suppress(TooLargeError):
             if all(f.degree() < 1 for f in coefficient_map(architecture).polynomials):
                 return Bound(0, "the function is the same at all parameters")
     return None
 
 
-def by_all_symmetries(architecture: Architecture, known: Interval) -> Bound | None:
+def by_all_symmetries(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The orbits of all linear symmetries, which are searched for."""
-    most = MAX_SEARCHED_IN_JETS if isinstance(architecture, Jet) else known.searched
+    most = MAX_SEARCHED_IN_JETS if isinstance(architecture, Jet) else bounds.searched
     if architecture.degree is None or (most is not None and architecture.parameters > most):
         return None
     with suppress(TooLargeError):
@@ -261,11 +262,11 @@ def by_all_symmetries(architecture: Architecture, known: Interval) -> Bound | No
     return None
 
 
-def by_layers(architecture: Architecture, known: Interval) -> Bound | None:
+def by_layers(architecture: Architecture, bounds: Interval) -> Bound | None:
     """The bounds of the layers, of which symmetries are searched for, less the groups between them."""
     if architecture.as_network() is not None:
         return None
-    return layers_bound(architecture, lambda layer: by_all_symmetries(layer, known))
+    return layers_bound(architecture, lambda layer: by_all_symmetries(layer, bounds))
 
 
 #: In order of cost. These take milliseconds at any size.
@@ -298,46 +299,45 @@ def unknown(architecture: Architecture) -> Interval:
 
 def interval(architecture: Architecture, points: int = 1) -> Interval:
     """Both bounds of a dimension, by one prover after the other until they meet."""
-    known = narrowed(architecture, unknown(architecture), AT_ANY_SIZE)
-    if takes_jacobian(architecture, known):
-        known = narrowed(architecture, known, WITH_JACOBIAN)
+    bounds = narrowed(architecture, unknown(architecture), AT_ANY_SIZE)
+    if takes_jacobian(architecture, bounds):
+        bounds = narrowed(architecture, bounds, WITH_JACOBIAN)
         if points > 1 and architecture.degree is not None:
-            again: Prover = lambda architecture, known: by_rank(architecture, known, points)  # noqa: E731
-            known = narrowed(architecture, known, (("lower", again),))
-    elif known.exact is None:
-        known = narrowed(architecture, known, WITHOUT)
-    if known.is_met or known.exact is None:
-        return known
-    return replace(known, upper=Bound(known.exact.value, f"by {known.exact.theorem}, too"))
+            bounds = narrowed(architecture, bounds, (("lower", partial(by_rank, points=points)),))
+    elif bounds.exact is None:
+        bounds = narrowed(architecture, bounds, WITHOUT)
+    if bounds.is_met or bounds.exact is None:
+        return bounds
+    return replace(bounds, upper=Bound(bounds.exact.value, f"by {bounds.exact.theorem}, too"))
 
 
-def narrowed(architecture: Architecture, known: Interval, provers: Provers) -> Interval:
+def narrowed(architecture: Architecture, bounds: Interval, provers: Provers) -> Interval:
     """The interval with the bounds of some provers, until it is met.
 
     A first rank is taken all the same: it needs no theorem, and a theorem that is wrong is seen.
     """
     for side, prove in provers:
-        if (not known.is_met or prove is by_rank) and (bound := prove(architecture, known)):
-            known = known.narrowed(side, bound, architecture)
-    return known
+        if (not bounds.is_met or prove is by_rank) and (bound := prove(architecture, bounds)):
+            bounds = bounds.narrowed(side, bound, architecture)
+    return bounds
 
 
-def takes_jacobian(architecture: Architecture, known: Interval) -> bool:
+def takes_jacobian(architecture: Architecture, bounds: Interval) -> bool:
     """Whether the rank of a Jacobian is taken: where it is not too large, and says something in time."""
     if limits().force:
         return True
-    decided = known.exact or (known.lower if known.is_met else None)
+    decided = bounds.exact or (bounds.lower if bounds.is_met else None)
     if decided and decided.value > (MAX_BALL_RANK if architecture.degree is None else MAX_COMPARED):
         return False
     try:
         check_size(architecture)
     except TooLargeError:
-        if known.exact or isinstance(architecture, (DeepNetwork, Network)):
+        if bounds.exact or isinstance(architecture, (DeepNetwork, Network)):
             return False
         raise
     if architecture.degree is not None:
         return True
-    return (known.exact or by_space(architecture, known) or known.upper).value <= MAX_BALL_RANK
+    return (bounds.exact or by_space(architecture, bounds) or bounds.upper).value <= MAX_BALL_RANK
 
 
 def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
@@ -351,9 +351,9 @@ def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
     >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
     14
     """
-    known = replace(unknown(architecture), lower=Bound(lower, "as given"), searched=MAX_SEARCHED)
+    bounds = replace(unknown(architecture), lower=Bound(lower, "as given"), searched=MAX_SEARCHED)
     above = tuple(row for row in (*AT_ANY_SIZE, *WITH_JACOBIAN) if row[0] == "upper")
-    return narrowed(architecture, known, above).upper
+    return narrowed(architecture, bounds, above).upper
 
 
 @takes("seed", "force", "progress")
@@ -370,8 +370,8 @@ def dimension(architecture: Architecture, points: int = 3) -> Dimension:
         DisagreementError: if a bound contradicts another, or a theorem.
     """
     start = time.perf_counter()
-    known = interval(architecture.as_network() or architecture, points)
-    return Dimension(architecture, known.lower, known.upper, known.seen, time.perf_counter() - start)
+    bounds = interval(architecture.as_network() or architecture, points)
+    return Dimension(architecture, bounds.lower, bounds.upper, bounds.seen, time.perf_counter() - start)
 
 
 class Dimension(Result):

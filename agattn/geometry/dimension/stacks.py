@@ -42,7 +42,7 @@ from agattn.geometry.dimension.formulas import (
     sums_of_powers,
     whole,
 )
-from agattn.geometry.dimension.theorems import Parts, by_layer, by_supports, layers_of, seen, theorem
+from agattn.geometry.dimension.theorems import Parts, by_theorem, layers_of, seen, theorem
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -179,7 +179,7 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
 
     def proved(smaller: Attention) -> int:
         alone = Network((replace(smaller, out=d_out, mask="none"),), d, 2)
-        bound = by_layer(alone) or by_supports(alone)
+        bound = by_theorem(alone)
         return bound.value if bound else 0
 
     g, s, a, b = layer.groups, layer.heads // layer.groups, layer.rank, layer.value_rank or d_out
