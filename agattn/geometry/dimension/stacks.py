@@ -60,25 +60,20 @@ class PlainLayer:
 
     Attributes:
         rows: of its output.
-        heads, rank, value_rank: of attention, with the largest ranks of A and V.
-        mask: of attention.
-        neurons, degree: of a perceptron with two matrices.
-        shared: the layer, if its heads share keys and values or read latents.
+        heads: the layer of attention, if it is one.
+        neurons: of a perceptron with two matrices.
+        degree: in the input.
     """
 
     rows: int
-    heads: int = 0
-    rank: int = 0
-    value_rank: int = 0
-    mask: Mask = "none"
+    heads: Attention | None = None
     neurons: int = 0
     degree: int = 1
-    shared: Attention | None = None
 
     @property
-    def maps_tokens(self) -> bool:
-        """Whether each token is mapped by itself."""
-        return not self.heads
+    def value_rank(self) -> int:
+        """The largest rank of the V of each head."""
+        return (self.heads.value_rank if self.heads else None) or self.rows
 
     def powers(self, d: int) -> int:
         """The monomials of the degree of a perceptron in d variables, or the neurons if these are fewer."""
@@ -89,13 +84,13 @@ class PlainLayer:
     def image(self, d: int) -> int:
         """How many dimensions the outputs span at most, for d rows of the input."""
         if self.heads:
-            return min(self.heads * min(self.value_rank, d), d * comb(d + 1, 2))
+            return min(self.heads.heads * min(self.value_rank, d), d * comb(d + 1, 2))
         return self.powers(d) if self.neurons else d
 
     def seen(self, d_out: int) -> int:
         """How many linear functions of the input determine the output, if it has this number of rows."""
         if self.heads:
-            return self.heads * (2 * self.rank + min(self.value_rank, d_out))
+            return self.heads.heads * (2 * self.heads.rank + min(self.value_rank, d_out))
         return self.neurons or d_out
 
     def copied(self, d: int, pairs: bool = False) -> int:
@@ -104,17 +99,17 @@ class PlainLayer:
         Heads that share keys and values copy the same rows. Behind a latent of fewer than d rows, two are
         left for the forms in the keys and the queries.
         """
-        keys = self.shared.groups if self.shared else self.heads
+        if self.heads is None:
+            return d
+        keys, latent = self.heads.groups, self.heads.kv_latent
         rows = (keys // 2 if pairs else keys) * min(self.value_rank, d)
-        if self.shared and (r := self.shared.kv_latent) is not None and r < d:
-            rows = min(rows, r - 2)
+        if latent is not None and latent < d:
+            rows = min(rows, latent - 2)
         return max(0, min(d, rows))
 
     def independent(self, d: int, d_out: int) -> int:
         """How many rows of the output are linearly independent functions, or fewer."""
-        if self.shared:
-            return min(d_out, self.copied(d))
-        return min(d_out, self.powers(d)) if self.neurons else min(d_out, self.image(d), d)
+        return min(d_out, self.powers(d) if self.neurons else self.copied(d))
 
     def dominated(self, d: int, d_out: int, sees_back: bool) -> int:
         """How many rows, at most min(d, d'), a map with a dense image may have.
@@ -122,30 +117,26 @@ class PlainLayer:
         If ``sees_back``, both tokens see both; then heads whose A has rank 1 are taken in pairs.
         """
         most = min(d, d_out)
-        if not self.heads:
+        if self.heads is None:
             return min(most, self.neurons or most)
-        if sees_back and 1 in self._latents():
+        if sees_back and 1 in (self.heads.kv_latent, self.heads.q_latent):
             return 0
-        return min(most, self.copied(d, pairs=sees_back and min(self.rank, d) == 1))
-
-    def _latents(self) -> tuple[int | None, ...]:
-        """The numbers of rows from which keys and queries are read, where these are latents."""
-        return (self.shared.kv_latent, self.shared.q_latent) if self.shared else ()
+        return min(most, self.copied(d, pairs=sees_back and min(self.heads.rank, d) == 1))
 
     def least(self, d: int, d_out: int) -> int:
         """The dimension of this layer alone at these widths, or less."""
-        if self.shared:
-            return _inside(self.shared, d, d_out)
-        if self.heads:
-            return _heads(d, d_out, min(self.rank, d), min(self.value_rank, d, d_out), self.heads)
-        return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
+        if self.heads is None:
+            return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
+        if not self.heads.is_plain:
+            return _inside(self.heads, d, d_out)
+        return _heads(d, d_out, min(self.heads.rank, d), min(self.value_rank, d, d_out), self.heads.heads)
 
     def most(self, d: int, d_out: int) -> Bound:
         """The dimension of this layer alone at these widths, or more."""
-        if self.shared:
-            return _at_most(self.shared, d, d_out)
+        if self.heads and not self.heads.is_plain:
+            return _at_most(self.heads, d, d_out)
         if self.heads:
-            return least(*single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank))
+            return least(*single_layer_bounds(d, d_out, self.heads.rank, self.heads.heads, self.value_rank))
         if not self.neurons:
             return whole([d, d_out], [])
         counted = Bound(self.neurons * (d + d_out - 1), "the parameters less a factor of each neuron")
@@ -282,7 +273,7 @@ class Stack:
                 if i < last or not self.residual[last].is_empty:
                     widths[i] = block.dominated(widths[i - 1], widths[i], sees_back[i - 1])
             for i in range(last - 1, 0, -1):
-                if self.blocks[i].maps_tokens:
+                if not self.blocks[i].heads:
                     widths[i] = min(widths[i], self.blocks[i].seen(widths[i + 1]))
             if widths == before:
                 return widths
@@ -293,11 +284,11 @@ class Stack:
             return 0
         total, finite = self.blocks[0].least(*widths[:2]), True
         for i in range(1, len(self.blocks)):
-            finite = finite and self.blocks[i - 1].maps_tokens
+            finite = finite and not self.blocks[i - 1].heads
             block, e = self.blocks[i], widths[i]
             rows = block.dominated(e, widths[i + 1], sees_back[i])
             alone = block.least(e, widths[i + 1])
-            if finite and block.maps_tokens:
+            if finite and not block.heads:
                 total = alone + total - e * e
             elif rows and e >= 2:
                 parts = -(-e // rows)
@@ -311,7 +302,7 @@ class Stack:
         added, degree, last = Counter[int](), 1, len(self.blocks)
         for i, part in enumerate(self.residual):
             if i:
-                degree *= 3 if self.blocks[i - 1].heads else self.blocks[i - 1].degree
+                degree *= self.blocks[i - 1].degree
             injective = all(
                 self.blocks[k].dominated(widths[k], widths[k + 1], sees_back[k]) == widths[i]
                 for k in range(i, last)
@@ -339,10 +330,10 @@ class Stack:
             both = {mask: bool(M[np.ix_([i, j], [i, j])].all()) for mask, M in matrices.items()}
             regular = all(
                 both[mask] or _is_regular(matrices[mask][np.ix_([i, j], [i, j])])
-                for mask in {block.mask for block in self.blocks if block.heads}
+                for mask in {block.heads.mask for block in self.blocks if block.heads}
             )
             if regular:
-                return [bool(block.heads) and both[block.mask] for block in self.blocks]
+                return [block.heads is not None and both[block.heads.mask] for block in self.blocks]
         return None
 
 
@@ -381,7 +372,7 @@ def stack(architecture: Architecture) -> Stack | None:
         if isinstance(piece, PlainLayer):
             blocks.append(piece)
             residual.append(Parts(piece.rows, piece.rows))
-            masks |= {piece.mask} if piece.heads else set()
+            masks |= {piece.heads.mask} if piece.heads else set()
         elif not residual[-1].take(piece):
             return None
         elif isinstance(piece, Attention):
@@ -408,9 +399,7 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
             if isinstance(layer, Attention):
                 if layer.normalization != "none" or layer.rotary or (layer.skip and not layer.is_plain):
                     return None
-                beta, shared = layer.value_rank or layer.out, None if layer.is_plain else layer
-                plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask, shared=shared)
-                pieces.append(layer if layer.skip else plain)
+                pieces.append(layer if layer.skip else PlainLayer(layer.out, layer, degree=3))
             elif isinstance(layer, Perceptron):
                 pieces.append(layer)
             else:
