@@ -261,7 +261,6 @@ class Parts:
         d, d_out: the widths of the input and the output.
         ranks, value_ranks: of each head the largest ranks of A and V.
         neurons: the number of neurons of each degree.
-        layers: how many layers they are from; with skip connections if there are several.
     """
 
     d: int
@@ -269,7 +268,6 @@ class Parts:
     ranks: list[int] = field(default_factory=list)
     value_ranks: list[int] = field(default_factory=list)
     neurons: Counter[int] = field(default_factory=Counter)
-    layers: int = 0
 
     @property
     def dimension(self) -> int:
@@ -321,7 +319,7 @@ class Parts:
 
     def at(self, width: int) -> Parts:
         """The same heads and neurons at smaller widths of the input and the output."""
-        return Parts(width, width, self.ranks, self.value_ranks, self.neurons, self.layers)
+        return Parts(width, width, self.ranks, self.value_ranks, self.neurons)
 
     def least(self) -> Counter[int]:
         """Of each degree the dimension of as many heads and neurons as weights are found for."""
@@ -353,7 +351,6 @@ def parts(architecture: Architecture) -> Parts | None:
     for layer in layers:
         if not total.take(layer) or not (alone or getattr(layer, "skip", False)):
             return None
-    total.layers = len(layers)
     return total if see_another(layers, architecture.t) else None
 
 
@@ -381,11 +378,8 @@ def seen(mask: Mask, t: int) -> np.ndarray:
 
 def layers_of(architecture: Architecture) -> Sequence[Layer] | None:
     """The layers of a model or of a network of attention; ``None`` of what has none."""
-    if isinstance(architecture, Network):
-        return architecture.layers
-    if (network := architecture.as_network()) is None:
-        return None
-    return network.layers
+    network = architecture if isinstance(architecture, Network) else architecture.as_network()
+    return network.layers if network else None
 
 
 def theorem(name: str, value: int, checked: Sequence[str]) -> Bound:
@@ -401,7 +395,7 @@ def by_supports(architecture: Architecture) -> Bound | None:
     what = [f"{len(total.ranks)} heads at t ≥ 2"] if total.ranks else []
     what += [f"{number} neurons of degree {r}" for r, number in sorted(total.neurons.items())]
     checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
-    if total.layers > 1:
+    if len(layers_of(architecture) or ()) > 1:
         checked.insert(1, "skip connections")
     return theorem(SUPPORTS, total.dimension, tuple(checked))
 
@@ -487,10 +481,16 @@ def by_layer(architecture: Architecture) -> Bound | None:
 
 
 def _attention(layer: Any, d: int, t: int) -> tuple[str, tuple[str, ...]] | None:
-    """The theorem whose hypotheses hold for a reduced layer, with these."""
+    """The theorem whose hypotheses hold for a reduced layer, with these.
+
+    It has g groups of s heads with keys of rank a and values of rank b, which are read from r dimensions, and
+    queries that are read from ρ.
+    """
     if not see_another([layer], t) or layer.normalization not in ("none", "softmax"):
         return None
-    g, s, a, b, r, rho = sizes(layer, d)
+    g, s = layer.groups, layer.heads // layer.groups
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b = min(layer.rank, r, s * rho), min(layer.value_rank or layer.out, s * layer.out, r)
     name, why = LATENT if has_latents(layer) else GROUPED, "g(a + b) ≤ d"
     if layer.normalization == "softmax":
         if layer.mask != "none":
@@ -518,13 +518,6 @@ def _attention(layer: Any, d: int, t: int) -> tuple[str, tuple[str, ...]] | None
 def has_latents(layer: Attention) -> bool:
     """Whether keys and values, or queries, are read from a latent."""
     return layer.kv_latent is not None or layer.q_latent is not None
-
-
-def sizes(layer: Attention, d: int) -> tuple[int, int, int, int, int, int]:
-    """g, s, a, b, r, ρ: groups, heads of each, ranks, and the widths that keys and queries are read from."""
-    b = min(layer.value_rank or layer.out, layer.out * (layer.heads // layer.groups), layer.kv_latent or d)
-    r, rho, s = layer.kv_latent or d, layer.q_latent or d, layer.heads // layer.groups
-    return layer.groups, s, min(layer.rank, r, s * rho), b, r, rho
 
 
 @cache
