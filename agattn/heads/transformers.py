@@ -237,14 +237,11 @@ def _stack(config: Published, layers: Sequence[LayerExtent]) -> StackExtent:
     """
     form, counts, d = layers[0], [kind.layers for kind in config.kinds], config.dim
     networks = [config.layer(form.normalization, form.rotary, kind) for kind in config.kinds]
-    rows, upper = [_independent_rows(network) for network in networks], None
-    if all(one is not None for one in rows):
-        known = [one for one in rows if one is not None]
-        each = [one.dimension if one.dimension is not None else one.upper_bound for one in layers]
-        upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, known)) - max(known))
-    lower = None
-    if len(layers) == 1:
-        lower = _least(config, networks[0], layers[0])
+    rows, upper = [rows for network in networks if (rows := _independent_rows(network)) is not None], None
+    if len(rows) == len(networks):
+        each = [layer.upper_bound if layer.dimension is None else layer.dimension for layer in layers]
+        upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, rows)) - max(rows))
+    lower = _least(config, networks[0], layers[0]) if len(layers) == 1 else None
     parameters = sum(map(mul, counts, (one.parameters for one in layers)))
     return StackExtent(form.normalization, form.rotary, parameters, lower, upper)
 

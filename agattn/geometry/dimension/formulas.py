@@ -51,9 +51,8 @@ For r = 2 they are the quadrics of rank at most s.
 leave the function. They are one-parameter groups with tangent vectors like those of the known symmetries.
 
 **Layer by layer.** The bounds of the layers add up, less the groups between them: the factors of neurons,
-and d·r for GL(d) if r rows of the layer before are linearly independent functions, as is shown
-above. Where skip connections leave no group between the layers, these
-bounds are simply added.
+and d·r for GL(d) if r rows of the layer before are linearly independent functions, as is shown above. Where
+skip connections leave no group between the layers, these bounds are simply added.
 
 >>> from agattn.architectures import Network, Perceptron
 >>> capacity_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).reason
