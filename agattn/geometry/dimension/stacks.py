@@ -361,14 +361,11 @@ def stack(architecture: Architecture) -> Stack | None:
     ([(4, 0), (5, 6), (2, 5)], [[], [2], [], []])
     """
     layers = layers_of(architecture)
-    if layers is None:
+    if layers is None or (pieces := _joined(layers)) is None:
         return None
     d, t = architecture.input_shape
     blocks, residual, masks = list[PlainLayer](), [Parts(d, d)], set[Mask]()
-    pieces = _joined(layers)
-    for piece in pieces if pieces is not None else [None]:
-        if piece is None:
-            return None
+    for piece in pieces:
         if isinstance(piece, PlainLayer):
             blocks.append(piece)
             residual.append(Parts(piece.rows, piece.rows))
