@@ -34,6 +34,11 @@ CHANGED: dict[str, str] = {
         f"symmetries --model {model}.toml": "rotations of pairs of rows are named, and not only found"
         for model in ("FOLDER/partly", "FOLDER/rotary", "examples/block", "examples/llama")
     },
+    **{
+        f"dimension --model FOLDER/{model}.toml": "the first of equal bounds is the number of parameters"
+        for model in ("pooled", "skipped")
+    },
+    "dimension --model examples/two-groups.toml": "orbits, which need no matrix, come before tangent vectors",
     "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
     "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
 }

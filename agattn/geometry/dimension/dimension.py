@@ -90,7 +90,7 @@ MAX_SEARCHED_IN_JETS = 24
 
 
 @dataclass(frozen=True)
-class Interval:
+class Bounds:
     """What is proved of a dimension so far.
 
     Attributes:
@@ -111,7 +111,7 @@ class Interval:
         """Whether the dimension is proved."""
         return self.lower.value == self.upper.value
 
-    def narrowed(self, side: Side, bound: Bound, of: Architecture) -> Interval:
+    def narrowed(self, side: Side, bound: Bound, of: Architecture) -> Bounds:
         """With one bound more. Of equal ones the last from below stays, a rank, and the first from above.
 
         Raises:
@@ -131,24 +131,24 @@ class Interval:
 
 
 Side = Literal["lower", "upper", "both"]
-Prover = Callable[[Architecture, Interval], Bound | None]
+Prover = Callable[[Architecture, Bounds], Bound | None]
 Provers = tuple[tuple[Side, Prover], ...]
 
 # --- from below ---
 
 
-def by_theorem(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_theorem(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The first theorem that says what the dimension is, at any size."""
     return theorems.by_theorem(architecture)
 
 
-def by_stack(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_stack(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The lower bound of a network that is cut between its layers, by a theorem."""
     sides = None if bounds.exact else stacks.cut(architecture)
     return sides and sides[0]
 
 
-def by_rank(architecture: Architecture, bounds: Interval, points: int = 1) -> Bound | None:
+def by_rank(architecture: Architecture, bounds: Bounds, points: int = 1) -> Bound | None:
     """The rank of the Jacobian at random points, each modulo its own prime, or in balls.
 
     Further points prove no more; they bound the chance that the rank that is seen is too small.
@@ -162,7 +162,7 @@ def by_rank(architecture: Architecture, bounds: Interval, points: int = 1) -> Bo
     return Bound(result.lower_bound, _of_shape(result), rank=result)
 
 
-def by_one_head(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_one_head(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The theorem on the network with one head in each layer, which is inside."""
     network = architecture.as_network()
     if network is None:
@@ -172,7 +172,7 @@ def by_one_head(architecture: Architecture, bounds: Interval) -> Bound | None:
     return bound and within(str(single), bound)
 
 
-def by_smaller(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_smaller(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The rank of a smaller model inside, which takes seconds."""
     log.info("the rank of a smaller network inside")
     inside = smaller(architecture, MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE)
@@ -196,24 +196,24 @@ def _of_shape(result: RankResult) -> str:
 # --- from above ---
 
 
-def by_counting(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_counting(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """Parameters less symmetries, layer by layer, of networks of attention."""
     network = architecture.as_network()
     return network_bound(network) if network else None
 
 
-def by_cut(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
     sides = None if bounds.exact else stacks.cut(architecture)
     return sides and sides[1]
 
 
-def by_space(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_space(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """A space that the functions lie in, or the rank of the known symmetries' tangent vectors."""
     return None if architecture.as_network() else capacity_bound(architecture)
 
 
-def by_jet(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_jet(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The bound of a jet by the network that it is the jet of, without the scores that it does not see."""
     network = architecture.network.as_network() if isinstance(architecture, Jet) else None
     if not isinstance(architecture, Jet) or network is None or network.is_lightning:
@@ -228,17 +228,17 @@ def by_jet(architecture: Architecture, bounds: Interval) -> Bound | None:
     return replace(bound, reason=f"{bound.reason}; a jet of this order sees {unseen}")
 
 
-def by_orbits(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_orbits(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The parameters less the symmetries' orbits, without matrices."""
     return bound_at_any_size(architecture) if isinstance(architecture, Network) else None
 
 
-def by_tangents(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_tangents(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The parameters less the rank of the known symmetries' tangent vectors."""
     return symmetry_bound(architecture)
 
 
-def by_constancy(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_constancy(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """Nothing, where all coefficients are seen to be constants, by expanding them."""
     if bounds.seen and bounds.lower.value == 0 and architecture.degree is not None:
         with suppress(TooLargeError):
@@ -247,7 +247,7 @@ def by_constancy(architecture: Architecture, bounds: Interval) -> Bound | None:
     return None
 
 
-def by_all_symmetries(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_all_symmetries(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The orbits of all linear symmetries, which are searched for."""
     most = MAX_SEARCHED_IN_JETS if isinstance(architecture, Jet) else bounds.searched
     if architecture.degree is None or (most is not None and architecture.parameters > most):
@@ -262,7 +262,7 @@ def by_all_symmetries(architecture: Architecture, bounds: Interval) -> Bound | N
     return None
 
 
-def by_layers(architecture: Architecture, bounds: Interval) -> Bound | None:
+def by_layers(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The bounds of the layers, of which symmetries are searched for, less the groups between them."""
     if architecture.as_network() is not None:
         return None
@@ -291,13 +291,13 @@ WITH_JACOBIAN: Provers = (
 WITHOUT: Provers = (("upper", by_orbits), ("lower", by_one_head), ("lower", by_smaller))
 
 
-def unknown(architecture: Architecture) -> Interval:
+def unknown(architecture: Architecture) -> Bounds:
     """Where all begin."""
     everything = Bound(architecture.parameters, "the parameters")
-    return Interval(Bound(0, "as every dimension"), everything)
+    return Bounds(Bound(0, "as every dimension"), everything)
 
 
-def interval(architecture: Architecture, points: int = 1) -> Interval:
+def interval(architecture: Architecture, points: int = 1) -> Bounds:
     """Both bounds of a dimension, by one prover after the other until they meet."""
     bounds = narrowed(architecture, unknown(architecture), AT_ANY_SIZE)
     if takes_jacobian(architecture, bounds):
@@ -311,7 +311,7 @@ def interval(architecture: Architecture, points: int = 1) -> Interval:
     return replace(bounds, upper=Bound(bounds.exact.value, f"by {bounds.exact.theorem}, too"))
 
 
-def narrowed(architecture: Architecture, bounds: Interval, provers: Provers) -> Interval:
+def narrowed(architecture: Architecture, bounds: Bounds, provers: Provers) -> Bounds:
     """The interval with the bounds of some provers, until it is met.
 
     A first rank is taken all the same: it needs no theorem, and a theorem that is wrong is seen.
@@ -322,7 +322,7 @@ def narrowed(architecture: Architecture, bounds: Interval, provers: Provers) -> 
     return bounds
 
 
-def takes_jacobian(architecture: Architecture, bounds: Interval) -> bool:
+def takes_jacobian(architecture: Architecture, bounds: Bounds) -> bool:
     """Whether the rank of a Jacobian is taken: where it is not too large, and says something in time."""
     if limits().force:
         return True
