@@ -292,12 +292,12 @@ WITHOUT: Provers = (("upper", by_orbits), ("lower", by_one_head), ("lower", by_s
 
 
 def unknown(architecture: Architecture) -> Bounds:
-    """Where all begin."""
+    """From 0 to the number of parameters."""
     everything = Bound(architecture.parameters, "the parameters")
     return Bounds(Bound(0, "as every dimension"), everything)
 
 
-def interval(architecture: Architecture, points: int = 1) -> Bounds:
+def bounds_of(architecture: Architecture, points: int = 1) -> Bounds:
     """Both bounds of a dimension, by one prover after the other until they meet."""
     bounds = narrowed(architecture, unknown(architecture), AT_ANY_SIZE)
     if takes_jacobian(architecture, bounds):
@@ -370,7 +370,7 @@ def dimension(architecture: Architecture, points: int = 3) -> Dimension:
         DisagreementError: if a bound contradicts another, or a theorem.
     """
     start = time.perf_counter()
-    bounds = interval(architecture.as_network() or architecture, points)
+    bounds = bounds_of(architecture.as_network() or architecture, points)
     return Dimension(architecture, bounds.lower, bounds.upper, bounds.seen, time.perf_counter() - start)
 
 
