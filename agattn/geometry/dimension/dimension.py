@@ -95,7 +95,8 @@ class Bounds:
 
     Attributes:
         lower, upper: the best bounds.
-        exact: the dimension by a theorem, which every other bound is compared with.
+        exact: the dimension by a theorem. Every other bound is compared with it, so that it is no bound
+            itself where a rank is taken.
         seen: the rank of a Jacobian, where one was taken.
         searched: the most parameters in which symmetries are searched for; ``None`` for as many as can be.
     """
@@ -112,22 +113,26 @@ class Bounds:
         return self.lower.value == self.upper.value
 
     def narrowed(self, side: Side, bound: Bound, of: Architecture) -> Bounds:
-        """With one bound more. Of equal ones the last from below stays, a rank, and the first from above.
+        """With one bound more. Of equal ones the last from below stays, and the first from above.
+
+        A rank takes the place of a bound by a theorem, so that a theorem that says too much is seen.
 
         Raises:
             DisagreementError: if it contradicts another.
         """
         exact = bound if side == "both" else self.exact
-        lower = bound if side != "upper" and bound.value >= self.lower.value else self.lower
+        seen = None if bound.inside else bound.rank
+        better = seen is not None or bound.value >= self.lower.value
+        lower = bound if side == "lower" and better else self.lower
         upper = bound if side == "upper" and bound.value < self.upper.value else self.upper
+        most = exact if exact and exact.value > lower.value else lower
         least = exact if exact and exact.value < upper.value else upper
-        if lower.value > least.value:
+        if most.value > least.value:
             raise DisagreementError(
-                f"{of} has at least the dimension {lower.value}: {lower.reason}; and at most {least.value}:"
+                f"{of} has at least the dimension {most.value}: {most.reason}; and at most {least.value}:"
                 f" {least.reason}; one of the two is wrong, please report it"
             )
-        seen = self.seen if bound.inside else bound.rank or self.seen
-        return replace(self, lower=lower, upper=upper, exact=exact, seen=seen)
+        return replace(self, lower=lower, upper=upper, exact=exact, seen=seen or self.seen)
 
 
 Side = Literal["lower", "upper", "both"]
@@ -306,9 +311,10 @@ def bounds_of(architecture: Architecture, points: int = 1) -> Bounds:
             bounds = narrowed(architecture, bounds, (("lower", partial(by_rank, points=points)),))
     elif bounds.exact is None:
         bounds = narrowed(architecture, bounds, WITHOUT)
-    if bounds.is_met or bounds.exact is None:
+    if (exact := bounds.exact) is None or bounds.seen:
         return bounds
-    return replace(bounds, upper=Bound(bounds.exact.value, f"by {bounds.exact.theorem}, too"))
+    too = Bound(exact.value, f"by {exact.theorem}, too")
+    return replace(bounds, lower=exact, upper=bounds.upper if bounds.upper.value == exact.value else too)
 
 
 def narrowed(architecture: Architecture, bounds: Bounds, provers: Provers) -> Bounds:

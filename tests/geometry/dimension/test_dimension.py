@@ -332,3 +332,15 @@ def test_a_jet_of_several_heads_is_counted_by_its_network_for_softmax_alone():
     assert counted(2, series) is None
     assert counted(1, series).reason.endswith("; a jet of this order sees no scores")
     assert room.by_jet(SingleLayer(2, 1), room.unknown(SingleLayer(2, 1))) is None
+
+
+def test_a_theorem_that_says_more_than_the_rank_is_not_believed(monkeypatch):
+    """Neither a dimension nor a bound from below by a theorem stays where a rank is taken."""
+    network = Network([Perceptron([3, 2], degree=3)], dim=2)
+    assert (found := dimension(network)).evidence is Evidence.PROVED
+    above = Bound(network.parameters, "wrong")
+    monkeypatch.setattr(room, "AT_ANY_SIZE", (("lower", lambda *_: above),))
+    assert dimension(network).lower_bound == found.lower_bound
+    monkeypatch.setattr(room, "AT_ANY_SIZE", (("both", lambda *_: above),))
+    with pytest.raises(DisagreementError, match="wrong"):
+        dimension(network)
