@@ -23,8 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from agattn import DeepNetwork, Jet
 from agattn.algebra.rank import rank
 from agattn.architectures import Architecture
-from agattn.geometry.dimension.dimension import jacobian_rows
-from agattn.geometry.dimension.symmetries import symmetry_bound
+from agattn.geometry.dimension.formulas import symmetry_bound
+from agattn.geometry.dimension.jacobian import jacobian_rows
 from agattn.reports.figure3 import SIZES, network
 
 #: Orders beyond this are not tried.

@@ -36,6 +36,15 @@ CHANGED: dict[str, str] = {
     },
     "figure deep": "the picture is one of the documentation, and its numbers are tests",
     "figure spectrum --dims 2,2 --ranks 1 -t 2 --normalization softmax": "it is drawn by agattn spectrum",
+    **{
+        f"{command} --model FOLDER/{model}.toml": "the first of equal bounds is the number of parameters"
+        for command in ("dimension", "verify --engine native")
+        for model in ("pooled", "skipped")
+    },
+    **{
+        f"{command} --model examples/two-groups.toml": "orbits, which need no matrix, come before tangents"
+        for command in ("dimension", "verify --engine native")
+    },
     "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
     "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
 }

@@ -77,7 +77,7 @@ def test_symmetries():
 @pytest.mark.slow
 def test_random_models():
     said = benchmark("random_models.py", "8", "--seed", "3")
-    assert said.startswith("8 models of up to ") and "three seeds each: 0 disagree" in said
+    assert said.startswith("8 models of up to ") and "with 3 seeds each: 0 disagree" in said
     assert re.search(r"^all +8, of these +[1-8] proved", said, re.MULTILINE)
 
 

@@ -25,8 +25,8 @@ from agattn.claims.hypotheses import (
 from agattn.claims.network_dimension import NO_RANKS
 from agattn.evidence import weakest
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
-from agattn.geometry.dimension.dimension import jacobian_rows
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
+from agattn.geometry.dimension.jacobian import jacobian_rows
 from agattn.geometry.identifiability.softmax import (
     MOST_COLUMNS,
     MOST_LAYERS,

@@ -20,11 +20,9 @@ from typing import Any, NamedTuple, cast
 from agattn.architectures import Architecture
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.errors import TooLargeError
-from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
-from agattn.geometry.dimension.formulas import Bound
+from agattn.geometry.dimension.formulas import Bound, capacity_bound, symmetry_bound
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.systems.problem import Task
 
 
@@ -88,7 +86,8 @@ def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
 
 
 def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
-    found, (bound, reason) = findings.need(EXTENT)
+    found, by = findings.need(EXTENT)
+    bound, reason = by.value, by.reason
     low, high = found.lower_bound, found.upper_bound
     attained = (
         "attained: near general parameters only symmetries keep the function"

@@ -200,7 +200,7 @@ def _judge(
     def judge(network: DeepNetwork, findings: Findings) -> Outcome:
         found: Dimension = findings.need(DIMENSION)
         low, high, predicted = found.lower_bound, found.upper_bound, predict(network)
-        witness = f"at least {low}: {found.lower_bound_argument}; at most {high}: {found.upper_bound_reason}"
+        witness = f"at least {low}: {found.lower.reason}; at most {high}: {found.upper_bound_reason}"
         computed: Any = found.dimension
         if low < high:
             computed = {"observed": found.dimension, "at_least": low, "at_most": high}

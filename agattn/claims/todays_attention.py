@@ -26,22 +26,22 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.models import EXTENT, computed_dimension
 from agattn.claims.proof import Entry, Proof
 from agattn.errors import UndecidedError
-from agattn.geometry.dimension.capacity import in_place, reduced
+from agattn.geometry.dimension.formulas import in_place, reduced
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.supports import see_another
-from agattn.geometry.dimension.todays_attention import (
+from agattn.geometry.dimension.theorems import (
     GROUPED,
     LATENT,
     RECURRENT,
     by_layer,
     has_latents,
     one_layer,
+    see_another,
 )
 
 
 def _predicted(architecture: Architecture) -> int | None:
     theorem = by_layer(architecture)
-    return theorem.dimension if theorem else None
+    return theorem.value if theorem else None
 
 
 def _judge(architecture: Architecture, findings: Findings) -> Outcome:
@@ -100,11 +100,11 @@ def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[s
     network, theorem = one_layer(architecture), by_layer(architecture)
     assert network is not None and theorem is not None  # the claim is confirmed
     given, smaller = network.layers[0], reduced(network)
-    weights, inputs, space = _general(smaller, theorem.dimension, generator)
+    weights, inputs, space = _general(smaller, theorem.value, generator)
     minor, (rows, tokens) = space.minor(), smaller.output_shape
     each = rows * tokens
     return {
-        "claim": theorem.id,
+        "claim": theorem.theorem,
         "layer": {key: value for key, value in given.as_json().items() if value is not None},
         "d": network.dim,
         "t": network.t,
@@ -112,7 +112,7 @@ def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[s
         "inputs": [_entries(X) for X in inputs],
         "columns": [column + 1 for column in minor.columns],
         "rows": [[n // each + 1, n % each // tokens + 1, n % tokens + 1] for n in minor.rows],
-        "dimension": theorem.dimension,
+        "dimension": theorem.value,
     }
 
 

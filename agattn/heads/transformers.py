@@ -23,11 +23,9 @@ from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.capacity import reduced
+from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.stacks import stack
-from agattn.geometry.dimension.supports import by_supports
-from agattn.geometry.dimension.theorems import Theorem
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.theorems import by_theorem
 from agattn.heads.published import Published
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
@@ -188,7 +186,7 @@ def transformer_dimension(config: Published) -> TransformerDimension:
 
 def _layer(config: Published, kind: int, normalization: Normalization, rotary: bool) -> LayerExtent:
     network = config.layer(normalization, rotary, config.kinds[kind])
-    theorem: Theorem | None = by_supports(network) or by_layer(network)
+    proved = by_theorem(network)
     groups = tuple(_groups(network))
     return LayerExtent(
         normalization,
@@ -196,9 +194,9 @@ def _layer(config: Published, kind: int, normalization: Normalization, rotary: b
         kind,
         network.t,
         network.parameters,
-        dimension=theorem.dimension if theorem else None,
-        evidence=Evidence.PROVED if theorem else None,
-        theorem=theorem.id if theorem else None,
+        dimension=proved.value if proved else None,
+        evidence=Evidence.PROVED if proved else None,
+        theorem=proved.theorem if proved else None,
         redundant=groups,
         upper_bound=network.parameters - sum(one.dimension for one in groups),
     )
@@ -239,14 +237,11 @@ def _stack(config: Published, layers: Sequence[LayerExtent]) -> StackExtent:
     """
     form, counts, d = layers[0], [kind.layers for kind in config.kinds], config.dim
     networks = [config.layer(form.normalization, form.rotary, kind) for kind in config.kinds]
-    rows, upper = [_independent_rows(network) for network in networks], None
-    if all(one is not None for one in rows):
-        known = [one for one in rows if one is not None]
-        each = [one.dimension if one.dimension is not None else one.upper_bound for one in layers]
-        upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, known)) - max(known))
-    lower = None
-    if len(layers) == 1:
-        lower = _least(config, networks[0], layers[0])
+    rows, upper = [rows for network in networks if (rows := _independent_rows(network)) is not None], None
+    if len(rows) == len(networks):
+        each = [layer.upper_bound if layer.dimension is None else layer.dimension for layer in layers]
+        upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, rows)) - max(rows))
+    lower = _least(config, networks[0], layers[0]) if len(layers) == 1 else None
     parameters = sum(map(mul, counts, (one.parameters for one in layers)))
     return StackExtent(form.normalization, form.rotary, parameters, lower, upper)
 
@@ -275,6 +270,6 @@ def _independent_rows(network: Network) -> int | None:
     [layer] = reduced(network).layers
     assert isinstance(layer, Attention) and layer.value_rank is not None
     alone = Network((replace(layer, rotary=False),), *network.input_shape)
-    if layer.normalization == "none" and by_supports(alone) is None and by_layer(alone) is None:
+    if layer.normalization == "none" and by_theorem(alone) is None:
         return None
     return min(layer.out, layer.heads * min(layer.value_rank, layer.kv_latent or network.dim))

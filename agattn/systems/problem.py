@@ -281,7 +281,7 @@ def check_size(architecture: Architecture) -> None:
     if (coordinates := architecture.ambient_dimension) is not None:
         sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
     else:
-        from agattn.geometry.dimension.dimension import MAX_PARAMETERS  # which layers do without
+        from agattn.geometry.dimension.jacobian import MAX_PARAMETERS  # which layers do without
 
         sizes = [
             (architecture.parameters, MAX_PARAMETERS, "parameters"),

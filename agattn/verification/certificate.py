@@ -48,7 +48,7 @@ from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.files import write
-from agattn.geometry.dimension.capacity import reduced
+from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.strata.critical import boundary, stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata

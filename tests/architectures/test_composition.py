@@ -21,10 +21,10 @@ from agattn.algebra.residues import matmul, random_residues
 from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.layers import rotations
+from agattn.architectures.protocol import symmetry_tangents
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_tangents
 
 P = 1073741789
 

@@ -24,8 +24,8 @@ from agattn.algebra.residues import RowSpace, matmul, random_residues
 from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import ShadowArithmetic, contractions, gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
+from agattn.geometry.dimension.formulas import symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_bound
 
 P = 1_000_003
 

@@ -12,9 +12,10 @@ from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic, RingAr
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures.polynomial_map import numbers_held
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.capacity import capacity_bound
-from agattn.geometry.dimension.dimension import dimension, jacobian_rows
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.first_order import leaves_unchanged
+from agattn.geometry.dimension.formulas import capacity_bound
+from agattn.geometry.dimension.jacobian import jacobian_rows
 
 P = 1073741789
 

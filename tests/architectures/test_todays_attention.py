@@ -13,8 +13,8 @@ from agattn.architectures.model_file import read_toml
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.capacity import in_place, reduced
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.formulas import in_place, reduced
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.symmetries import connecting

@@ -216,7 +216,8 @@ def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
     monkeypatch.setattr(formulas, "network_dimension", lambda network: 49)
     found = verdict("agattn.multi-head-dimension", HEADS)
     assert (found.status, found.computed["observed"]) == (UNDECIDED, 49)
-    open_ = DIMENSION.native(BOTTLENECK).replace(upper_bound=34, evidence=MODULAR)
+    found = DIMENSION.native(BOTTLENECK)
+    open_ = found.replace(upper=replace(found.upper, value=34))
     assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).status is UNDECIDED
 
 

@@ -54,9 +54,9 @@ def test_a_wrong_formula_is_refuted(monkeypatch):
 
 
 def claims_theorem(dimension):
-    from agattn.geometry.dimension.theorems import Theorem
+    from agattn.geometry.dimension.theorems import theorem
 
-    return Theorem("agattn.grouped-dimension", dimension, ("one layer",))
+    return theorem("agattn.grouped-dimension", dimension, ("one layer",))
 
 
 def test_other_models_are_not_asked_about():

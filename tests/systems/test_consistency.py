@@ -438,7 +438,7 @@ def test_a_bound_is_the_hilbert_function_only_where_that_is_shown(monkeypatch):
 
 
 def test_bounds_of_a_dimension_are_taken_at_any_size(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("agattn.geometry.dimension.dimension"), "MAX_PARAMETERS", 1)
+    monkeypatch.setattr(importlib.import_module("agattn.geometry.dimension.jacobian"), "MAX_PARAMETERS", 1)
     assert consistency.bounds_of_dimension(CUBIC) == (2, 2)
 
 

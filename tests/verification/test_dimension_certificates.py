@@ -20,7 +20,7 @@ from agattn.architectures import Network, draw_parameters
 from agattn.architectures.model_file import read_model
 from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
 from agattn.errors import UndecidedError
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.theorems import by_layer
 from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, numbers, put
 
@@ -57,7 +57,7 @@ def test_the_dimension_is_certified(layer, d, t, dimension):
     document = certificate(layer, d, t)
     result = checker.check(document)
     [claim] = result["claims"]
-    assert result["valid"] and claim["id"] == by_layer(Network([layer], d, t)).id
+    assert result["valid"] and claim["id"] == by_layer(Network([layer], d, t)).theorem
     assert claim["reason"].startswith(f"confirmed: dim M = {dimension} = ")
     assert len(document["columns"]) == len(document["rows"]) == dimension
     if isinstance(layer, ag.Recurrence):
@@ -198,7 +198,7 @@ def test_a_minor_below_the_bound_proves_no_dimension(group):
 def test_weights_that_happen_to_be_special_are_drawn_again(seed):
     """All arrays of this layer have few entries, so special weights are likely."""
     network = Network([ag.Attention(1, 1, value_rank=1, kv_latent=1, q_latent=1)], 1, 2)
-    dimension = by_layer(network).dimension
+    dimension = by_layer(network).value
     weights, inputs, space = _general(network, dimension, np.random.default_rng(seed))
     assert space.rank == dimension == 1 and len(inputs) >= 1 and all(A.all() for A in weights.values())
     with pytest.raises(UndecidedError, match="no weights were found at which a Jacobian has rank 9"):

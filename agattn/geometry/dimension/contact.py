@@ -35,9 +35,8 @@ from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.dimension.formulas import network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
@@ -81,8 +80,8 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
 
     def summary(self) -> str:
         """The multiplicities of all orders, and the kernel."""
-        found = ", ".join(f"{one.multiplicity} of order {one.order}" for one in self.orders)
-        return f"{self.architecture.name}: {found}; kernel of dimension {self.kernel} ({self.evidence})"
+        orders = ", ".join(f"{each.multiplicity} of order {each.order}" for each in self.orders)
+        return f"{self.architecture.name}: {orders}; kernel of dimension {self.kernel} ({self.evidence})"
 
     def sheet(self) -> Sheet:
         """A row for each order."""
@@ -266,10 +265,10 @@ def smith_orders(series: Residues, p: int) -> Iterator[int]:
 def _inverse(u: Array, p: int) -> list[int]:
     """The coefficients of 1/u for a power series whose constant term is not 0."""
     first = pow(int(u[0]), -1, p)
-    found = [first]
+    coefficients = [first]
     for n in range(1, len(u)):
-        found.append(-first * sum(int(u[k]) * found[n - k] for k in range(1, n + 1)) % p)
-    return found
+        coefficients.append(-first * sum(int(u[k]) * coefficients[n - k] for k in range(1, n + 1)) % p)
+    return coefficients
 
 
 class ScaledWeights:

@@ -1,5 +1,9 @@
 """The dimension of any neuromanifold: an integer with a proof from both sides, or an interval.
 
+A *prover* is a function that may know a bound, from below or from above. The provers stand in lists, from
+cheap to dear, and run until the bounds meet: :data:`AT_ANY_SIZE`, then :data:`WITH_JACOBIAN` or
+:data:`WITHOUT`. A new bound is one function in one of these.
+
 *From below.* At random weights modulo a prime p < 2³⁰, the Jacobian of (K, Q, V) ↦ (⟨c_k, φ(X_k)⟩)_k at
 random inputs X_k and cotangents c_k has some rank r. A minor that is nonzero modulo p is nonzero, so the
 generic rank is at least r: proved. For normalized networks weights and inputs are floats, which are exact
@@ -8,19 +12,20 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 *From above.* For networks of attention the count of :mod:`agattn.geometry.dimension.formulas`; where that is
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
-in (:mod:`agattn.geometry.dimension.capacity`), whichever is less: all proved. Where that is not met either,
-the architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and
-the orbits of those that are proved take the place of the known ones'.
+in, or the layers less the groups between them
+(:mod:`agattn.geometry.dimension.stacks`), whichever is less: all proved. Where that is not met either, the
+architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and the
+orbits of those that are proved take the place of the known ones'.
 
-*By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension
-(:mod:`agattn.geometry.dimension.theorems`), or the rank at special weights, at which the Jacobian falls apart
-(:mod:`agattn.geometry.dimension.supports`), or both bounds of a network that is cut between its layers
-(:mod:`agattn.geometry.dimension.stacks`). Where both are at hand they are compared.
+*By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension, or the rank at
+special weights, at which the Jacobian falls apart (:mod:`agattn.geometry.dimension.theorems`), or both bounds
+of a network that is cut between its layers (:mod:`agattn.geometry.dimension.stacks`). Where a rank is at hand
+it is compared with these.
 
 *At any size.* Where no Jacobian can be taken and no theorem knows the dimension, the interval of two proved
 bounds is found: from below a network inside whose dimension is known
 (:mod:`agattn.geometry.dimension.smaller`), from above the symmetries' orbits without matrices
-(:mod:`agattn.geometry.dimension.orbits`).
+(:mod:`agattn.geometry.dimension.symmetries`).
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -43,53 +48,38 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from functools import cache, partial
-from math import log2
-from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from agattn.algebra.arithmetic import (
-    Array,
-    BallArithmetic,
-    FloatArithmetic,
-    ModularArithmetic,
-    Size,
-    to_balls,
-)
 from agattn.algebra.memory import Memory
-from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows, RankPoint, rank
-from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, Jet, Network, draw_parameters
-from agattn.architectures.composition import check_arrays
+from agattn.algebra.rank import RankPoint, RankResult, rank
+from agattn.architectures import Architecture, Jet, Network
 from agattn.architectures.forms import STUDIED, Studied
-from agattn.architectures.network import DeepNetwork, check_tokens
-from agattn.architectures.protocol import bounds_on_outputs, has_inputs
+from agattn.architectures.network import DeepNetwork
 from agattn.errors import DisagreementError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import supports
-from agattn.geometry.dimension.formulas import Bound, network_bound, seen_scores
-from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.supports import by_supports
-from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
-from agattn.geometry.dimension.theorems import Theorem, by_theorem
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension import stacks, theorems
+from agattn.geometry.dimension.formulas import (
+    Bound,
+    bound_at_any_size,
+    capacity_bound,
+    layers_bound,
+    network_bound,
+    seen_scores,
+    symmetry_bound,
+)
+from agattn.geometry.dimension.jacobian import bytes_needed, check_size, jacobian_rows
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.dimension.smaller import smaller
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Result, Written, key
 
-if TYPE_CHECKING:
-    from agattn.geometry.dimension.stacks import Bounds
-
-#: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
-MAX_PARAMETERS = 20_000
 #: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
-#: Where a theorem knows the dimension, larger ranks modulo p are computed only with ``force``: seconds.
+#: Where the bounds meet without a rank, larger ones modulo p are computed only with ``force``: seconds.
 MAX_COMPARED = 3000
 #: The most parameters of a smaller network inside, whose rank bounds a dimension; the second in balls.
 MOST_INSIDE, MOST_INSIDE_BALLS = 2000, 200
@@ -98,69 +88,398 @@ MAX_SEARCHED = 80
 #: Of a jet: every symmetry that is found is proved by symbols in power series, in a quarter of a second.
 MAX_SEARCHED_IN_JETS = 24
 
-Progress = Callable[[str], None]
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is proved of a dimension so far.
+
+    Attributes:
+        lower, upper: the best bounds.
+        exact: the dimension by a theorem. Every other bound is compared with it, so that it is no bound
+            itself where a rank is taken.
+        seen: the rank of a Jacobian, where one was taken.
+        searched: the most parameters in which symmetries are searched for; ``None`` for as many as can be.
+    """
+
+    lower: Bound
+    upper: Bound
+    exact: Bound | None = None
+    seen: RankResult | None = None
+    searched: int | None = None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the dimension is proved."""
+        return self.lower.value == self.upper.value
+
+    def narrowed(self, side: Side, bound: Bound, of: Architecture) -> Bounds:
+        """With one bound more. Of equal ones the last from below stays, and the first from above.
+
+        A rank takes the place of a bound by a theorem, so that a theorem that says too much is seen.
+
+        Raises:
+            DisagreementError: if it contradicts another.
+        """
+        exact = bound if side == "both" else self.exact
+        seen = None if bound.inside else bound.rank
+        better = seen is not None or bound.value >= self.lower.value
+        lower = bound if side == "lower" and better else self.lower
+        upper = bound if side == "upper" and bound.value < self.upper.value else self.upper
+        most = exact if exact and exact.value > lower.value else lower
+        least = exact if exact and exact.value < upper.value else upper
+        if most.value > least.value:
+            raise DisagreementError(
+                f"{of} has at least the dimension {most.value}: {most.reason}; and at most {least.value}:"
+                f" {least.reason}; one of the two is wrong, please report it"
+            )
+        return replace(self, lower=lower, upper=upper, exact=exact, seen=seen or self.seen)
+
+
+Side = Literal["lower", "upper", "both"]
+Prover = Callable[[Architecture, Bounds], Bound | None]
+Provers = tuple[tuple[Side, Prover], ...]
+
+# --- from below ---
+
+
+def by_theorem(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The first theorem that says what the dimension is, at any size."""
+    return theorems.by_theorem(architecture)
+
+
+def by_stack(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The lower bound of a network that is cut between its layers, by a theorem."""
+    sides = None if bounds.exact else stacks.cut(architecture)
+    return sides and sides[0]
+
+
+def by_rank(architecture: Architecture, bounds: Bounds, points: int = 1) -> Bound | None:
+    """The rank of the Jacobian at random points, each modulo its own prime, or in balls.
+
+    Further points prove no more; they bound the chance that the rank that is seen is too small.
+    """
+    memory = Memory(f"{argument('force', True)} tries anyway")
+    needed = bytes_needed(architecture, bounds.upper)
+    memory.allow(needed, f"the Jacobian in {architecture.parameters} parameters")
+    log.info("the rank of the Jacobian" if points == 1 else "the rank at further points")
+    result = rank(jacobian_rows(architecture, bounds.upper), points=points)
+    memory.check()
+    return Bound(result.lower_bound, _of_shape(result), rank=result)
+
+
+def by_one_head(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The theorem on the network with one head in each layer, which is inside."""
+    network = architecture.as_network()
+    if network is None:
+        return None
+    single = replace(network, heads=1)
+    bound = theorems.by_theorem(single)
+    return bound and within(str(single), bound)
+
+
+def by_smaller(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The rank of a smaller model inside, which takes seconds."""
+    log.info("the rank of a smaller network inside")
+    inside = smaller(architecture, MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE)
+    if inside is None:
+        return None
+    rows = jacobian_rows(inside, Bound(inside.parameters, "the parameters"))
+    # The sizes of coefficients bound a chance of error, and a lower bound has none.
+    result = rank(replace(rows, size=lambda: 0.0), points=1)
+    return within(str(inside), Bound(result.lower_bound, _of_shape(result), rank=result))
+
+
+def within(inside: str, bound: Bound) -> Bound:
+    """The bound of a model inside."""
+    return replace(bound, inside=inside, reason=f"{inside} is inside: {bound.reason}")
+
+
+def _of_shape(result: RankResult) -> str:
+    return f"rank of a Jacobian of shape {result.shape}"
+
+
+# --- from above ---
+
+
+def by_counting(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """Parameters less symmetries, layer by layer, of networks of attention."""
+    network = architecture.as_network()
+    return network_bound(network) if network else None
+
+
+def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The dimensions of the layers, less those of the groups between them."""
+    sides = None if bounds.exact else stacks.cut(architecture)
+    return sides and sides[1]
+
+
+def by_space(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """A space that the functions lie in, or the rank of the known symmetries' tangent vectors."""
+    return None if architecture.as_network() else capacity_bound(architecture)
+
+
+def by_jet(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The bound of a jet by the network that it is the jet of, without the scores that it does not see."""
+    network = architecture.network.as_network() if isinstance(architecture, Jet) else None
+    if not isinstance(architecture, Jet) or network is None or network.is_lightning:
+        return None
+    if set(network.heads_by_layer) != {1} and network.normalization != "softmax":
+        return None  # coordinates of several heads are independent by the poles of the logistic function
+    scores = seen_scores(network, architecture.order)
+    bound = network_bound(network, scores)
+    if scores == network.depth:
+        return bound
+    unseen = f"no scores of layers above {scores}" if scores else "no scores"
+    return replace(bound, reason=f"{bound.reason}; a jet of this order sees {unseen}")
+
+
+def by_orbits(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The parameters less the symmetries' orbits, without matrices."""
+    return bound_at_any_size(architecture) if isinstance(architecture, Network) else None
+
+
+def by_tangents(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The parameters less the rank of the known symmetries' tangent vectors."""
+    return symmetry_bound(architecture)
+
+
+def by_constancy(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """Nothing, where all coefficients are seen to be constants, by expanding them."""
+    if bounds.seen and bounds.lower.value == 0 and architecture.degree is not None:
+        with suppress(TooLargeError):
+            if all(f.degree() < 1 for f in coefficient_map(architecture).polynomials):
+                return Bound(0, "the function is the same at all parameters")
+    return None
+
+
+def by_all_symmetries(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The orbits of all linear symmetries, which are searched for."""
+    most = MAX_SEARCHED_IN_JETS if isinstance(architecture, Jet) else bounds.searched
+    if architecture.degree is None or (most is not None and architecture.parameters > most):
+        return None
+    with suppress(TooLargeError):
+        log.info("all linear symmetries")
+        orbits = linear_symmetries(architecture, force=False).orbit_dimension
+        reason = (
+            "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
+        )
+        return Bound(architecture.parameters - orbits, reason)
+    return None
+
+
+def by_layers(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The bounds of the layers, of which symmetries are searched for, less the groups between them."""
+    if architecture.as_network() is not None:
+        return None
+    return layers_bound(architecture, lambda layer: by_all_symmetries(layer, bounds))
+
+
+#: In order of cost. These take milliseconds at any size.
+AT_ANY_SIZE: Provers = (
+    ("upper", by_counting),
+    ("both", by_theorem),
+    ("upper", by_cut),
+    ("lower", by_stack),
+)
+#: These need matrices with a column for each parameter. The rank needs the best upper bound that is cheap,
+#: for the number of its rows; searches for a better one are in vain where the rank meets it.
+WITH_JACOBIAN: Provers = (
+    ("upper", by_space),
+    ("upper", by_jet),
+    ("lower", by_rank),
+    ("upper", by_constancy),
+    ("upper", by_tangents),
+    ("upper", by_all_symmetries),
+    ("upper", by_layers),
+)
+#: These take the place of a Jacobian that is too large.
+WITHOUT: Provers = (("upper", by_orbits), ("lower", by_one_head), ("lower", by_smaller))
+
+
+def unknown(architecture: Architecture) -> Bounds:
+    """From 0 to the number of parameters."""
+    everything = Bound(architecture.parameters, "the parameters")
+    return Bounds(Bound(0, "as every dimension"), everything)
+
+
+def bounds_of(architecture: Architecture, points: int = 1) -> Bounds:
+    """Both bounds of a dimension, by one prover after the other until they meet."""
+    bounds = narrowed(architecture, unknown(architecture), AT_ANY_SIZE)
+    if takes_jacobian(architecture, bounds):
+        bounds = narrowed(architecture, bounds, WITH_JACOBIAN)
+        if points > 1 and architecture.degree is not None:
+            bounds = narrowed(architecture, bounds, (("lower", partial(by_rank, points=points)),))
+    elif bounds.exact is None:
+        bounds = narrowed(architecture, bounds, WITHOUT)
+    if (exact := bounds.exact) is None or bounds.seen:
+        return bounds
+    too = Bound(exact.value, f"by {exact.theorem}, too")
+    return replace(bounds, lower=exact, upper=bounds.upper if bounds.upper.value == exact.value else too)
+
+
+def narrowed(architecture: Architecture, bounds: Bounds, provers: Provers) -> Bounds:
+    """The interval with the bounds of some provers, until it is met.
+
+    A first rank is taken all the same: it needs no theorem, and a theorem that is wrong is seen.
+    """
+    for side, prove in provers:
+        if (not bounds.is_met or prove is by_rank) and (bound := prove(architecture, bounds)):
+            bounds = bounds.narrowed(side, bound, architecture)
+    return bounds
+
+
+def takes_jacobian(architecture: Architecture, bounds: Bounds) -> bool:
+    """Whether the rank of a Jacobian is taken: where it is not too large, and says something in time."""
+    if limits().force:
+        return True
+    decided = bounds.exact or (bounds.lower if bounds.is_met else None)
+    if decided and decided.value > (MAX_BALL_RANK if architecture.degree is None else MAX_COMPARED):
+        return False
+    try:
+        check_size(architecture)
+    except TooLargeError:
+        if bounds.exact or isinstance(architecture, (DeepNetwork, Network)):
+            return False
+        raise
+    if architecture.degree is not None:
+        return True
+    return (bounds.exact or by_space(architecture, bounds) or bounds.upper).value <= MAX_BALL_RANK
+
+
+def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
+    """A proved upper bound on the dimension of the neuromanifold, so on the rank of dφ at all weights.
+
+    Args:
+        architecture: any.
+        lower: a proved lower bound; where it is met no better one is looked for.
+
+    >>> from agattn.architectures import Network, Perceptron
+    >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
+    14
+    """
+    bounds = replace(unknown(architecture), lower=Bound(lower, "as given"), searched=MAX_SEARCHED)
+    above = tuple(row for row in (*AT_ANY_SIZE, *WITH_JACOBIAN) if row[0] == "upper")
+    return narrowed(architecture, bounds, above).upper
+
+
+@takes("seed", "force", "progress")
+def dimension(architecture: Architecture, points: int = 3) -> Dimension:
+    """The dimension of the neuromanifold of an architecture.
+
+    Args:
+        architecture: any.
+        points: how many points, each modulo its own prime, are tried while no upper bound is met.
+
+    Raises:
+        TooLargeError: if a polynomial map is beyond the limits of a Jacobian, or its arrays would fill the
+            memory. Networks beyond it, or of ranks above :data:`MAX_BALL_RANK`, get bounds.
+        DisagreementError: if a bound contradicts another, or a theorem.
+    """
+    start = time.perf_counter()
+    bounds = bounds_of(architecture.as_network() or architecture, points)
+    return Dimension(architecture, bounds.lower, bounds.upper, bounds.seen, time.perf_counter() - start)
 
 
 class Dimension(Result):
     """What is known about the dimension of a neuromanifold.
 
     It is ``proved`` if the two bounds, both proved, meet; else the evidence is that of the observed rank.
+
+    Attributes:
+        lower, upper: the bounds.
+        seen: the rank of a Jacobian, where one was taken.
     """
 
     architecture: Key[Studied, STUDIED]
-    dimension: Key[
-        Count | None,
-        "The dimension; where it is not proved, the rank observed; null if only bounds are known.",
-    ]
-    evidence: Key[Evidence | None, "How the result is known; null if only bounds are known."]
-    lower_bound: Key[Count, "The dimension is at least this: proved."]
-    upper_bound: Key[Count, "The dimension is at most this: proved."]
-    upper_bound_reason: Key[str, "The argument behind the upper bound."]
-    predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
-    jacobian_shape: Key[
-        tuple[int, int] | None,
-        "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)]),
-    ]
-    ranks: Key[
-        tuple[RankPoint, ...],
-        "The random points tried; empty for normalized networks and theorems.",
-        Named("points"),
-    ]
-    precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
-    error: Key[
-        float,
-        "If modular: a bound on the chance that the rank fell short at all points.",
-        Named("error_probability"),
-        Meta(ge=0, le=1),
-    ]
+    lower: Bound
+    upper: Bound
+    seen: RankResult | None
     seconds: Key[float, "Wall-clock time.", Meta(ge=0), Written(float, lambda seconds: round(seconds, 3))]
-    lower_bound_reason: Key[
-        Literal["rank", "theorem", "specialization", "smaller"],
-        "The argument behind the lower bound: the rank of a Jacobian, a theorem, the rank at special"
-        " weights that were found, or the dimension of a smaller model inside.",
-    ] = "rank"
-    theorem: Key[
-        str | None,
-        "The id of the theorem behind the lower bound, a place in the documentation; null for a rank.",
-    ] = None
-    checked: Key[tuple[str, ...], "The hypotheses of the theorem, which hold."] = ()
-    smaller: Key[str | None, "The smaller model inside whose dimension is the lower bound."] = None
+
+    @key
+    def dimension(self) -> Count | None:
+        """The dimension; where it is not proved, the rank observed; null if only bounds are known."""
+        if not self.open_by:
+            return self.upper.value
+        return self.seen.upper_bound if self.seen else None
+
+    @key
+    def evidence(self) -> Evidence | None:
+        """How the result is known; null if only bounds are known."""
+        if not self.open_by:
+            return Evidence.PROVED
+        return self.seen.upper_evidence if self.seen else None
+
+    @key
+    def lower_bound(self) -> Count:
+        """The dimension is at least this: proved."""
+        return self.lower.value
+
+    @key
+    def upper_bound(self) -> Count:
+        """The dimension is at most this: proved."""
+        return self.upper.value
+
+    @key
+    def upper_bound_reason(self) -> str:
+        """The argument behind the upper bound."""
+        return self.upper.reason
+
+    @key
+    def predicted(self) -> Count | None:
+        """The general formula of networks; null for models and maps."""
+        network = self.architecture.as_network()
+        return network_bound(network).value if network else None
+
+    @key(Written(Annotated[list[Count], Meta(min_length=2, max_length=2)]))
+    def jacobian_shape(self) -> tuple[int, int] | None:
+        """Rows and columns of the matrix whose rank was taken; null where a theorem decides."""
+        return self.lower.rank.shape if self.lower.rank else None
+
+    @key(name="points")
+    def ranks(self) -> tuple[RankPoint, ...]:
+        """The random points tried; empty for normalized networks and theorems."""
+        return self.seen.points if self.seen else ()
+
+    @key
+    def precision_bits(self) -> Count:
+        """The precision of the ball arithmetic; 0 for lightning networks."""
+        return (self.seen.precision_bits if self.seen else None) or 0
+
+    @key(Meta(ge=0, le=1), name="error_probability")
+    def error(self) -> float:
+        """If modular: a bound on the chance that the rank fell short at all points."""
+        return self.seen.error if self.seen and self.open_by else 0.0
+
+    @key
+    def lower_bound_reason(self) -> Literal["rank", "theorem", "specialization", "smaller"]:
+        """The argument behind the lower bound: the rank of a Jacobian, a theorem, the rank at special
+        weights that were found, or the dimension of a smaller model inside."""
+        if self.lower.inside:
+            return "smaller"
+        if self.lower.theorem:
+            return "specialization" if self.lower.theorem == theorems.SUPPORTS else "theorem"
+        return "rank"
+
+    @key
+    def theorem(self) -> str | None:
+        """The id of the theorem behind the lower bound, a place in the documentation; null for a rank."""
+        return self.lower.theorem
+
+    @key
+    def checked(self) -> tuple[str, ...]:
+        """The hypotheses of the theorem, which hold."""
+        return self.lower.checked
+
+    @key
+    def smaller(self) -> str | None:
+        """The smaller model inside whose dimension is the lower bound."""
+        return self.lower.inside
 
     @key
     def parameters(self) -> Count:
         """The number of entries of all parameters."""
         return self.architecture.parameters
-
-    @property
-    def lower_bound_argument(self) -> str:
-        """The argument behind the lower bound, in words."""
-        known = f"rank of a Jacobian of shape {self.jacobian_shape}"
-        if self.jacobian_shape is None and self.theorem is None:
-            return "as every dimension"
-        if self.theorem is not None:
-            known = f"{self.theorem}, as its hypotheses hold: {', '.join(self.checked)}"
-        return known if self.smaller is None else f"{self.smaller} is inside: {known}"
 
     @property
     def observed(self) -> int:
@@ -201,22 +520,19 @@ class Dimension(Result):
 
     def summary(self) -> str:
         """The dimension, how it is known, and the general formula."""
-        if self.evidence is None:
-            expected = "" if self.predicted is None else f", expected {self.predicted}"
-            interval = f"{self.lower_bound}..{self.upper_bound}"
-            return f"{self.computed_of}: dimension in {interval} (proved), open by {self.open_by}{expected}"
-        known = str(self.evidence)
-        if self.evidence is not Evidence.PROVED:
-            known += f", in {self.lower_bound}..{self.upper_bound}"
+        interval = f"{self.lower_bound}..{self.upper_bound}"
         expected = "" if self.predicted is None else f", expected {self.predicted}"
-        return f"{self.computed_of}: dimension {self.dimension} ({known}){expected}"
+        if self.evidence is None:
+            return f"{self.computed_of}: dimension in {interval} (proved), open by {self.open_by}{expected}"
+        within = f", in {interval}" if self.open_by else ""
+        return f"{self.computed_of}: dimension {self.dimension} ({self.evidence}{within}){expected}"
 
     def sheet(self) -> Sheet:
         """The dimension with both bounds, what formulas say, and the ranks at the points tried."""
         value: Cell = f"{self.lower_bound}..{self.upper_bound}" if self.dimension is None else self.dimension
         bounds: list[tuple[Cell, ...]] = [
             ("dimension", value, Word(str(self.evidence or "proved")), "the bounds below, where they meet"),
-            ("at least", self.lower_bound, Word("proved"), self.lower_bound_argument),
+            ("at least", self.lower_bound, Word("proved"), self.lower.reason),
             ("at most", self.upper_bound, Word("proved"), self.upper_bound_reason),
             *self._formulas(),
         ]
@@ -233,14 +549,12 @@ class Dimension(Result):
     def _lines(self) -> list[str]:
         """What a terminal says below the dimension."""
         lines = [
-            f"at least {self.lower_bound}: {self.lower_bound_argument}",
+            f"at least {self.lower_bound}: {self.lower.reason}",
             f"at most  {self.upper_bound}: {self.upper_bound_reason}",
         ]
         if self.evidence is None:
-            open_by = (
-                f"open by {self.open_by}: no Jacobian of this size is taken without {argument('force', True)}"
-            )
-            lines.append(open_by)
+            without = f"no Jacobian of this size is taken without {argument('force', True)}"
+            lines.append(f"open by {self.open_by}: {without}")
         if self.evidence is Evidence.MODULAR:
             chance = f"wrong with probability below {self.error:.1e} (for the rank over F_p)"
             lines.append(f"observed: {', '.join(map(str, self.ranks))}; {chance}")
@@ -251,412 +565,3 @@ class Dimension(Result):
         if self.predicted is None:
             return []
         return [("general formula", self.predicted, "", "the count of parameters less symmetries")]
-
-
-@takes("seed", "force", "progress")
-def dimension(architecture: Architecture, points: int = 3) -> Dimension:
-    """The dimension of the neuromanifold of an architecture.
-
-    Args:
-        architecture: any.
-        points: how many points, each modulo its own prime, are tried while no upper bound is met.
-
-    Raises:
-        TooLargeError: if a polynomial map is beyond :data:`MAX_PARAMETERS`, or its arrays would fill the
-            memory. Networks beyond it, or of ranks above :data:`MAX_BALL_RANK`, get bounds.
-        DisagreementError: if a bound contradicts another, or a theorem.
-    """
-    start = time.perf_counter()
-    network, given = architecture.as_network(), architecture
-    architecture = network or architecture
-    theorem = (by_theorem(network) if network else None) or by_supports(architecture)
-    theorem = theorem or by_layer(architecture)
-    if theorem and not limits().force and _takes_long(architecture, theorem):
-        found = _known(architecture, theorem)
-        return found.replace(architecture=given, seconds=time.perf_counter() - start)
-    if theorem is None and not limits().force and (bounds := _by_bounds(architecture)):
-        return bounds.replace(architecture=given, seconds=time.perf_counter() - start)
-    if not limits().force:
-        check_size(architecture)
-    counted = _counted(architecture)
-    memory = Memory(f"{argument('force', True)} tries anyway")
-    memory.allow(bytes_needed(architecture, counted), f"the Jacobian in {architecture.parameters} parameters")
-    found = _by_rank(architecture, counted, points, memory)
-    if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
-        raise DisagreementError(
-            f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and between"
-            f" {found.lower_bound} and {found.upper_bound} by its bounds; one of the two is wrong, please"
-            " report it"
-        )
-    return found.replace(architecture=given, seconds=time.perf_counter() - start)
-
-
-def _takes_long(architecture: Architecture, theorem: Theorem) -> bool:
-    """Whether the rank of the Jacobian is refused, or takes more than some seconds."""
-    most = MAX_BALL_RANK if architecture.degree is None else MAX_COMPARED
-    if theorem.dimension > most:
-        return True
-    try:
-        check_size(architecture)
-    except TooLargeError:
-        return True
-    return False
-
-
-def check_size(architecture: Architecture) -> None:
-    """Refuse what is too large for a Jacobian.
-
-    Raises:
-        TooLargeError: if it has more than :data:`MAX_PARAMETERS`, or its arrays would fill the memory.
-    """
-    if architecture.parameters > MAX_PARAMETERS:
-        raise TooLargeError(
-            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
-            f" {argument('force', True)} tries anyway"
-        )
-    if isinstance(architecture, DeepNetwork):
-        check_tokens(architecture)
-    if isinstance(architecture, Network):
-        check_arrays(architecture)
-    if not isinstance(architecture, (DeepNetwork, Network)):
-        from agattn.architectures.polynomial_map import PolynomialMap, check_run
-
-        if isinstance(architecture, PolynomialMap):
-            check_run(architecture)
-
-
-def bytes_needed(architecture: Architecture, bound: Bound) -> float:
-    """A bound on the memory for the rank of a Jacobian, beside the arrays of the architecture's evaluation.
-
-    The factors are measured: the most that the steps of the elimination hold together at any time. A ball
-    has a pointer, a Python object, and the digits at the highest precision.
-
-    See Also:
-        :class:`agattn.algebra.memory.Memory`, which refuses; ``check_arrays``, for the arrays of the
-        evaluation.
-
-    >>> from agattn.architectures import SingleLayer
-    >>> round(bytes_needed(SingleLayer(20, 20), Bound(799, "counted")) / 2**20)  # MiB
-    59
-    """
-    n, r = architecture.parameters, min(bound.value, architecture.parameters)
-    if architecture.degree is None:
-        return 2.0 * n * r * (8 + 64 + 2 * 192)
-    # A basis of k rows without its k pivot columns has k(n − k) ≤ n²/4 entries, for k up to r.
-    basis, block = r * (n - r) if 2 * r < n else n * n / 4, min(ROWS_AT_A_TIME, r + 10) * n
-    return 8.0 * (6 * basis + 12 * block)
-
-
-def _by_bounds(architecture: Architecture) -> Dimension | None:
-    """Both bounds of a network whose Jacobian is refused, or of which a theorem spares a long rank.
-
-    ``None`` where a rank is to be taken, or the architecture is no network.
-    """
-    if not isinstance(architecture, (DeepNetwork, Network)):
-        return None
-    from agattn.geometry.dimension import stacks
-
-    known = stacks.bounds(architecture)
-    spares = known is not None and known.lower == known.upper > MAX_COMPARED
-    if not spares and not _is_refused(architecture):
-        return None
-    network = architecture.as_network()
-    counted = network_bound(network) if network else None
-    lower = Dimension(
-        architecture=architecture,
-        dimension=None,
-        evidence=None,
-        lower_bound=0,
-        upper_bound=0,
-        upper_bound_reason="",
-        predicted=counted and counted.value,
-        jacobian_shape=None,
-        ranks=(),
-        precision_bits=0,
-        error=0.0,
-        seconds=0.0,
-    )
-    if known is not None:
-        lower = lower.replace(
-            lower_bound=known.lower,
-            lower_bound_reason="theorem",
-            theorem=stacks.ID,
-            checked=known.checked,
-        )
-    upper = _counted_at_any_size(architecture, counted, known)
-    if lower.lower_bound < upper.value:
-        inside = _inside(architecture)
-        lower = max(lower, lower.replace(**inside), key=lambda found: found.lower_bound)
-    if lower.lower_bound > upper.value:
-        raise DisagreementError(
-            f"{architecture} has at least the dimension {lower.lower_bound}: {lower.lower_bound_argument};"
-            f" and at most {upper.value}: {upper.reason}; one of the two is wrong, please report it"
-        )
-    met = lower.lower_bound == upper.value
-    return lower.replace(
-        dimension=upper.value if met else None,
-        evidence=Evidence.PROVED if met else None,
-        upper_bound=upper.value,
-        upper_bound_reason=upper.reason,
-    )
-
-
-def _is_refused(architecture: DeepNetwork | Network) -> bool:
-    """Whether no Jacobian is taken without ``force``."""
-    try:
-        check_size(architecture)
-    except TooLargeError:
-        return True
-    if architecture.degree is not None:
-        return False
-    return _counted(architecture).value > MAX_BALL_RANK
-
-
-def _counted_at_any_size(
-    architecture: DeepNetwork | Network, counted: Bound | None, known: Bounds | None
-) -> Bound:
-    """The least upper bound that needs no matrix of the size of a Jacobian."""
-    from agattn.geometry.dimension import capacity
-
-    found = [counted] if counted else []
-    if known is not None:
-        reason = "the dimensions of the layers, minus those of the groups between them"
-        found.append(Bound(known.upper, reason))
-    if isinstance(architecture, Network) and not (known and known.lower == known.upper):
-        found.append(capacity.bound_at_any_size(architecture))
-    return min(found, key=itemgetter(0))
-
-
-def _inside(architecture: DeepNetwork | Network) -> dict[str, Any]:
-    """The largest lower bound by networks inside: one head in each layer, or a rank that takes seconds."""
-    from agattn.geometry.dimension.smaller import smaller
-
-    found: list[tuple[int, Architecture, str | None, tuple[str, ...], tuple[int, int] | None]] = []
-    network = architecture.as_network()
-    if network is not None:
-        single = replace(network, heads=1)
-        if theorem := by_theorem(single) or by_supports(single):
-            found.append((theorem.dimension, single, theorem.id, theorem.checked, None))
-    log.info("the rank of a smaller network inside")
-    most = MOST_INSIDE_BALLS if architecture.degree is None else MOST_INSIDE
-    if inside := smaller(architecture, most):
-        rows = jacobian_rows(inside, Bound(inside.parameters, "the parameters"))
-        # The sizes of coefficients bound a chance of error, and a lower bound has none.
-        ranked = rank(replace(rows, size=lambda: 0.0), points=1)
-        found.append((ranked.lower_bound, inside, None, (), ranked.shape))
-    if not found:
-        return {}
-    value, of, theorem_id, checked, shape = max(found, key=itemgetter(0))
-    return {
-        "lower_bound": value,
-        "lower_bound_reason": "smaller",
-        "theorem": theorem_id,
-        "checked": checked,
-        "jacobian_shape": shape,
-        "smaller": str(of),
-    }
-
-
-def _known(architecture: Architecture, theorem: Theorem) -> Dimension:
-    """The dimension by a theorem, which the bound by counting must not contradict."""
-    network = architecture.as_network()
-    counted = network_bound(network) if network else Bound(theorem.dimension, f"by {theorem.id}, too")
-    if counted.value < theorem.dimension:
-        raise DisagreementError(
-            f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and at most"
-            f" {counted.value}: {counted.reason}; one of the two is wrong, please report it"
-        )
-    by_count = counted.value == theorem.dimension
-    return Dimension(
-        architecture=architecture,
-        dimension=theorem.dimension,
-        evidence=Evidence.PROVED,
-        lower_bound=theorem.dimension,
-        upper_bound=theorem.dimension,
-        upper_bound_reason=counted.reason if by_count else f"by {theorem.id}, too",
-        predicted=counted.value if network else None,
-        jacobian_shape=None,
-        ranks=(),
-        precision_bits=0,
-        error=0.0,
-        seconds=0.0,
-        lower_bound_reason="specialization" if theorem.id == supports.ID else "theorem",
-        theorem=theorem.id,
-        checked=theorem.checked,
-    )
-
-
-def _by_rank(architecture: Architecture, counted: Bound, points: int, memory: Memory) -> Dimension:
-    """The dimension by the rank of a Jacobian, and an upper bound that is looked for where it is not met."""
-    rows = jacobian_rows(architecture, counted)
-    log.info("the rank of the Jacobian")
-    found = rank(rows, points=1)
-    memory.check()
-    lower = found.lower_bound
-    if lower == 0 and _is_constant(architecture):
-        bound = Bound(0, "the function is the same at all parameters")
-    else:
-        bound = _least_bound(architecture, counted, lower, None)
-    if lower < bound.value and architecture.degree is not None and points > 1:
-        log.info("the rank at further points")
-        found = rank(replace(rows, upper_bound=bound.value, reason=bound.reason), points=points)
-        lower = found.lower_bound
-    return Dimension(
-        architecture=architecture,
-        dimension=found.upper_bound,
-        evidence=Evidence.PROVED if lower == bound.value else found.upper_evidence,
-        lower_bound=lower,
-        upper_bound=bound.value,
-        upper_bound_reason=bound.reason,
-        predicted=counted.value if architecture.as_network() else None,
-        jacobian_shape=found.shape,
-        ranks=found.points,
-        precision_bits=found.precision_bits or 0,
-        error=found.error if lower < bound.value else 0.0,
-        seconds=0.0,
-    )
-
-
-def _counted(architecture: Architecture) -> Bound:
-    """The upper bound that is tried first."""
-    if network := architecture.as_network():
-        return network_bound(network)
-    from agattn.geometry.dimension import capacity
-
-    found = capacity.capacity_bound(architecture)
-    return min(found, _of_jet(architecture) or found, key=itemgetter(0))
-
-
-def _of_jet(architecture: Architecture) -> Bound | None:
-    """The bound of a jet by the network that it is the jet of, without the scores that it does not see."""
-    if not isinstance(architecture, Jet):
-        return None
-    network = architecture.network.as_network()
-    if network is None or network.is_lightning:
-        return None
-    if set(network.heads_by_layer) != {1} and network.normalization != "softmax":
-        return None  # coordinates of several heads are independent by the poles of the logistic function
-    scores = seen_scores(network, architecture.order)
-    found = network_bound(network, scores)
-    if scores == network.depth:
-        return found
-    unseen = f"no scores of layers above {scores}" if scores else "no scores"
-    return Bound(found.value, f"{found.reason}; a jet of this order sees {unseen}")
-
-
-def _is_constant(architecture: Architecture) -> bool:
-    """Whether all coefficients of a polynomial architecture are seen to be constants, by expanding them."""
-    if architecture.degree is not None:
-        with suppress(TooLargeError):
-            return all(f.degree() < 1 for f in coefficient_map(architecture).polynomials)
-    return False
-
-
-def _least_bound(architecture: Architecture, counted: Bound, lower: int, searched: int | None) -> Bound:
-    """The least of the upper bounds, which are taken one after the other until ``lower`` is met.
-
-    Symmetries that are not known are searched for in at most so many parameters, or in as many as can be.
-    """
-    search = partial(_by_all_symmetries, searched=searched)
-    bound = counted
-    if lower < bound.value:
-        bound = min(symmetry_bound(architecture), counted, key=itemgetter(0))
-    if lower < bound.value and (others := search(architecture)):
-        bound = min(bound, others, key=itemgetter(0))
-    if lower < bound.value and architecture.as_network() is None:
-        from agattn.geometry.dimension import capacity
-
-        if layers := capacity.layers_bound(architecture, search):
-            bound = min(bound, layers, key=itemgetter(0))
-    return bound
-
-
-def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
-    """A proved upper bound on the dimension of the neuromanifold, so on the rank of dφ at all weights.
-
-    Args:
-        architecture: any.
-        lower: a proved lower bound; where it is met no better one is looked for.
-
-    >>> from agattn.architectures import Network, Perceptron
-    >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
-    14
-    """
-    return _least_bound(architecture, _counted(architecture), lower, MAX_SEARCHED)
-
-
-def _by_all_symmetries(architecture: Architecture, searched: int | None) -> Bound | None:
-    """The bound by all linear symmetries, if they can be searched for."""
-    if isinstance(architecture, Jet):
-        searched = MAX_SEARCHED_IN_JETS
-    if architecture.degree is None or (searched is not None and architecture.parameters > searched):
-        return None
-    with suppress(TooLargeError):
-        from agattn.geometry.dimension.lie_algebra import linear_symmetries
-
-        log.info("all linear symmetries")
-        orbits = linear_symmetries(architecture, force=False).orbit_dimension
-        reason = (
-            "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
-        )
-        return Bound(architecture.parameters - orbits, reason)
-    return None
-
-
-def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
-    """The Jacobian at random weights, one random cotangent at each of as many random inputs as are asked for.
-
-    It is modulo primes if the architecture is polynomial, else in floating point and balls; ``bound`` is a
-    proved upper bound on its rank.
-    """
-
-    def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[[int], Residues]]:
-        arithmetic = ModularArithmetic(p)
-
-        def random(shape: tuple[int, ...]) -> Residues:
-            return random_residues(generator, shape, p)
-
-        parameters = draw_parameters(architecture, random)
-        columns = np.arange(architecture.parameters)
-        if architecture.as_network() is not None:
-            columns = np.delete(columns, gauge_columns(architecture, parameters, p))
-
-        def draw(rows: int) -> Residues:
-            X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
-            if not has_inputs(architecture):  # all rows at one point
-                X, cotangents = X[:1], cotangents.swapaxes(0, 1)
-            J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
-            return J
-
-        return len(columns), draw
-
-    def real(rows: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], Callable[[Any], Array]]:
-        # Scaled so that XᵀAX stays of moderate size in every layer.
-        parameters = draw_parameters(architecture, lambda s: generator.standard_normal(s) / np.sqrt(s[-1]))
-        X = generator.standard_normal((rows, *architecture.input_shape))
-        cotangents = generator.standard_normal((rows, 1, *output))
-        floats: NDArray[np.float64] = jacobian(architecture, parameters, X, FloatArithmetic(), cotangents)
-
-        def balls(chosen: Any) -> Array:
-            exact = {name: to_balls(array) for name, array in parameters.items()}
-            c = to_balls(cotangents[chosen])
-            return jacobian(architecture, exact, to_balls(X[chosen]), BallArithmetic(), c)
-
-        return floats, balls
-
-    @cache
-    def size() -> float:
-        """Of c·∂φ/∂θ: a derivative multiplies a coefficient by at most the degree."""
-        total: Size = bounds_on_outputs(architecture).sum()
-        return total.log2 + log2(degree or 1)
-
-    output, degree = architecture.output_shape, architecture.degree
-    return RandomRows(
-        name=f"{architecture}: the Jacobian",
-        upper_bound=bound.value,
-        reason=bound.reason,
-        modulo=modulo if degree is not None else None,
-        degree=degree or 0,  # also that of an entry c·∂φ/∂θ in c, θ and X
-        size=size,
-        real=None if degree is not None else real,
-    )

@@ -25,9 +25,12 @@ False
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import lcm, prod
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -186,7 +189,7 @@ class _Echelon:
 
     def combination(self, f: _Polynomial, extend: bool) -> _Polynomial | None:
         """f in the symbols of the rows; a new row for what is left of it, or ``None``."""
-        found: _Polynomial = {}
+        combined: _Polynomial = {}
         while f:
             leading = max(f)
             if leading not in self.rows:
@@ -194,42 +197,23 @@ class _Echelon:
                     return None
                 new = self._replacement(f)
                 self.rows[leading] = f, new
-                found[new] = found.get(new, 0) + 1
+                combined[new] = combined.get(new, 0) + 1
                 break
             row, new = self.rows[leading]
             if not self.arithmetic.spend(len(row)):
                 raise _TooLongError
             factor = _exact(Fraction(f[leading]) / row[leading])
-            found[new] = found.get(new, 0) + factor
+            combined[new] = combined.get(new, 0) + factor
             f = _sum(f, row, -factor)
-        return found
+        return combined
 
     def _replacement(self, f: _Polynomial) -> tuple[int, ...]:
         """The monomial that takes the place of a polynomial: its greatest common one times a symbol."""
-        common = list(next(iter(f)))
-        for monomial in f:
-            left = list(monomial)
-            common = [s for s in common if _taken(left, s)]
-        rest = frozenset((_without(m, common), x) for m, x in f.items())
+        common = reduce(and_, map(Counter, f))
+        rest = frozenset((tuple((Counter(m) - common).elements()), x) for m, x in f.items())
         if rest not in self.symbols:
             self.symbols[rest] = next(self.arithmetic.symbols)
-        return tuple(sorted((*common, self.symbols[rest])))
-
-
-def _taken(symbols: list[int], symbol: int) -> bool:
-    """Whether a symbol was among others; it is taken out of them once."""
-    if symbol not in symbols:
-        return False
-    symbols.remove(symbol)
-    return True
-
-
-def _without(monomial: tuple[int, ...], factor: list[int]) -> tuple[int, ...]:
-    """A monomial divided by a factor."""
-    left = list(monomial)
-    for symbol in factor:
-        left.remove(symbol)
-    return tuple(left)
+        return tuple(sorted((*common.elements(), self.symbols[rest])))
 
 
 class _Pair:

@@ -31,35 +31,110 @@ head in each layer (:mod:`agattn.geometry.dimension.theorems`):
 >>> from agattn.architectures import DeepNetwork
 >>> network_dimension(DeepNetwork((3, 3, 3), (1, 2), t=3))
 18
+
+**All monomials.** An output of a network is a polynomial in X of known degrees. If every token is mapped by
+itself, it is one in the d entries of a token, and the network is given by its rows; if tokens are mixed
+without regard to their order, by its rows at the first token, in all entries of X.
+
+**Perceptrons, cut into pieces.** Let W_1, ..., W_L be matrices with powers between them, and B(i, j) a bound
+for W_{i+1}, ..., W_j, of widths n_i to n_j. Then B(i, j) ≤ B(i, k) + B(k, j) − n_k, as a factor for each
+neuron at the cut can be moved from one piece to the other, and these n_k factors act freely where no row is
+zero. Pieces are bounded by their monomials; without powers by the matrices of rank at most m = min n_k, of
+which there are m(n_i + n_j − m) dimensions; and with two matrices, the second with one row, by the theorem on
+sums of powers:
+
+**Alexander and Hirschowitz** (1995): sums of s r-th powers of linear forms in n variables, r ≥ 3, have the
+dimension min(sn, C(n+r−1, r)), and one less for (n, r, s) = (3, 4, 5), (4, 4, 9), (5, 4, 14) and (5, 3, 7).
+For r = 2 they are the quadrics of rank at most s.
+
+**Rotary positions.** Rotations of the pairs of rows of K and Q that positions turn commute with these, and so
+leave the function. They are one-parameter groups with tangent vectors like those of the known symmetries.
+
+**Layer by layer.** The bounds of the layers add up, less the groups between them: the factors of neurons,
+and d·r for GL(d) if r rows of the layer before are linearly independent functions, as is shown above. Where
+skip connections leave no group between the layers, these bounds are simply added.
+
+>>> from agattn.architectures import Network, Perceptron
+>>> capacity_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).reason
+'sums of 5 powers of degree 4 in 3 variables (Alexander and Hirschowitz)'
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import islice, pairwise
-from math import comb
-from operator import itemgetter
-from typing import NamedTuple
+from math import comb, prod
+from operator import attrgetter
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.characters import partitions, schur_dimension
-from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import DeepNetwork
+from agattn.algebra.rank import RankResult
+from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
+from agattn.architectures import (
+    Architecture,
+    Attention,
+    Convolution,
+    DeepNetwork,
+    Network,
+    PolynomialMap,
+    draw_parameters,
+)
+from agattn.architectures.layered import Wire
+from agattn.architectures.protocol import symmetry_tangents
+from agattn.geometry.dimension.symmetries import known_groups, orbit_dimension
+from agattn.limits import limits
 
 # A space of polynomials is not measured if its degree and the number of its variables are both larger.
 _MOST_DEGREES = 1000
 # The most modules whose dimensions are added up, and their largest degree.
 _MOST_MODULES, _LARGEST_MODULE = 500, 250
+#: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
+_DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
+# With more groups that are known, the contractions are not gone through.
+_MOST_GROUPS = 5000
 
 
-class Bound(NamedTuple):
-    """An upper bound on a dimension, and the reason why the dimension is not larger."""
+@dataclass(frozen=True, order=True)
+class Bound:
+    """A proved bound on a dimension, from above or from below, and the reason for it.
+
+    Attributes:
+        value: the bound.
+        reason: why the dimension is not larger, or not less.
+        theorem: the id of a theorem that proves it, a place in the documentation.
+        checked: the hypotheses of the theorem, which hold.
+        inside: the smaller model inside that the bound is of.
+        rank: of a Jacobian, where the bound is one.
+    """
 
     value: int
     reason: str
+    theorem: str | None = None
+    checked: tuple[str, ...] = ()
+    inside: str | None = None
+    rank: RankResult | None = field(default=None, compare=False)
+
+
+def least(*bounds: Bound | None) -> Bound:
+    """The first of the least bounds among those that are known."""
+    return min((bound for bound in bounds if bound), key=attrgetter("value"))
+
+
+def independent_rows(layer: Architecture) -> int:
+    """How many rows of a layer are independent functions, or fewer: proved by their values modulo p."""
+    generator = np.random.default_rng(limits().seed)
+    p, rows = random_prime(generator), layer.output_shape[0]
+
+    def random(shape: tuple[int, ...]) -> Residues:
+        return random_residues(generator, shape, p)
+
+    weights, X = draw_parameters(layer, random), random((2 * rows + 2, *layer.input_shape))
+    values = layer.evaluate(ModularArithmetic(p), weights, X).swapaxes(0, 1).reshape(rows, -1)
+    return RowSpace(values.shape[1], p).add(values)
 
 
 def monomials(variables: int, degrees: Sequence[int]) -> int | None:
@@ -100,9 +175,9 @@ def equivariant_maps(d: int, t: int, degree: int) -> int | None:
     if t == 1:
         return monomials(d, [degree])
     if t < d and degree <= _LARGEST_MODULE:
-        found = list(islice(partitions(degree, t), _MOST_MODULES + 1))
-        if len(found) <= _MOST_MODULES:
-            return sum(schur_dimension(x, d) for x in found if sum(part % 2 for part in x) == 1)
+        shapes = list(islice(partitions(degree, t), _MOST_MODULES + 1))
+        if len(shapes) <= _MOST_MODULES:
+            return sum(schur_dimension(x, d) for x in shapes if sum(part % 2 for part in x) == 1)
     forms = monomials(comb(d + 1, 2), [(degree - 1) // 2])
     return None if forms is None else d * forms
 
@@ -136,30 +211,39 @@ def single_layer_bounds(
         forms, degree = d * d_out, 2
     ambient = forms * comb(d + degree - 1, degree)
 
-    def vanishing(r: int) -> int:
-        """Coefficients of forms that vanish on some common subspace of codimension r, with its choice."""
-        return r * (d - r) + ambient - forms * comb(d - r + degree - 1, degree)
-
-    def of_rank(r: int, m: int, n: int) -> int:
-        """Dimension of the m × n matrices of rank at most r."""
-        r = min(r, m, n)
-        return r * (m + n - r)
-
     bounds = [
         Bound(ambient, "the dimension of the ambient space"),
         Bound(
             heads * (attention + beta * (d + d_out - beta) - 1),
             "A and V of each head, up to the scaling A → sA, V → V/s",
         ),
-        Bound(of_rank(heads, d * d_out, attention_space), "Σ V_h ⊗ A_h has rank at most the number of heads"),
-        Bound(of_rank(heads * beta, d_out, ambient // d_out), "the outputs span at most hβ functions"),
-        Bound(vanishing(min(heads * beta, d)), "everything vanishes on the common kernel of the V_h"),
-        Bound(vanishing(min(heads * rank, d)), "everything vanishes on the common kernel of the A_hᵀ"),
+        Bound(
+            _of_rank(heads, d * d_out, attention_space), "Σ V_h ⊗ A_h has rank at most the number of heads"
+        ),
+        Bound(_of_rank(heads * beta, d_out, ambient // d_out), "the outputs span at most hβ functions"),
+        Bound(
+            _vanishing(forms, degree, d, heads * beta), "everything vanishes on the common kernel of the V_h"
+        ),
+        Bound(
+            _vanishing(forms, degree, d, heads * rank), "everything vanishes on the common kernel of the A_hᵀ"
+        ),
     ]
     if not symmetric:
-        spanned = of_rank(heads * rank, d, d_out * squares)
+        spanned = _of_rank(heads * rank, d, d_out * squares)
         bounds.insert(4, Bound(spanned, "the columns of all A_h span at most hα dimensions"))
     return bounds
+
+
+def _of_rank(r: int, m: int, n: int) -> int:
+    """The dimension of the m × n matrices of rank at most r."""
+    r = min(r, m, n)
+    return r * (m + n - r)
+
+
+def _vanishing(forms: int, degree: int, d: int, r: int) -> int:
+    """Coefficients of forms that vanish on some common subspace of codimension r, with its choice."""
+    r = min(r, d)
+    return r * (d - r) + forms * (comb(d + degree - 1, degree) - comb(d - r + degree - 1, degree))
 
 
 def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int, heads: int) -> list[Bound]:
@@ -176,25 +260,21 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     forms = d_out * rho
     squares = comb(r + 1, 2)
 
-    def vanishing(n: int) -> int:
-        """Coefficients of forms that vanish on some common subspace of codimension n, with its choice."""
-        return n * (r - n) + forms * (squares - comb(r - n + 1, 2))
-
     spanned = min(pairs * a * b, squares, forms)
-    found = [
+    bounds = [
         Bound(forms * squares, "the dimension of the ambient space"),
         Bound(spanned * (forms + squares - spanned), "the products of a value and a key span all forms"),
-        Bound(vanishing(min(pairs * b, r)), "everything vanishes where all values do"),
-        Bound(vanishing(min(pairs * a, r)), "everything vanishes where all keys do"),
+        Bound(_vanishing(forms, 2, r, pairs * b), "everything vanishes where all values do"),
+        Bound(_vanishing(forms, 2, r, pairs * a), "everything vanishes where all keys do"),
     ]
     if pairs == heads:
-        n = min(heads, d_out * r, r * rho)
-        found.append(Bound(n * (d_out * r + r * rho - n), "Σ V_h ⊗ A_h has rank at most the number of heads"))
+        reason = "Σ V_h ⊗ A_h has rank at most the number of heads"
+        bounds.append(Bound(_of_rank(heads, d_out * r, r * rho), reason))
     if pairs == 1 and a + b > r:
         seen = forms * (a * b - comb(a + b - r, 2))
         reason = "the antisymmetric part of T on the common rows of P and K is not seen"
-        found.append(Bound(a * (r - a) + b * (r - b) + seen, reason))
-    return found
+        bounds.append(Bound(a * (r - a) + b * (r - b) + seen, reason))
+    return bounds
 
 
 def reduced_widths(network: DeepNetwork, scores: int | None = None) -> tuple[int, ...]:
@@ -264,19 +344,16 @@ def network_bound(network: DeepNetwork, scores: int | None = None) -> Bound:
         if network.is_lightning:
             total += min(single_layer_bounds(d, d_out, a, h, network.value_rank, symmetric)).value
         elif scores is not None and i >= scores:  # a matrix Σ_h V_h
-            r = min(d, d_out, h * (network.value_rank or d))
-            total += r * (d + d_out - r)
+            total += _of_rank(h * (network.value_rank or d), d, d_out)
         else:
-            alpha = min(a, d)
-            beta = min(d, d_out, network.value_rank or d)
-            total += h * (alpha * (2 * d - alpha) + beta * (d + d_out - beta))
+            total += h * (_of_rank(a, d, d) + _of_rank(network.value_rank or d, d, d_out))
     if network.skip:
         return Bound(total, "the dimensions of the layers, added up")
     total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
     counted = Bound(
         total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
     )
-    return min(counted, _all_coefficients(network) or counted, key=itemgetter(0))
+    return least(counted, _all_coefficients(network))
 
 
 def seen_scores(network: DeepNetwork, order: int) -> int:
@@ -353,12 +430,7 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
             result.append(e)
             continue
         layer = DeepNetwork((d, e), (network.ranks[i - 1],), t, heads=h, value_rank=network.value_rank)
-        generator = np.random.default_rng(0)
-        p = random_prime(generator)
-        weights = {name: random_residues(generator, shape, p) for name, shape in layer.shapes.items()}
-        out = layer.evaluate(ModularArithmetic(p), weights, random_residues(generator, (2 * e + 2, d, t), p))
-        values = out.transpose(1, 0, 2).reshape(e, -1)
-        result.append(RowSpace(values.shape[1], p).add(values))
+        result.append(independent_rows(layer))
     return result
 
 
@@ -369,5 +441,227 @@ def _linear_bound(network: DeepNetwork) -> Bound:
     if network.skip:
         r = min(dims[0], sum(ranks))
         return Bound(r * (2 * dims[0] - r), "one token: the network is linear, 1 plus a matrix of this rank")
-    r = min(ranks)
-    return Bound(r * (dims[0] + dims[-1] - r), "one token: a normalized network is linear of this rank")
+    return Bound(
+        _of_rank(min(ranks), dims[0], dims[-1]), "one token: a normalized network is linear of this rank"
+    )
+
+
+# --- networks of any layers ---
+
+
+def symmetry_bound(architecture: Architecture) -> Bound:
+    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed.
+
+    >>> symmetry_bound(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax")).value
+    172
+    """
+    generator = np.random.default_rng(limits().seed)
+    p = random_prime(generator)
+    parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
+    groups = known_groups(architecture) if isinstance(architecture, Network) else None
+    tangents = symmetry_tangents(architecture, parameters, p, groups)
+    space = RowSpace(tangents.shape[1], p)
+    space.add(tangents)
+    reason = "the parameters, minus the rank of the symmetries' tangent vectors"
+    return Bound(architecture.parameters - space.rank, reason)
+
+
+def capacity_bound(network: Architecture) -> Bound:
+    """The least of the known bounds; another seed rarely gives another bound, and always a proved one."""
+    if isinstance(network, PolynomialMap):
+        outputs, variables = prod(network.output_shape), prod(network.inputs or (1,))
+        coordinates = Bound(outputs, "the coordinates of the output") if network.inputs is None else None
+        space = None if coordinates else monomials(variables, network.input_degrees)
+        every = None if space is None else all_of(outputs, space, variables)
+        return least(Bound(network.parameters, "the parameters"), coordinates, every)
+    if not isinstance(network, Network):
+        return symmetry_bound(network)
+    if len(network.layers) == 1 and (inner := network.layers[0].residual()):  # a translation of these
+        return capacity_bound(Network(inner, *network.input_shape))
+    if (smaller := reduced(network)) != network:
+        bound = capacity_bound(smaller)
+        used = f"{bound.reason}, with the sizes that heads can use: {in_place(network, smaller)}"
+        return Bound(bound.value, used)
+    attention = network.as_network()
+    return least(
+        symmetry_bound(network),
+        _monomials(network),
+        _pieces(network),
+        layers_bound(network),
+        network_bound(attention) if attention else None,
+        _shared_forms(network),
+    )
+
+
+def reduced(network: Network) -> Network:
+    """A network with the same functions, up to limits, and no latent, rank or group larger than needed.
+
+    >>> from agattn import Attention
+    >>> given = Network([Attention(3, 2, heads=2, value_rank=1, kv_latent=9)], dim=8, tokens=2)
+    >>> in_place(given, reduced(given))
+    'kv_latent 6 in place of 9'
+    """
+    shape, layers = network.input_shape, []
+    for layer in network.layers:
+        layers.append(layer.reduced(shape))
+        shape = Network((layer,), *shape).output_shape
+    return Network(tuple(layers), *network.input_shape)
+
+
+def in_place(network: Network, smaller: Network) -> str:
+    """The sizes that are smaller, in words."""
+    changes = [
+        f"{key.name} {now} in place of {before}"
+        for given, layer in zip(network.layers, smaller.layers, strict=True)
+        for key in fields(given)
+        if (now := getattr(layer, key.name)) != (before := getattr(given, key.name)) and now is not None
+    ]
+    return ", ".join(changes)
+
+
+def _shared_forms(network: Network) -> Bound | None:
+    """The forms of one lightning layer with groups or latents, after the choice of the latents."""
+    layer, d = network.layers[0], network.dim
+    if len(network.layers) > 1 or not isinstance(layer, Attention) or layer.is_plain:
+        return None
+    if layer.rotary or layer.normalization != "none":
+        return None
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b = min(layer.rank, r), min(layer.value_rank or layer.out, r)
+    forms = min(shared_forms_bounds(r, rho, layer.out, a, b, layer.groups, layer.heads))
+    latents = r * (d - r) + rho * (d - rho)
+    return Bound(forms.value + latents, f"{forms.reason}{', and the choice of the latents' * bool(latents)}")
+
+
+def bound_at_any_size(network: Network) -> Bound:
+    """The least of the bounds that need no matrices of the size of a Jacobian.
+
+    The groups are those that contractions of the whole network show; with very many neurons, or with filters,
+    those of its layers and between them, which are found sooner.
+    """
+    filters = any(isinstance(step.layer, Convolution) for step in network.places)
+    many = len(network.symmetries) > _MOST_GROUPS
+    groups = network.symmetries if many or filters else known_groups(network)
+    orbit = orbit_dimension(groups, network.shapes)
+    left = f", but for {', '.join(dict.fromkeys(map(str, orbit.left_out)))}" if orbit.left_out else ""
+    reason = f"the parameters, minus the dimension of the symmetries' orbits{left}"
+    orbits = Bound(network.parameters - orbit.dimension, reason)
+    return least(orbits, _monomials(network), _pieces(network))
+
+
+def layers_bound(
+    network: Architecture, further: Callable[[Network], Bound | None] = lambda layer: None
+) -> Bound | None:
+    """The bounds of all layers, less the groups between them; ``further`` may know another of a layer.
+
+    ``None`` for what has not several layers.
+    """
+    if not isinstance(network, Network) or len(network.layers) < 2:
+        return None
+    shape, layers = network.input_shape, list[Network]()
+    for layer in network.layers:
+        layers.append(Network((layer,), *shape))
+        shape = layers[-1].output_shape
+    total, reasons = 0, []
+    for i, alone in enumerate(layers, 1):
+        if alone.parameters:
+            inner = Network(alone.layers[0].residual() or alone.layers, *alone.input_shape)
+            bound = least(capacity_bound(alone), further(inner))
+            total += bound.value
+            reasons.append(f"{bound.value} for layer {i} ({bound.reason})")
+    groups = 0
+    for wire in network.wires:
+        one, two = (int(step.label.partition("_")[0]) for step in (wire.before, wire.after))
+        groups += _orbit(wire, layers[one - 1]) if one != two else 0
+    return Bound(total - groups, f"{', '.join(reasons)}, less {groups} for the groups between them")
+
+
+def _orbit(wire: Wire, before: Network) -> int:
+    """The dimension of the orbits of the group behind a layer, or less."""
+    (first, *_) = wire.symmetries()
+    if first.name != "GL(d)":
+        return len(wire.symmetries())
+    # A softmax has no values modulo p.
+    return 0 if before.degree is None else first.size * independent_rows(before)
+
+
+def sums_of_powers(n: int, s: int, r: int) -> int:
+    """The dimension of the sums of s r-th powers of linear forms in n variables, with coefficients.
+
+    >>> [sums_of_powers(3, 5, 4), sums_of_powers(3, 6, 4), sums_of_powers(3, 2, 2)]
+    [14, 15, 5]
+    """
+    if r == 1:
+        return n
+    if r == 2:
+        rank = min(n, s)
+        return rank * (2 * n - rank + 1) // 2
+    return min(s * n, comb(n + r - 1, r)) - ((n, r, s) in _DEFECTIVE)
+
+
+def _monomials(network: Network) -> Bound | None:
+    """The monomials in the entries of X of the degrees that may occur, for all outputs that may differ."""
+    degrees = network.input_degrees
+    if degrees is None:
+        return None
+    rows, tokens = network.output_shape
+    alone, ordered, pooled = True, False, False
+    for step in network.places:
+        layer, powers = step.layer, step.derived.degrees
+        linear = powers is not None and powers.most <= 1  # else products of tokens after their sum
+        alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
+        ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
+    variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
+    if ordered:
+        outputs *= tokens
+    space = monomials(variables, degrees)
+    return None if space is None else all_of(outputs, space, variables)
+
+
+def _pieces(network: Network) -> Bound | None:
+    """The bound of a network of matrices and powers, cut into pieces as is best."""
+    widths, powers, power, pooled = [network.dim], [], 1, False
+    for i, step in enumerate(network.steps):
+        if isinstance(step, str):  # a skip connection
+            return None
+        if step.is_matrix:
+            powers += [power] if i else []
+            widths.append(step.layer.output_shape(step.shape)[0])
+            power = 1
+        elif step.power and i and not pooled:
+            power *= step.power
+        elif step.layer.mixes == "sum" and step.derived.passes == power == 1 and not step.names:
+            pooled = True
+        else:
+            return None
+    last = len(widths) - 1
+    if last < 1 or power > 1:
+        return None
+    best: dict[tuple[int, int], Bound] = {}
+    for size in range(1, last + 1):
+        for i in range(last + 1 - size):
+            j = i + size
+            pieces = [whole(widths[i : j + 1], powers[i : j - 1])]
+            for k in range(i + 1, j):
+                one, two, n = best[i, k], best[k, j], widths[k]
+                cut = f"{one.reason}; and {two.reason}; less {n} factors of neurons between them"
+                pieces.append(Bound(one.value + two.value - n, cut))
+            best[i, j] = least(*pieces)
+    return best[0, last]
+
+
+def whole(widths: list[int], powers: list[int]) -> Bound:
+    """The bound of matrices of these widths, with powers between them, as one piece."""
+    n, *_, m = widths
+    if not powers:
+        return Bound(n * m, f"matrices of size {m} × {n}")
+    r = prod(powers)
+    if r == 1:
+        rank = min(widths)
+        return Bound(_of_rank(rank, n, m), f"matrices of size {m} × {n} and rank at most {rank}")
+    if len(powers) == 1 and m == 1:
+        s = widths[1]
+        what = f"sums of {s} powers of degree {r} in {n} variables"
+        return Bound(sums_of_powers(n, s, r), f"{what}{' (Alexander and Hirschowitz)' if r > 2 else ''}")
+    space = comb(n + r - 1, r)
+    return Bound(m * space, f"{m} times the {space} monomials of degree {r} in {n} variables")

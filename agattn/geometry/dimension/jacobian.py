@@ -27,13 +27,36 @@ there are parameters, as a map of the parameters alone has, the parameters are p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
+from functools import cache
+from math import log2, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.algebra.arithmetic import (
+    Arithmetic,
+    Array,
+    BallArithmetic,
+    FloatArithmetic,
+    ModularArithmetic,
+    Size,
+    to_balls,
+)
+from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows
+from agattn.algebra.residues import Residues, random_residues
 from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, Network, draw_parameters
+from agattn.architectures.composition import check_arrays
+from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures.polynomial_map import PolynomialMap, check_run
+from agattn.architectures.protocol import bounds_on_outputs, has_inputs
+from agattn.errors import TooLargeError
+from agattn.geometry.dimension.formulas import Bound
+from agattn.geometry.dimension.symmetries import gauge_columns
+
+#: The largest Jacobian attempted without ``force``, by its columns.
+MAX_PARAMETERS = 20_000
 
 
 def jacobian(
@@ -85,8 +108,8 @@ def jacobian(
 
 def _traced(tracing: Tracing, out: Traced | Array) -> Traced:
     """The output, which of a function that is constant is a plain array."""
-    found: Traced = out if isinstance(out, Traced) else tracing.record(out)
-    return found
+    traced: Traced = out if isinstance(out, Traced) else tracing.record(out)
+    return traced
 
 
 def _pushed(
@@ -150,8 +173,108 @@ def gradients(
     out = _traced(tracing, architecture.evaluate(tracing, copies, inputs))
     values = out.value.reshape(number, n, *out.value.shape[1:])
     tracing.pull_back(out, cotangent(values).reshape(1, *out.value.shape))
-    found = {}
+    gradient = {}
     for name, copy in copies.items():
         G = np.zeros((1, *copy.shape)) if copy.gradient is None else copy.gradient
-        found[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
-    return found
+        gradient[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
+    return gradient
+
+
+def check_size(architecture: Architecture) -> None:
+    """Refuse what is too large for a Jacobian.
+
+    Raises:
+        TooLargeError: if it has more than :data:`MAX_PARAMETERS`, or its arrays would fill the memory.
+    """
+    if architecture.parameters > MAX_PARAMETERS:
+        raise TooLargeError(
+            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
+            " --force tries anyway"
+        )
+    if isinstance(architecture, DeepNetwork):
+        check_tokens(architecture)
+    if isinstance(architecture, Network):
+        check_arrays(architecture)
+    if isinstance(architecture, PolynomialMap):
+        check_run(architecture)
+
+
+def bytes_needed(architecture: Architecture, bound: Bound) -> float:
+    """A bound on the memory for the rank of a Jacobian, beside the arrays of the architecture's evaluation.
+
+    The factors are measured: the most that the steps of the elimination hold together at any time. A ball
+    has a pointer, a Python object, and the digits at the highest precision.
+
+    See Also:
+        :class:`agattn.algebra.memory.Memory`, which refuses; ``check_arrays``, for the arrays of the
+        evaluation.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> round(bytes_needed(SingleLayer(20, 20), Bound(799, "counted")) / 2**20)  # MiB
+    59
+    """
+    n, r = architecture.parameters, min(bound.value, architecture.parameters)
+    if architecture.degree is None:
+        return 2.0 * n * r * (8 + 64 + 2 * 192)
+    # A basis of k rows without its k pivot columns has k(n − k) ≤ n²/4 entries, for k up to r.
+    basis, block = r * (n - r) if 2 * r < n else n * n / 4, min(ROWS_AT_A_TIME, r + 10) * n
+    return 8.0 * (6 * basis + 12 * block)
+
+
+def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
+    """The Jacobian at random weights, one random cotangent at each of as many random inputs as are asked for.
+
+    It is modulo primes if the architecture is polynomial, else in floating point and balls; ``bound`` is a
+    proved upper bound on its rank.
+    """
+
+    def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[[int], Residues]]:
+        arithmetic = ModularArithmetic(p)
+
+        def random(shape: tuple[int, ...]) -> Residues:
+            return random_residues(generator, shape, p)
+
+        parameters = draw_parameters(architecture, random)
+        columns = np.arange(architecture.parameters)
+        if architecture.as_network() is not None:
+            columns = np.delete(columns, gauge_columns(architecture, parameters, p))
+
+        def draw(rows: int) -> Residues:
+            X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
+            if not has_inputs(architecture):  # all rows at one point
+                X, cotangents = X[:1], cotangents.swapaxes(0, 1)
+            J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
+            return J
+
+        return len(columns), draw
+
+    def real(rows: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], Callable[[Any], Array]]:
+        # Scaled so that XᵀAX stays of moderate size in every layer.
+        parameters = draw_parameters(architecture, lambda s: generator.standard_normal(s) / np.sqrt(s[-1]))
+        X = generator.standard_normal((rows, *architecture.input_shape))
+        cotangents = generator.standard_normal((rows, 1, *output))
+        floats: NDArray[np.float64] = jacobian(architecture, parameters, X, FloatArithmetic(), cotangents)
+
+        def balls(chosen: Any) -> Array:
+            exact = {name: to_balls(array) for name, array in parameters.items()}
+            c = to_balls(cotangents[chosen])
+            return jacobian(architecture, exact, to_balls(X[chosen]), BallArithmetic(), c)
+
+        return floats, balls
+
+    @cache
+    def size() -> float:
+        """Of c·∂φ/∂θ: a derivative multiplies a coefficient by at most the degree."""
+        total: Size = bounds_on_outputs(architecture).sum()
+        return total.log2 + log2(degree or 1)
+
+    output, degree = architecture.output_shape, architecture.degree
+    return RandomRows(
+        name=f"{architecture}: the Jacobian",
+        upper_bound=bound.value,
+        reason=bound.reason,
+        modulo=modulo if degree is not None else None,
+        degree=degree or 0,  # also that of an entry c·∂φ/∂θ in c, θ and X
+        size=size,
+        real=None if degree is not None else real,
+    )

@@ -63,7 +63,7 @@ from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.geometry.dimension.symmetries import full_index, symmetry_matrices
 from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
@@ -200,8 +200,8 @@ class LinearSymmetries(Result, name="symmetries"):
     @key
     def evidence(self) -> Evidence:
         """How the result is known: `proved` if every generator is, and that there are no more."""
-        known = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
-        return weakest([*known, *(g.evidence for g in self.generators)])
+        ways = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
+        return weakest([*ways, *(g.evidence for g in self.generators)])
 
     def summary(self) -> str:
         """The number of symmetries, their Lie algebra, and the dimension of orbits."""
@@ -219,8 +219,8 @@ class LinearSymmetries(Result, name="symmetries"):
         if self.new:
             moves = tuple((g.moves, Word(str(g.evidence))) for g in self.new)
             parts.append(Table("New generators", (Wide("vector field"), "evidence"), moves, where="page"))
-            known = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
-            lines = (f"  {g}{more}" for g, more in zip(self.new, known, strict=True))
+            doubts = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
+            lines = (f"  {g}{more}" for g, more in zip(self.new, doubts, strict=True))
             parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
         parts.append(
             Note(
@@ -292,16 +292,15 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     log.info(f"solving {solved.count} linear systems")
     lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
-    found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
-    families = _families(architecture, found, points)
+    symmetries = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
+    families = _families(architecture, symmetries, points)
     generators = [g for family in families for g in family.generators]
-    basis = [g.matrix for g in generators]
+    proved = [g.matrix for g in generators if g.evidence is Evidence.PROVED]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
-    proved = [B for B in basis if B not in doubtful]
     error = min(1.0, sum((_error(architecture, B) for B in doubtful), 0.0))
-    if len(basis) > solved.nullity:
+    if len(generators) > solved.nullity:
         raise DisagreementError(
-            f"{architecture} has {len(basis)} linear symmetries and at most {solved.nullity};"
+            f"{architecture} has {len(generators)} linear symmetries and at most {solved.nullity};"
             " one of the two is wrong, please report it"
         )
     return LinearSymmetries(
@@ -372,7 +371,8 @@ class _Systems:
     def __init__(self, architecture: Architecture, p: int, generator: np.random.Generator, most: int) -> None:
         self.p, self.nullity = p, 0
         n = architecture.parameters
-        w = _weights(architecture, generator)
+        _, relations, count = at_monomials(architecture, weighted_inputs=True)
+        w = homogeneous_weights(relations, count, generator)[:n]
         differences = (w[:, None] - w[None, :]).ravel()
         self._places = np.argsort(differences, kind="stable")
         _, starts, sizes = np.unique(differences[self._places], return_index=True, return_counts=True)
@@ -408,18 +408,12 @@ class _Systems:
 
     def _lifted(self, vector: Residues, i: list[int], j: list[int]) -> Sparse:
         B: Sparse = {}
-        for place in np.flatnonzero(vector).tolist():
-            if (x := rational_number(int(vector[place]), self.p)) is None:
+        for position in np.flatnonzero(vector).tolist():
+            if (x := rational_number(int(vector[position]), self.p)) is None:
                 return {}
-            B[i[place], j[place]] = x
+            B[i[position], j[position]] = x
         scale = lcm(*(x.denominator for x in B.values())) * (1 if B[min(B)] > 0 else -1)
-        return {place: int(x * scale) for place, x in sorted(B.items())}
-
-
-def _weights(architecture: Architecture, generator: np.random.Generator) -> np.ndarray:
-    """Weights of the parameters under which φ is homogeneous for some weights of inputs and outputs."""
-    _, relations, count = at_monomials(architecture, weighted_inputs=True)
-    return homogeneous_weights(relations, count, generator)[: architecture.parameters]
+        return {position: int(x * scale) for position, x in sorted(B.items())}
 
 
 def at_monomials(architecture: Architecture, weighted_inputs: bool) -> tuple[list[Any], set[Relation], int]:
@@ -432,8 +426,8 @@ def at_monomials(architecture: Architecture, weighted_inputs: bool) -> tuple[lis
 
     def monomials(shape: tuple[int, ...], weighted: bool = True) -> Array:
         array = np.empty(shape, dtype=object)
-        for place in np.ndindex(shape):
-            array[place] = Monomial({next(numbers): 1} if weighted else {}, relations)
+        for index in np.ndindex(shape):
+            array[index] = Monomial({next(numbers): 1} if weighted else {}, relations)
         return array
 
     parameters = draw_parameters(architecture, monomials)
@@ -480,10 +474,10 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
 
 def _families(
     architecture: Architecture,
-    found: Sequence[Sparse],
+    others: Sequence[Sparse],
     points: Sequence[_Point],
 ) -> list[SymmetryFamily]:
-    """A basis of the span of the known symmetries and of what was found, which comes last."""
+    """A basis of the span of the known symmetries and of other ones, which come last, all of integers."""
     known = symmetry_matrices(architecture)
     for symmetry, matrices in zip(architecture.symmetries, known, strict=True):
         if not all(point.is_symmetry(B) for B in matrices for point in points):
@@ -491,9 +485,9 @@ def _families(
                 f"{architecture} declares the symmetry {symmetry.name}, which changes the function;"
                 " correct its symmetries"
             )
-    groups = [*known, found]
-    scales = [(B, lcm(*(x.denominator for x in B.values()))) for group in groups for B in group]
-    kept = set(independent_vectors({place: int(x * scale) for place, x in B.items()} for B, scale in scales))
+    groups = [*known, others]
+    vectors = ({entry: int(x) for entry, x in B.items()} for group in groups for B in group)
+    kept = set(independent_vectors(vectors))
     shown, numbers, families = _Moves(architecture), itertools.count(), []
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
@@ -516,9 +510,7 @@ def _error(architecture: Architecture, B: Sparse) -> float:
     The polynomial ⟨c, dφ(θ)·Bθ⟩ has the degree of φ, and one more in c.
     """
     degree = (architecture.degree or 0) + 1
-    scale = lcm(*(x.denominator for x in B.values()))
-    size = bounds_on_outputs(architecture).sum().log2
-    size += log2(degree * sum(abs(int(x * scale)) for x in B.values()))
+    size = bounds_on_outputs(architecture).sum().log2 + log2(degree * sum(abs(int(x)) for x in B.values()))
     once = min(1.0, degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size))
     return float(once**_POINTS)
 
@@ -537,12 +529,8 @@ class _Moves:
 
     def part(self, name: str, index: Sequence[Any]) -> str:
         """A part of an array as printed: with "·" for all indices, and without the index of a single head."""
-        shape, given = self.shapes[name], list(index)
-        if Ellipsis in given:
-            at = given.index(Ellipsis)
-            given[at : at + 1] = [slice(None)] * (len(shape) - len(given) + 1)
-        given += [slice(None)] * (len(shape) - len(given))
-        words = [_counted(x) for x in given]
+        shape = self.shapes[name]
+        words = [_counted(x) for x in full_index(index, len(shape))]
         words = words[1:] if len(shape) == 3 and shape[0] == 1 else words
         return name if set(words) <= {"·"} else f"{name}[{','.join(words)}]"
 
@@ -565,11 +553,11 @@ class _Moves:
         for name, to, other, of, x in sorted(
             moves, key=lambda m: (order.index(m[0]), m[1], order.index(m[2]), m[3])
         ):
-            place, factor = self.part(name, to), "" if abs(x) == 1 else f"{abs(x)} "
-            sign = ("− " if x < 0 else "+ ") if place in terms else "−" * (x < 0)
-            terms[place] = f"{terms[place]} " if place in terms else ""
-            terms[place] += f"{sign}{factor}{self.part(other, of)}"
-        return ", ".join(f"{place} → {moved}" for place, moved in terms.items())
+            part, factor = self.part(name, to), "" if abs(x) == 1 else f"{abs(x)} "
+            sign = ("− " if x < 0 else "+ ") if part in terms else "−" * (x < 0)
+            terms[part] = f"{terms[part]} " if part in terms else ""
+            terms[part] += f"{sign}{factor}{self.part(other, of)}"
+        return ", ".join(f"{part} → {moved}" for part, moved in terms.items())
 
 
 # In place of an index: all of them.

@@ -13,20 +13,11 @@ M(5,5,5; 5,5), heads 2, softmax, t = 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
-from agattn.architectures import (
-    Architecture,
-    Attention,
-    Convolution,
-    DeepNetwork,
-    Linear,
-    Network,
-    Perceptron,
-    Recurrence,
-)
+from agattn.architectures import Architecture, Attention, Convolution, DeepNetwork, Network, Perceptron
 from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.errors import InputError
 
@@ -38,48 +29,40 @@ _MOST_TOKENS, _MOST_POSITIONS = 8, 1000
 
 def smaller(architecture: Architecture, parameters: int) -> Architecture | None:
     """A model of at most so many parameters inside another; ``None`` if none is known."""
-    found = [
-        one
-        for one in _candidates(architecture)
-        if one.parameters <= parameters and one.t <= (_MOST_TOKENS if _attends(one) else _MOST_POSITIONS)
-    ]
-    return max(found, key=lambda one: one.parameters, default=None)
+    models = (one for size in product(_WIDTHS, _HEADS) if (one := _inside(architecture, *size)))
+    fitting = [one for one in models if one.parameters <= parameters and one.t <= _most_tokens(one)]
+    return max(fitting, key=lambda one: one.parameters, default=None)
 
 
-def _attends(architecture: Architecture) -> bool:
-    """Whether there are heads, each with a matrix of t × t entries."""
-    return not isinstance(architecture, Network) or any(
-        isinstance(place.layer, Attention) for place in architecture.places
-    )
+def _most_tokens(architecture: Architecture) -> int:
+    """Heads have a matrix of t × t entries each."""
+    steps = architecture.places if isinstance(architecture, Network) else None
+    attends = steps is None or any(isinstance(step.layer, Attention) for step in steps)
+    return _MOST_TOKENS if attends else _MOST_POSITIONS
 
 
-def _candidates(architecture: Architecture) -> Iterator[Architecture]:
-    """The models inside for all widths and numbers of heads that are tried."""
-    for width, heads in product(_WIDTHS, _HEADS):
-        if isinstance(architecture, DeepNetwork):
-            yield _network(architecture, width, heads)
-        elif isinstance(architecture, Network) and all(
-            type(place.layer) in LAYERS.values() for place in architecture.places
-        ):  # of other layers it is not known that rows and tokens that are 0 play no role
-            tokens = _tokens(architecture)
-            biases = tokens == architecture.t
-            layers = [_layer(one, width, heads, tokens, biases) for one in architecture.layers]
-            positions = architecture.t == 1 and any(isinstance(one, Convolution) for one in layers)
-            rows = architecture.dim if positions else min(architecture.dim, width)
-            try:
-                inside = Network(tuple(layers), rows, tokens)
-            except InputError:  # a filter that is longer than what is left
-                continue
-            if tokens < architecture.t or _numbers_of_tokens(inside) == _numbers_of_tokens(architecture):
-                yield inside
-
-
-def _numbers_of_tokens(network: Network) -> list[int]:
-    """Those before every step, and at the end.
-
-    A convolution makes tokens of the rows of a single token: with fewer rows or channels they may be others.
-    """
-    return [shape[1] for shape in (*(place.shape for place in network.places), network.output_shape)]
+def _inside(architecture: Architecture, width: int, heads: int) -> Architecture | None:
+    """The model with at most so large widths, and so many heads."""
+    if isinstance(architecture, DeepNetwork):
+        return _network(architecture, width, heads)
+    if not isinstance(architecture, Network):
+        return None
+    kinds = [type(step.layer) for step in architecture.places]
+    if not all(kind in LAYERS.values() for kind in kinds):
+        return None  # of other layers it is not known that rows and tokens that are 0 play no role
+    softmax = any(getattr(step.layer, "normalization", "none") != "none" for step in architecture.places)
+    tokens = architecture.t if softmax or Convolution in kinds else min(architecture.t, 3)
+    layers = [_layer(layer, width, heads, tokens, tokens == architecture.t) for layer in architecture.layers]
+    positions = architecture.t == 1 and any(isinstance(layer, Convolution) for layer in layers)
+    rows = architecture.dim if positions else min(architecture.dim, width)
+    try:
+        inside = Network(tuple(layers), rows, tokens)
+    except InputError:  # a filter that is longer than what is left
+        return None
+    # A convolution makes tokens of the rows of a single token: with fewer rows there may be others.
+    same = [step.shape[1] for step in inside.places] == [step.shape[1] for step in architecture.places]
+    same = same and inside.output_shape[1] == architecture.output_shape[1]
+    return inside if tokens < architecture.t or same else None
 
 
 def _network(network: DeepNetwork, width: int, heads: int) -> DeepNetwork:
@@ -99,49 +82,27 @@ def _network(network: DeepNetwork, width: int, heads: int) -> DeepNetwork:
     )
 
 
-def _tokens(network: Network) -> int:
-    """How many tokens are kept: the first ones."""
-    stays_zero = not any(
-        isinstance(place.layer, Convolution) or getattr(place.layer, "normalization", "none") != "none"
-        for place in network.places
-    )
-    return min(network.t, 3) if stays_zero else network.t
-
-
 def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> Layer:
     """A layer with smaller numbers, and with its biases if tokens stay."""
-    if isinstance(layer, Attention):
-        rank, rotary = min(layer.rank, width), layer.rotary
-        if rotary is True:
-            rank = max(2, rank // 2 * 2)
-        elif rotary:
-            rotary = min(layer.pairs, max(1, rank // 2))
-            rank = max(rank, 2 * rotary)
-        mask = layer.mask
-        if isinstance(mask, tuple):
-            mask = tuple(row[:tokens] for row in mask[:tokens])
-        groups = min(layer.groups, heads)
-        return replace(
-            layer,
-            out=min(layer.out, width),
-            rank=rank,
-            rotary=rotary,
-            heads=groups * min(layer.heads // layer.groups, max(1, heads // groups)),
-            kv_heads=layer.kv_heads and groups,
-            value_rank=layer.value_rank and min(layer.value_rank, width),
-            mask=mask,
-        )
-    if isinstance(layer, Recurrence):
-        sizes = {"out": width, "rank": width, "heads": heads}
-        return replace(layer, **{name: min(getattr(layer, name), most) for name, most in sizes.items()})
-    if isinstance(layer, Perceptron):
-        *inner, last = layer.widths
-        widths = (*(min(n, 2 * width) for n in inner), min(last, width))
-        return replace(layer, widths=widths, bias=layer.bias and biases)
-    if isinstance(layer, Linear):
-        return replace(layer, out=min(layer.out, width), bias=layer.bias and biases)
-    if isinstance(layer, Convolution):
-        return replace(layer, channels=min(layer.channels, width))
     if isinstance(layer, Skip):
         return Skip(tuple(_layer(one, width, heads, tokens, biases) for one in layer.layer))
-    return layer
+    limits = {"out": width, "rank": width, "value_rank": width, "channels": width, "heads": heads}
+    changed: dict[str, Any] = {
+        name: min(size, most) for name, most in limits.items() if (size := getattr(layer, name, None))
+    }
+    if getattr(layer, "bias", False):
+        changed["bias"] = biases
+    if isinstance(layer, Perceptron):
+        *inner, last = layer.widths
+        changed["widths"] = (*(min(n, 2 * width) for n in inner), min(last, width))
+    if isinstance(layer, Attention):
+        groups = min(layer.groups, heads)
+        changed["heads"] = groups * min(layer.heads // layer.groups, max(1, heads // groups))
+        changed["kv_heads"] = layer.kv_heads and groups
+        if layer.rotary:
+            pairs = min(layer.pairs, max(1, changed["rank"] // 2))
+            changed["rank"] = 2 * pairs if layer.rotary is True else max(changed["rank"], 2 * pairs)
+            changed["rotary"] = layer.rotary is True or pairs
+        if isinstance(layer.mask, tuple):
+            changed["mask"] = tuple(row[:tokens] for row in layer.mask[:tokens])
+    return replace(layer, **changed)

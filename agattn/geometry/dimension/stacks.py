@@ -13,12 +13,11 @@ for m = ⌈e_i / rows⌉ the first i + 1 layers have at least the dimension n_{i
 that of the first i layers. Networks of perceptrons alone lose nothing there.
 
 >>> from agattn.architectures import DeepNetwork
->>> large = bounds(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12))
->>> large.lower, large.upper, large.checked[1:]
+>>> lower, upper = cut(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12))
+>>> lower.value, upper.value, lower.checked[1:]
 (92012400, 92012400, ('12 layers without skip connections', 'two tokens of which one sees the other'))
->>> narrow = bounds(DeepNetwork((768, 768, 10), (64, 64), t=2, heads=12))
->>> narrow.lower, narrow.upper
-(1312479, 8841192)
+>>> [bound.value for bound in cut(DeepNetwork((768, 768, 10), (64, 64), t=2, heads=12))]
+[1312479, 8841192]
 """
 
 from __future__ import annotations
@@ -29,16 +28,21 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
 from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
-from agattn.geometry.dimension.capacity import bound_at_any_size, reduced, sums_of_powers
-from agattn.geometry.dimension.formulas import single_layer_bounds
-from agattn.geometry.dimension.supports import Parts, by_supports, layers_of, seen
-from agattn.geometry.dimension.todays_attention import by_layer
+from agattn.geometry.dimension.formulas import (
+    Bound,
+    bound_at_any_size,
+    least,
+    reduced,
+    single_layer_bounds,
+    sums_of_powers,
+    whole,
+)
+from agattn.geometry.dimension.theorems import Parts, by_theorem, layers_of, seen, theorem
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -46,19 +50,8 @@ ID = "agattn.stacks"
 _MOST_DEGREE = 1000
 # Heads with more places of weights count as one head, and longer stacks are not cut.
 _MOST_PLACES, _MOST_LAYERS = 5_000_000, 2_000
-
-
-class Bounds(NamedTuple):
-    """Proved bounds on a dimension.
-
-    Attributes:
-        lower, upper: the bounds.
-        checked: the hypotheses of the lower bound, which hold.
-    """
-
-    lower: int
-    upper: int
-    checked: tuple[str, ...]
+# The layers that are cut between.
+_KINDS = Attention, Linear, Perceptron, Power
 
 
 @dataclass(frozen=True)
@@ -67,25 +60,20 @@ class PlainLayer:
 
     Attributes:
         rows: of its output.
-        heads, rank, value_rank: of attention, with the largest ranks of A and V.
-        mask: of attention.
-        neurons, degree: of a perceptron with two matrices.
-        shared: the layer, if its heads share keys and values or read latents.
+        heads: the layer of attention, if it is one.
+        neurons: of a perceptron with two matrices.
+        degree: in the input.
     """
 
     rows: int
-    heads: int = 0
-    rank: int = 0
-    value_rank: int = 0
-    mask: Mask = "none"
+    heads: Attention | None = None
     neurons: int = 0
     degree: int = 1
-    shared: Attention | None = None
 
     @property
-    def maps_tokens(self) -> bool:
-        """Whether each token is mapped by itself."""
-        return not self.heads
+    def value_rank(self) -> int:
+        """The largest rank of the V of each head."""
+        return (self.heads.value_rank if self.heads else None) or self.rows
 
     def powers(self, d: int) -> int:
         """The monomials of the degree of a perceptron in d variables, or the neurons if these are fewer."""
@@ -96,13 +84,13 @@ class PlainLayer:
     def image(self, d: int) -> int:
         """How many dimensions the outputs span at most, for d rows of the input."""
         if self.heads:
-            return min(self.heads * min(self.value_rank, d), d * comb(d + 1, 2))
+            return min(self.heads.heads * min(self.value_rank, d), d * comb(d + 1, 2))
         return self.powers(d) if self.neurons else d
 
     def seen(self, d_out: int) -> int:
         """How many linear functions of the input determine the output, if it has this number of rows."""
         if self.heads:
-            return self.heads * (2 * self.rank + min(self.value_rank, d_out))
+            return self.heads.heads * (2 * self.heads.rank + min(self.value_rank, d_out))
         return self.neurons or d_out
 
     def copied(self, d: int, pairs: bool = False) -> int:
@@ -111,17 +99,17 @@ class PlainLayer:
         Heads that share keys and values copy the same rows. Behind a latent of fewer than d rows, two are
         left for the forms in the keys and the queries.
         """
-        keys = self.shared.groups if self.shared else self.heads
-        found = (keys // 2 if pairs else keys) * min(self.value_rank, d)
-        if self.shared and (r := self.shared.kv_latent) is not None and r < d:
-            found = min(found, r - 2)
-        return max(0, min(d, found))
+        if self.heads is None:
+            return d
+        keys, latent = self.heads.groups, self.heads.kv_latent
+        rows = (keys // 2 if pairs else keys) * min(self.value_rank, d)
+        if latent is not None and latent < d:
+            rows = min(rows, latent - 2)
+        return max(0, min(d, rows))
 
     def independent(self, d: int, d_out: int) -> int:
         """How many rows of the output are linearly independent functions, or fewer."""
-        if self.shared:
-            return min(d_out, self.copied(d))
-        return min(d_out, self.powers(d)) if self.neurons else min(d_out, self.image(d), d)
+        return min(d_out, self.powers(d) if self.neurons else self.copied(d))
 
     def dominated(self, d: int, d_out: int, sees_back: bool) -> int:
         """How many rows, at most min(d, d'), a map with a dense image may have.
@@ -129,40 +117,32 @@ class PlainLayer:
         If ``sees_back``, both tokens see both; then heads whose A has rank 1 are taken in pairs.
         """
         most = min(d, d_out)
-        if not self.heads:
+        if self.heads is None:
             return min(most, self.neurons or most)
-        if sees_back and 1 in self._latents():
+        if sees_back and 1 in (self.heads.kv_latent, self.heads.q_latent):
             return 0
-        return min(most, self.copied(d, pairs=sees_back and min(self.rank, d) == 1))
-
-    def _latents(self) -> tuple[int | None, ...]:
-        """The numbers of rows from which keys and queries are read, where these are latents."""
-        return (self.shared.kv_latent, self.shared.q_latent) if self.shared else ()
+        return min(most, self.copied(d, pairs=sees_back and min(self.heads.rank, d) == 1))
 
     def least(self, d: int, d_out: int) -> int:
         """The dimension of this layer alone at these widths, or less."""
-        if self.shared:
-            return _inside(self.shared, d, d_out)
-        if self.heads:
-            return _heads(d, d_out, min(self.rank, d), min(self.value_rank, d, d_out), self.heads)
-        return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
+        if self.heads is None:
+            return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
+        if not self.heads.is_plain:
+            return _inside(self.heads, d, d_out)
+        return _heads(d, d_out, min(self.heads.rank, d), min(self.value_rank, d, d_out), self.heads.heads)
 
-    def most(self, d: int, d_out: int) -> int:
+    def most(self, d: int, d_out: int) -> Bound:
         """The dimension of this layer alone at these widths, or more."""
-        if self.shared:
-            return _at_most(self.shared, d, d_out)
+        if self.heads and not self.heads.is_plain:
+            return _at_most(self.heads, d, d_out)
         if self.heads:
-            return min(single_layer_bounds(d, d_out, self.rank, self.heads, self.value_rank)).value
+            return least(*single_layer_bounds(d, d_out, self.heads.rank, self.heads.heads, self.value_rank))
         if not self.neurons:
-            return d * d_out
-        if d_out == 1:
-            return sums_of_powers(d, self.neurons, self.degree)
-        counted = self.neurons * (d + d_out - 1)
-        return (
-            counted
-            if min(d, self.degree) > _MOST_DEGREE
-            else min(counted, d_out * comb(d + self.degree - 1, self.degree))
-        )
+            return whole([d, d_out], [])
+        counted = Bound(self.neurons * (d + d_out - 1), "the parameters less a factor of each neuron")
+        if d_out > 1 and min(d, self.degree) > _MOST_DEGREE:
+            return counted
+        return least(whole([d, self.neurons, d_out], [self.degree]), counted)
 
 
 @cache
@@ -172,20 +152,12 @@ def _heads(d: int, d_out: int, a: int, b: int, heads: int) -> int:
     >>> _heads(4, 4, 1, 4, 2), _heads(2, 2, 2, 2, 2)  # of the second layer, of one head
     (44, 7)
     """
-    found = a * (2 * d - a) + b * (d + d_out - b) - 1
+    one = Parts(d, d_out, [a], [b]).dimension
     if heads * (d + d_out + a + b) > _MOST_PLACES:
-        return found
-    for alpha, beta in {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}:
-        low, high = 1, heads + 1  # so many heads fit, and so many do not
-        if Parts(d, d_out, [alpha] * heads, [beta] * heads).fit:
-            low = heads
-        while low + 1 < high and low < heads:
-            middle = (low + high) // 2
-            fits = Parts(d, d_out, [alpha] * middle, [beta] * middle).fit
-            low, high = (middle, high) if fits else (low, middle)
-        if low > 1:
-            found = max(found, Parts(d, d_out, [alpha] * low, [beta] * low).dimension)
-    return found
+        return one
+    sizes = {(a, b), (max(1, min(a, d - 1)), b), (a, max(1, min(b, min(d, d_out) - 1)))}
+    several = (Parts(d, d_out, [alpha] * heads, [beta] * heads) for alpha, beta in sizes)
+    return max(one, *(parts.least()[3] for parts in several))
 
 
 @cache
@@ -196,32 +168,33 @@ def _inside(layer: Attention, d: int, d_out: int) -> int:
     82
     """
 
-    def known(one: Attention) -> int:
-        alone = Network((replace(one, out=d_out, mask="none"),), d, 2)
-        theorem = by_layer(alone) or by_supports(alone)
-        return theorem.dimension if theorem else 0
+    def proved(smaller: Attention) -> int:
+        alone = Network((replace(smaller, out=d_out, mask="none"),), d, 2)
+        bound = by_theorem(alone)
+        return bound.value if bound else 0
 
     g, s, a, b = layer.groups, layer.heads // layer.groups, layer.rank, layer.value_rank or d_out
     if layer.kv_latent is not None or layer.q_latent is not None:  # the more heads the better
         numbers = (g >> n for n in range(g.bit_length()))
-        heads = (known(replace(layer, heads=n, kv_heads=None)) for n in numbers)
+        heads = (proved(replace(layer, heads=n, kv_heads=None)) for n in numbers)
         return next(filter(None, heads), 0)
     sizes = [(min(g, d // (a + b)), a, b), (1, a, b), (1, min(a, d - 1), 1)]
-    sizes += [(g, min(a, d // g - rows), rows) for rows in range(1, min(b, d // g - 1) + 1)]
+    fewest = max(1, min(b, d // g - a))  # with fewer rows of values as many of the keys
+    sizes += [(g, min(a, d // g - rows), rows) for rows in range(fewest, min(b, d // g - 1) + 1)]
     groups = (
         replace(layer, heads=n * s, kv_heads=n, rank=rank, value_rank=rows)
         for n, rank, rows in sizes
         if n > 0 and rank > 0
     )
     one_head_each = _heads(d, d_out, min(a, d), min(b, d, d_out), g)
-    return max(one_head_each, *map(known, groups))
+    return max(one_head_each, *map(proved, groups))
 
 
 @cache
-def _at_most(layer: Attention, d: int, d_out: int) -> int:
+def _at_most(layer: Attention, d: int, d_out: int) -> Bound:
     """The parameters less the groups that the contractions of the layer show, with the sizes in use."""
     network = Network((replace(layer, out=d_out, mask="none"),), d, 2)
-    return bound_at_any_size(reduced(network)).value
+    return bound_at_any_size(reduced(network))
 
 
 @cache
@@ -233,7 +206,7 @@ def _neurons(d: int, d_out: int, neurons: int, degree: int) -> int:
     >>> _neurons(4, 4, 6, 3), _neurons(3, 1, 5, 4)
     (42, 14)
     """
-    fitting = min(neurons, Parts(d, d_out, [], [], Counter({degree: neurons})).room(degree))
+    fitting = min(neurons, Parts(d, d_out).room(degree))
     each, more = divmod(neurons, d_out)
     shared = [each + 1] * more + [each] * (d_out - more)
     alone = sum(sums_of_powers(d, number, degree) for number in shared if number)
@@ -262,7 +235,7 @@ class Stack:
         """The rows of the input, and of the outputs of the blocks."""
         return [self.d, *(block.rows for block in self.blocks)]
 
-    def upper(self) -> int:
+    def upper(self) -> Bound:
         """The dimensions of all layers, less the orbits of the groups between them."""
         widths, inner = self.widths, range(1, len(self.blocks))
         while True:
@@ -273,10 +246,13 @@ class Stack:
                     widths[i] = min(widths[i], image, self.blocks[i].seen(widths[i + 1]))
             if widths == before:
                 break
-        total = sum(part.dimension for part in self.residual)
-        for block, (d, d_out) in zip(self.blocks, pairwise(widths), strict=True):
-            total += block.most(d, d_out)
-        return total - sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        sizes = zip(self.blocks, pairwise(widths), strict=True)
+        bounds = [block.most(d, d_out) for block, (d, d_out) in sizes]
+        if len(bounds) == 1 and all(part.is_empty for part in self.residual):
+            return bounds[0]
+        total = sum(part.dimension for part in self.residual) + sum(bound.value for bound in bounds)
+        total -= sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        return Bound(total, "the dimensions of the layers, minus those of the groups between them")
 
     def lower(self) -> int | None:
         """The largest dimension that the theorem proves; ``None`` if it says nothing."""
@@ -297,7 +273,7 @@ class Stack:
                 if i < last or not self.residual[last].is_empty:
                     widths[i] = block.dominated(widths[i - 1], widths[i], sees_back[i - 1])
             for i in range(last - 1, 0, -1):
-                if self.blocks[i].maps_tokens:
+                if not self.blocks[i].heads:
                     widths[i] = min(widths[i], self.blocks[i].seen(widths[i + 1]))
             if widths == before:
                 return widths
@@ -308,11 +284,11 @@ class Stack:
             return 0
         total, finite = self.blocks[0].least(*widths[:2]), True
         for i in range(1, len(self.blocks)):
-            finite = finite and self.blocks[i - 1].maps_tokens
+            finite = finite and not self.blocks[i - 1].heads
             block, e = self.blocks[i], widths[i]
             rows = block.dominated(e, widths[i + 1], sees_back[i])
             alone = block.least(e, widths[i + 1])
-            if finite and block.maps_tokens:
+            if finite and not block.heads:
                 total = alone + total - e * e
             elif rows and e >= 2:
                 parts = -(-e // rows)
@@ -323,10 +299,10 @@ class Stack:
 
     def _residual(self, widths: Sequence[int], sees_back: Sequence[bool]) -> int:
         """What the layers with skip connections add, with one summand for each degree of the coefficients."""
-        found, degree, last = Counter[int](), 1, len(self.blocks)
+        added, degree, last = Counter[int](), 1, len(self.blocks)
         for i, part in enumerate(self.residual):
             if i:
-                degree *= 3 if self.blocks[i - 1].heads else self.blocks[i - 1].degree
+                degree *= self.blocks[i - 1].degree
             injective = all(
                 self.blocks[k].dominated(widths[k], widths[k + 1], sees_back[k]) == widths[i]
                 for k in range(i, last)
@@ -334,8 +310,8 @@ class Stack:
             if injective and widths[i] > 0:
                 for r, dimension in part.at(widths[i]).least().items():
                     offset = degree * (r - 1)
-                    found[offset] = max(found[offset], dimension)
-        return found.total()
+                    added[offset] = max(added[offset], dimension)
+        return added.total()
 
     def _tokens(self) -> list[bool] | None:
         """For two tokens i ≠ j such that j sees i in all layers, whether both see both, by the block.
@@ -354,10 +330,10 @@ class Stack:
             both = {mask: bool(M[np.ix_([i, j], [i, j])].all()) for mask, M in matrices.items()}
             regular = all(
                 both[mask] or _is_regular(matrices[mask][np.ix_([i, j], [i, j])])
-                for mask in {block.mask for block in self.blocks if block.heads}
+                for mask in {block.heads.mask for block in self.blocks if block.heads}
             )
             if regular:
-                return [bool(block.heads) and both[block.mask] for block in self.blocks]
+                return [block.heads is not None and both[block.heads.mask] for block in self.blocks]
         return None
 
 
@@ -385,18 +361,15 @@ def stack(architecture: Architecture) -> Stack | None:
     ([(4, 0), (5, 6), (2, 5)], [[], [2], [], []])
     """
     layers = layers_of(architecture)
-    if layers is None:
+    if layers is None or (pieces := _joined(layers)) is None:
         return None
     d, t = architecture.input_shape
     blocks, residual, masks = list[PlainLayer](), [Parts(d, d)], set[Mask]()
-    pieces = _joined(layers)
-    for piece in pieces if pieces is not None else [None]:
-        if piece is None:
-            return None
+    for piece in pieces:
         if isinstance(piece, PlainLayer):
             blocks.append(piece)
             residual.append(Parts(piece.rows, piece.rows))
-            masks |= {piece.mask} if piece.heads else set()
+            masks |= {piece.heads.mask} if piece.heads else set()
         elif not residual[-1].take(piece):
             return None
         elif isinstance(piece, Attention):
@@ -406,7 +379,7 @@ def stack(architecture: Architecture) -> Stack | None:
 
 def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
     """Matrices and powers joined to perceptrons of two matrices; layers with skip connections as they are."""
-    found: list[PlainLayer | Layer] = []
+    pieces: list[PlainLayer | Layer] = []
     steps: list[int | Power] = []  # rows of matrices, and the powers between them
     for layer in layers:
         if isinstance(layer, Linear) and not layer.bias:
@@ -419,19 +392,17 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
         else:
             if (closed := _perceptrons(steps)) is None:
                 return None
-            found, steps = [*found, *closed], []
+            pieces, steps = [*pieces, *closed], []
             if isinstance(layer, Attention):
                 if layer.normalization != "none" or layer.rotary or (layer.skip and not layer.is_plain):
                     return None
-                beta, shared = layer.value_rank or layer.out, None if layer.is_plain else layer
-                plain = PlainLayer(layer.out, layer.heads, layer.rank, beta, layer.mask, shared=shared)
-                found.append(layer if layer.skip else plain)
+                pieces.append(layer if layer.skip else PlainLayer(layer.out, layer, degree=3))
             elif isinstance(layer, Perceptron):
-                found.append(layer)
+                pieces.append(layer)
             else:
                 return None
     closed = _perceptrons(steps)
-    return None if closed is None else [*found, *closed]
+    return None if closed is None else [*pieces, *closed]
 
 
 def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
@@ -439,7 +410,7 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
 
     A matrix between two powers is a product of two, through the smaller of the numbers of neurons.
     """
-    found = list[PlainLayer]()
+    pieces = list[PlainLayer]()
     for k, step in enumerate(steps):
         before, after = steps[k - 1 : k], steps[k + 1 : k + 2]
         if isinstance(step, Power):
@@ -450,24 +421,31 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
                 return None
             if any(isinstance(following, Power) for following in steps[k + 2 : k + 3]):
                 rows = min(rows, neurons)
-            found.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
+            pieces.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
         elif not (before and isinstance(before[0], Power)) and not (after and isinstance(after[0], Power)):
-            found.append(PlainLayer(step))
-    return found
+            pieces.append(PlainLayer(step))
+    return pieces
 
 
-def bounds(architecture: Architecture) -> Bounds | None:
+def cut(architecture: Architecture) -> tuple[Bound, Bound] | None:
     """Both bounds; ``None`` where the theorem says nothing."""
-    found = stack(architecture)
-    if found is None or len(found.blocks) > _MOST_LAYERS or (lower := found.lower()) is None:
+    layers = layers_of(architecture)
+    if layers is None or not all(isinstance(layer, _KINDS) for layer in layers):
         return None
-    upper = found.upper()
+    return _cut(Network(tuple(layers), *architecture.input_shape))
+
+
+@cache
+def _cut(network: Network) -> tuple[Bound, Bound] | None:
+    pieces = stack(network)
+    if pieces is None or len(pieces.blocks) > _MOST_LAYERS or (lower := pieces.lower()) is None:
+        return None
     checked = ["no normalization"]
-    if found.blocks:
-        number = len(found.blocks)
+    if pieces.blocks:
+        number = len(pieces.blocks)
         checked.append(f"{number} layer{'s' * (number > 1)} without skip connections")
-    if any(not part.is_empty for part in found.residual):
+    if any(not part.is_empty for part in pieces.residual):
         checked.append("layers with skip connections between or beside them")
-    if found.masks:
+    if pieces.masks:
         checked.append("two tokens of which one sees the other")
-    return Bounds(lower, upper, tuple(checked))
+    return theorem(ID, lower, checked), pieces.upper()

@@ -1,4 +1,4 @@
-"""Dimensions that a theorem proves, at any size and without a Jacobian.
+r"""Dimensions that a theorem proves, at any size and without a Jacobian.
 
 The proofs are written out on the page on dimensions; every id is the name of a place on it. All count the
 weights, and subtract the dimension of a general fiber.
@@ -11,48 +11,416 @@ weights, and subtract the dimension of a general fiber.
 
 >>> from agattn.architectures import DeepNetwork, SingleLayer
 >>> known = by_theorem(SingleLayer(768, 64, 64).as_network())
->>> known.id, known.dimension
+>>> known.theorem, known.value
 ('theorem-3.2', 143359)
->>> by_theorem(DeepNetwork((5, 4, 1), (2, 1), t=3)).dimension
+>>> by_theorem(DeepNetwork((5, 4, 1), (2, 1), t=3)).value
 28
 >>> by_theorem(DeepNetwork((5, 1), (3,), t=2, heads=2)) is None
+True
+
+**One layer** with groups of heads, latents, positions or a state, on the page on today's attention. Each of
+these theorems says that the groups that leave a layer with the sizes in use as it is act freely at general
+weights, and that nothing else does: the dimension is the number of parameters in use, less that of the
+groups.
+
+>>> from agattn.architectures import Attention, Network, Recurrence
+>>> def proved(layer, d, t=2):
+...     found = by_layer(Network([layer], d, t))
+...     return found and (found.theorem, found.value)
+>>> proved(Attention(3, 2, heads=3, kv_heads=1, value_rank=2), 5)
+('agattn.grouped-dimension', 51)
+>>> proved(Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4), 7)
+('agattn.latent-dimension', 58)
+>>> proved(Recurrence(2, 2, "gated-delta"), 4)
+('agattn.recurrent-dimension', 25)
+>>> proved(Attention(3, 2, heads=3, kv_heads=1, value_rank=3), 4) is None  # a + b > d
+True
+
+**Large sums of heads**: the rank of the differential at weights with supports chosen so that it falls apart.
+
+The heads y = Σ_h V_h·A_h of one lightning layer, where a token sees another one, have a differential
+
+    (V̇, Ȧ) ↦ Σ_h V̇_{h,c}·A_{h,b} + V_{h,c}·Ȧ_{h,b},      c = 1..d', b = 1..d,
+
+products of linear forms in d variables u_x. Let every A_h and V_h be sums of matrix units: the entries of A_h
+are ones at places (k, q), no two of a head in one row or column, and those of V_h are ones at places (c, p).
+The rank of the differential is known if
+
+- no variable is both a k and a p;
+- (a) all places of the A_h are different, and all places of the V_h;
+- (b) of every head h: no variable k occurs, in all columns q of A_h, at places of other heads; no variable p
+  occurs, in all rows c of V_h, at places of other heads;
+- (c) for any two heads h ≠ h' some place (k, q) of A_h lies neither in a row nor in a column of A_{h'} and
+  rk A_{h'} is restricted, or some place (c, p) of V_{h'} lies neither in a row nor in a column of V_h and
+  rk V_h is restricted.
+
+Then the rank is Σ_h (dim of the A_h + dim of the V_h − 1), so that this is the dimension of the sum of heads:
+no sum can have more. The proof is on the page on dimensions. The weights are searched for, and (a), (b), (c)
+are checked; this takes a second for a hundred heads of width 768, and no Jacobian.
+
+Neurons x ↦ Σ_j w_j (v_j·x)^r with r ≥ 3 are taken at unit vectors w_j and sums v_j of two variables: each
+pair of variables for one neuron alone, and pairs without a common variable for neurons with the same w_j.
+For even d the pairs fall into d − 1 matchings, for odd d into d, of ⌊d/2⌋ pairs each. So there is room for
+min(d', matchings) ⌊d/2⌋ neurons, and each neuron has d + d' − 1 dimensions. For r = 2 and d' ≥ 2 there is
+room for d neurons: different variables v_j, and w_j of which no two are dependent.
+
+Layers with skip connections, all of one width: the part of degree 3 in X of (1 + g_l)∘...∘(1 + g_1) is
+g_1 + ... + g_l for layers g_i of attention, a sum of all heads of all layers. With perceptrons of degree r
+among the g_i the part of degree r is the sum of these perceptrons, and of what the layers of lower degree
+give, so that the differential is block triangular. For r = 3 the coefficients of monomials with entries of
+another token tell heads from neurons.
+
+>>> by_supports(DeepNetwork((768,) * 13, (64,) * 12, t=2, heads=12, skip=True, value_rank=64)).value
+27131760
+>>> by_supports(DeepNetwork((2, 2), (2,), t=2, heads=2)) is None  # A and V are any matrices: GL(2) mixes them
 True
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import NamedTuple
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain, pairwise
+from math import comb
+from typing import Any
 
-from agattn.architectures import DeepNetwork
+import numpy as np
+
+from agattn.architectures import Architecture, Attention, DeepNetwork, Network, Perceptron, Recurrence
+from agattn.architectures.layers import Layer, Mask
+from agattn.geometry.dimension.formulas import Bound, in_place, network_bound, reduced, reduced_widths
+from agattn.geometry.dimension.symmetries import known_groups
+
+GROUPED, LATENT, RECURRENT = (f"agattn.{kind}-dimension" for kind in ("grouped", "latent", "recurrent"))
+Places = tuple[tuple[int, int], ...]  # of the ones of a matrix: line and variable, counted from 0
+
+# Weights that are tried before the search is given up, fewer where there are many places, and a bound on
+# their size.
+_TRIES, _FEWEST = 20, 3
+_TRIED_PLACES = 10**5
+_MOST_PLACES = 10**8
+#: The name of the theorem, and of the place in the documentation where its proof is.
+SUPPORTS = "agattn.disjoint-supports"
 
 
-class Theorem(NamedTuple):
-    """The dimension of a network, by a theorem whose hypotheses hold for it.
+@dataclass(frozen=True)
+class Side:
+    """One of the two matrices of each head, A or V, by the places of its ones.
 
     Attributes:
-        id: the name of the theorem, and of the place in the documentation where its proof is.
-        dimension: by its formula.
-        checked: its hypotheses.
+        lines: the size of the index that is no variable: d for the columns b of A, d' for the rows c of V.
+        places: of each head the places of its ones.
+        restricted: of each head whether the rank of the matrix is bounded, by the number of these ones.
     """
 
-    id: str
-    dimension: int
-    checked: tuple[str, ...]
+    lines: int
+    places: tuple[Places, ...]
+    restricted: tuple[bool, ...]
+
+    def variables(self) -> set[int]:
+        """The variables that occur."""
+        return {x for _, x in chain.from_iterable(self.places)}
+
+    def are_different(self) -> bool:
+        """Condition (a), and that no two ones of a head share a line or a variable."""
+        everywhere = list(chain.from_iterable(self.places))
+        return len(set(everywhere)) == len(everywhere) and all(
+            len({y for y, _ in own}) == len({x for _, x in own}) == len(own) for own in self.places
+        )
+
+    def are_apart(self) -> bool:
+        """Condition (b)."""
+        lines = defaultdict[int, set[tuple[int, int]]](set)  # the variables on each line, with their heads
+        for head, own in enumerate(self.places):
+            for y, x in own:
+                lines[y].add((x, head))
+
+        def of_others(y: int, head: int) -> set[int]:
+            return {x for x, other in lines[y] if other != head}
+
+        return not any(
+            set.intersection(*(of_others(y, head) for y, _ in own)) for head, own in enumerate(self.places)
+        )
+
+    def leaves(self) -> np.ndarray:
+        """Half of condition (c): in [g, h] whether a place of g is on no line and at no variable of h.
+
+        Only heads h of restricted rank count.
+        """
+        heads, size = len(self.places), 1 + max(self.variables())
+        on, at = np.zeros((heads, self.lines), bool), np.zeros((heads, size), bool)
+        for head, own in enumerate(self.places):
+            for y, x in own:
+                on[head, y] = at[head, x] = True
+        leaving = np.zeros((heads, heads), bool)
+        for head, own in enumerate(self.places):
+            y, x = np.array(own).T
+            leaving[head] = (~on[:, y] & ~at[:, x]).any(axis=1)
+        leaving &= np.array(self.restricted)
+        return leaving
 
 
-def by_theorem(network: DeepNetwork) -> Theorem | None:
-    """The theorem that gives the dimension of a network, or ``None``."""
-    if set(network.heads_by_layer) != {1} or network.normalization not in ("none", "softmax"):
+def are_independent(queries: Side, values: Side) -> bool:
+    """Whether the rank of the differential is known at these weights: all conditions.
+
+    >>> A = Side(3, (((0, 0),), ((1, 1),)), (True, True))  # two heads of rank 1 at d = 3
+    >>> V = Side(2, (((0, 2),), ((1, 2),)), (False, False))
+    >>> are_independent(A, V), are_independent(A, A)
+    (True, False)
+    """
+    if queries.variables() & values.variables():
+        return False
+    if not all(side.are_different() and side.are_apart() for side in (queries, values)):
+        return False
+    # A_h leaves A_{h'}, or V_{h'} leaves V_h
+    left = queries.leaves() | values.leaves().T
+    return bool((left | np.eye(len(left), dtype=bool)).all())
+
+
+def supports(
+    d: int, d_out: int, ranks: Sequence[int], value_ranks: Sequence[int], columns: int | None = None
+) -> tuple[Side, Side] | None:
+    """Weights of heads with the rank known, or ``None`` where none are found.
+
+    Args:
+        d, d_out: the widths of the input and the output.
+        ranks: the rank of each A; from d on, any matrix.
+        value_ranks: the rank of each V; from min(d, d') on, any matrix.
+        columns: how many each A has, d by default; A is any matrix from a rank of min(d, columns) on.
+    """
+    if len(ranks) * (d + d_out + max(ranks) + max(value_ranks)) > _MOST_PLACES:
         return None
-    if network.depth == 1:
-        # A skip connection around the only layer adds X to every function.
-        if network.t >= 2:
-            return _one_layer(network)
-        return _networks(network) if network.is_lightning and _any_values(network) else None
-    if network.is_lightning and not network.skip and _any_values(network):
-        return _networks(network)
+    columns = d if columns is None else columns
+    whole, most = min(d, columns), min(d, d_out)
+    keys, outputs = ([r if r < n else 1 for r in given] for given, n in ((ranks, whole), (value_ranks, most)))
+    free = [r >= whole for r in ranks], [r >= most for r in value_ranks]
+    # (c) needs of h ≠ h' that A_{h'} or V_h is restricted
+    any_A, any_V = ({head for head, one in enumerate(side) if one} for side in free)
+    if len(any_A) * len(any_V) > len(any_A & any_V):
+        return None
+    for attempt in range(max(_FEWEST, min(_TRIES, _TRIED_PLACES // sum(keys + outputs)))):
+        generator = np.random.default_rng(attempt)
+        # Variables for the keys, the others for the values: in proportion, or as few as may be for one side.
+        share = (sum(keys) / (sum(keys) + sum(outputs)), 1.0, 0.0)[attempt % 3]
+        low, high = max(keys), d - max(outputs)
+        if low > high:
+            return None
+        first = round(low + share * (high - low))
+        one = _places(keys, columns, range(first), generator)
+        other = _places(outputs, d_out, range(first, d), generator)
+        if one is None or other is None:
+            continue
+        sides = (
+            Side(columns, one, tuple(not any_matrix for any_matrix in free[0])),
+            Side(d_out, other, tuple(not any_matrix for any_matrix in free[1])),
+        )
+        if are_independent(*sides):
+            return sides
     return None
+
+
+def _places(
+    sizes: Sequence[int], lines: int, variables: range, generator: np.random.Generator
+) -> tuple[Places, ...] | None:
+    """Places of so many ones for each head; lines of its own for a head as long as there are enough."""
+    single = [head for head, size in enumerate(sizes) if size == 1]
+    shared, alone = list(range(lines)), dict[int, list[int]]()
+    if sum(sizes) <= lines:
+        for head, size in enumerate(sizes):
+            alone[head], shared = shared[:size], shared[size:]
+    elif len(single) < lines:
+        for head in single:  # one line must be of its own, by (b)
+            alone[head], shared = shared[:1], shared[1:]
+    else:
+        return None
+    taken, chosen = defaultdict[int, set[int]](set), []
+    for head, size in enumerate(sizes):
+        if size > len(variables) or (head not in alone and size > len(shared)):
+            return None
+        own = alone[head] if head in alone else generator.permutation(shared)[:size].tolist()
+        places, left = [], generator.permutation(variables).tolist()
+        for y in own:
+            x = next((x for x in left if x not in taken[y]), None)
+            if x is None:
+                return None
+            left.remove(x)
+            taken[y].add(x)
+            places.append((y, x))
+        chosen.append(tuple(places))
+    return tuple(chosen)
+
+
+@dataclass
+class Parts:
+    """The heads and neurons that a network is the sum of, up to its other degrees.
+
+    Attributes:
+        d, d_out: the widths of the input and the output.
+        ranks, value_ranks: of each head the largest ranks of A and V.
+        neurons: the number of neurons of each degree.
+    """
+
+    d: int
+    d_out: int
+    ranks: list[int] = field(default_factory=list)
+    value_ranks: list[int] = field(default_factory=list)
+    neurons: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def dimension(self) -> int:
+        """The sum over the heads of dim A + dim V − 1, and over the neurons of d + d' − 1.
+
+        dim A = α(2d − α) for matrices of rank at most α, and dim V = β(d + d' − β).
+        """
+        d, d_out, total = self.d, self.d_out, 0
+        for a, b in zip(self.ranks, self.value_ranks, strict=True):
+            alpha, beta = min(a, d), min(b, d, d_out)
+            total += alpha * (2 * d - alpha) + beta * (d + d_out - beta) - 1
+        return total + self.neurons.total() * (d + d_out - 1)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are neither heads nor neurons."""
+        return not self.ranks and not self.neurons
+
+    def room(self, degree: int) -> int:
+        """The number of neurons of a degree for which there are weights.
+
+        >>> Parts(4, 4).room(3), Parts(4, 4).room(2), Parts(4, 1).room(2)
+        (6, 4, 0)
+        """
+        if degree == 2:
+            return self.d if self.d_out >= 2 else 0
+        matchings = self.d - 1 + self.d % 2  # of d // 2 pairs each, all pairs of variables together
+        return min(self.d_out, matchings) * (self.d // 2)
+
+    @property
+    def fit(self) -> bool:
+        """Whether weights are found at which the differential has this rank."""
+        if any(number > self.room(degree) for degree, number in self.neurons.items()):
+            return False
+        return not self.ranks or supports(self.d, self.d_out, self.ranks, self.value_ranks) is not None
+
+    def take(self, layer: object) -> bool:
+        """Take up the heads or neurons of a layer; whether the layer is of a kind that is known."""
+        if isinstance(layer, Attention):
+            if layer.heads > _MOST_PLACES // self.d:
+                return False
+            self.ranks += [layer.rank] * layer.heads
+            self.value_ranks += [layer.value_rank or self.d] * layer.heads
+            return layer.normalization == "none" and not layer.rotary and layer.is_plain
+        if isinstance(layer, Perceptron):
+            self.neurons[layer.degree] += layer.widths[0]
+            return len(layer.widths) == 2 and not layer.bias and layer.degree >= 2
+        return False
+
+    def at(self, width: int) -> Parts:
+        """The same heads and neurons at smaller widths of the input and the output."""
+        return Parts(width, width, self.ranks, self.value_ranks, self.neurons)
+
+    def least(self) -> Counter[int]:
+        """Of each degree the dimension of as many heads and neurons as weights are found for."""
+
+        def heads(number: int) -> Parts:
+            return Parts(self.d, self.d_out, self.ranks[:number], self.value_ranks[:number])
+
+        most = len(self.ranks)
+        if not heads(most).fit:
+            most = bisect(range(1, most), False, key=lambda number: not heads(number).fit)
+        dimensions = Counter({3: heads(most).dimension})
+        for degree, number in self.neurons.items():
+            dimensions[degree] += min(number, self.room(degree)) * (self.d + self.d_out - 1)
+        return +dimensions
+
+
+def parts(architecture: Architecture) -> Parts | None:
+    """The heads and neurons of one layer, or of layers with skip connections; ``None`` of anything else.
+
+    >>> from agattn.architectures import Attention, Network, Perceptron
+    >>> block = Attention(4, rank=1, heads=2, skip=True), Perceptron([6, 4], degree=3, skip=True)
+    >>> found = parts(Network(block, dim=4, tokens=2))
+    >>> found.ranks, found.neurons, found.dimension
+    ([1, 1], Counter({3: 6}), 86)
+    """
+    if (layers := layers_of(architecture)) is None:
+        return None
+    total, alone = Parts(architecture.input_shape[0], architecture.output_shape[0]), len(layers) == 1
+    for layer in layers:
+        if not total.take(layer) or not (alone or getattr(layer, "skip", False)):
+            return None
+    return total if see_another(layers, architecture.t) else None
+
+
+def see_another(layers: Sequence[Layer], t: int) -> bool:
+    """Whether there are tokens i ≠ j such that j sees i in every layer of attention, all of t tokens."""
+    masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
+    given = [mask for mask in masks if isinstance(mask, tuple)]
+    if not given:
+        return not masks or t >= 2
+    together = np.logical_and.reduce([seen(mask, len(given[0])) for mask in masks])
+    return bool((together & ~np.eye(t, dtype=bool)).any())
+
+
+def seen(mask: Mask, t: int) -> np.ndarray:
+    """A mask for t tokens as a matrix of booleans: rows i, columns j, whether j sees i.
+
+    >>> seen("causal", 2).tolist()
+    [[True, True], [False, True]]
+    """
+    if isinstance(mask, tuple):
+        return np.array(mask, dtype=bool)
+    everything = np.ones((t, t), dtype=bool)
+    return np.triu(everything) if mask == "causal" else everything
+
+
+def layers_of(architecture: Architecture) -> Sequence[Layer] | None:
+    """The layers of a model or of a network of attention; ``None`` of what has none."""
+    network = architecture if isinstance(architecture, Network) else architecture.as_network()
+    return network.layers if network else None
+
+
+def theorem(name: str, value: int, checked: Sequence[str]) -> Bound:
+    """The dimension by a theorem whose hypotheses hold."""
+    return Bound(value, f"{name}, as its hypotheses hold: {', '.join(checked)}", name, tuple(checked))
+
+
+def by_supports(architecture: Architecture) -> Bound | None:
+    """The dimension of a layer, or of layers with skip connections, if weights as above are found."""
+    total = parts(architecture)
+    if total is None or not total.fit:
+        return None
+    what = [f"{len(total.ranks)} heads at t ≥ 2"] if total.ranks else []
+    what += [f"{number} neurons of degree {r}" for r, number in sorted(total.neurons.items())]
+    checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
+    if len(layers_of(architecture) or ()) > 1:
+        checked.insert(1, "skip connections")
+    return theorem(SUPPORTS, total.dimension, tuple(checked))
+
+
+def by_theorem(architecture: Architecture) -> Bound | None:
+    """The first theorem that says what the dimension of an architecture is, or ``None``."""
+    network = architecture.as_network()
+    return (network and one_head(network)) or by_supports(architecture) or by_layer(architecture)
+
+
+def one_head(network: DeepNetwork) -> Bound | None:
+    """The theorem that the bound by counting is attained, or ``None``."""
+    softmax, lightning = network.normalization == "softmax", network.is_lightning
+    if set(network.heads_by_layer) != {1} or not (softmax or lightning):
+        return None
+    name, checked = "theorem-3.2", ("one layer", "one head", "no normalization", "t ≥ 2")
+    if softmax:
+        name, checked = "theorem-3.9", ("one layer", "one head", "an injective normalization", "t ≥ 2")
+    if network.depth > 1 or network.t == 1:
+        if softmax or not _any_values(network) or (network.skip and network.depth > 1):
+            return None
+        name = "agattn.network-dimension"
+        checked = "one head in each layer", "no normalization", "no skip connections", "V_i of any rank"
+    # A skip connection around the only layer adds X to every function.
+    return theorem(name, network_bound(replace(network, skip=False)).value, checked)
 
 
 def irreducible_fibers(network: DeepNetwork) -> str | None:
@@ -77,45 +445,97 @@ def irreducible_fibers(network: DeepNetwork) -> str | None:
         return None if exchanged else "theorem-3.2"
     if network.skip or not _any_values(network) or one_line or exchanged:
         return None
-    widths_seen = _seen_widths(network)[1:-1] == list(dims[1:-1])
+    widths_seen = reduced_widths(network)[1:-1] == dims[1:-1]
     if not widths_seen or min(alphas[:-1]) < 2 or beta is not None:
         return None
     return "agattn.network-dimension"
+
+
+def one_layer(architecture: Architecture) -> Network | None:
+    """The only layer of an architecture as a network; ``None`` where there are several, or none of these."""
+    layers = layers_of(architecture)
+    if layers is None or len(layers) != 1 or not isinstance(layers[0], (Attention, Recurrence)):
+        return None
+    return Network((layers[0],), *architecture.input_shape)
+
+
+def less_groups(network: Network) -> int:
+    """The parameters less the dimensions of all groups that leave the function as it is."""
+    return network.parameters - sum(group.dimension for group in known_groups(network))
+
+
+def by_layer(architecture: Architecture) -> Bound | None:
+    """The theorem that gives the dimension of one layer, or ``None``: the formula may hold all the same."""
+    network = one_layer(architecture)
+    if network is None or network.t < 2:
+        return None
+    smaller = reduced(network)
+    layer = smaller.layers[0]
+    holds = _state if isinstance(layer, Recurrence) else _attention
+    if (held := holds(layer, network.dim, network.t)) is None:
+        return None
+    name, checked = held
+    changes = in_place(network, smaller)
+    used = (f"the sizes that heads can use: {changes}",) if changes else ()
+    return theorem(name, less_groups(smaller), (*checked, *used))
+
+
+def _attention(layer: Any, d: int, t: int) -> tuple[str, tuple[str, ...]] | None:
+    """The theorem whose hypotheses hold for a reduced layer, with these.
+
+    It has g groups of s heads with keys of rank a and values of rank b, which are read from r dimensions, and
+    queries that are read from ρ.
+    """
+    if not see_another([layer], t) or layer.normalization not in ("none", "softmax"):
+        return None
+    g, s = layer.groups, layer.heads // layer.groups
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b = min(layer.rank, r, s * rho), min(layer.value_rank or layer.out, s * layer.out, r)
+    name, why = LATENT if has_latents(layer) else GROUPED, "g(a + b) ≤ d"
+    if layer.normalization == "softmax":
+        if layer.mask != "none":
+            return None  # the proof is of the softmax over all tokens
+        if layer.rotary and (t != 2 or a < layer.rank or has_latents(layer)):
+            return None
+        return name, ("one layer", "t ≥ 2", "a softmax")
+    if layer.rotary:
+        if isinstance(layer.mask, tuple) or (layer.mask == "causal" and t == 2):
+            return None  # positions enter by R alone, which is taken up by Q
+        if layer.rank > min(r, rho * s):
+            return None
+        alone = Network((replace(layer, rotary=False),), d, t)
+        if (bound := by_supports(alone) or by_layer(alone)) is None:
+            return None
+        return str(bound.theorem), (*bound.checked, "positions at two distances")
+    if has_latents(layer):
+        why = "weights of the heads behind the latents with disjoint supports were found"
+        holds = s == 1 and (g == 1 or _apart(g, r, layer.out, a, b, rho))
+    else:
+        holds = g * (a + b) <= d
+    return (name, ("one layer", "t ≥ 2", why)) if holds else None
+
+
+def has_latents(layer: Attention) -> bool:
+    """Whether keys and values, or queries, are read from a latent."""
+    return layer.kv_latent is not None or layer.q_latent is not None
+
+
+@cache
+def _apart(heads: int, r: int, d_out: int, a: int, b: int, rho: int) -> bool:
+    """Whether weights with disjoint supports are found for heads behind latents."""
+    return supports(r, d_out, [a] * heads, [b] * heads, rho) is not None
+
+
+def _state(layer: Any, d: int, t: int) -> tuple[str, tuple[str, ...]] | None:
+    """The theorem on a layer with a state; with a diagonal gate where the proof goes through."""
+    a = layer.rank
+    by_restriction = a <= d and a - 1 <= comb(d - 1, 2) if d > 1 else a == 1
+    goes_through = by_restriction or d == a == 3 or (d == a == 2 and t >= 3)
+    holds = layer.heads == 1 and (layer.rule != "diagonal-gate" or goes_through)
+    return (RECURRENT, ("one layer", "one head", "t ≥ 2")) if holds else None
 
 
 def _any_values(network: DeepNetwork) -> bool:
     """Whether every V_i may be any matrix."""
     largest = max(map(min, pairwise(network.dims)))
     return network.value_rank is None or network.value_rank >= largest
-
-
-def _one_layer(network: DeepNetwork) -> Theorem:
-    (d, d_out), (a,) = network.dims, network.ranks
-    alpha, beta = min(a, d), min(d, d_out, network.value_rank or d)
-    pairs = alpha * (2 * d - alpha) + beta * (d + d_out - beta)
-    if network.is_lightning:
-        return Theorem("theorem-3.2", pairs - 1, ("one layer", "one head", "no normalization", "t ≥ 2"))
-    return Theorem("theorem-3.9", pairs, ("one layer", "one head", "an injective normalization", "t ≥ 2"))
-
-
-def _networks(network: DeepNetwork) -> Theorem:
-    widths = _seen_widths(network)
-    total, symmetric = -network.depth, network.t == 1
-    for (e, following), a in zip(pairwise(widths), network.ranks, strict=True):
-        alpha, beta = min(a, e), min(2 * a, e)
-        total += beta * (2 * e - beta + 1) // 2 if symmetric else alpha * (2 * e - alpha)
-        total += e * following
-        symmetric = symmetric or alpha == 1
-    total -= sum(e * e for e in widths[1:-1])
-    checked = "one head in each layer", "no normalization", "no skip connections", "V_i of any rank"
-    return Theorem("agattn.network-dimension", total, checked)
-
-
-def _seen_widths(network: DeepNetwork) -> list[int]:
-    """e_0 = d_0, e_l = d_l and e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), from the last layer on."""
-    least = list(network.dims)
-    for i in range(1, network.depth):
-        least[i] = min(least[i - 1], least[i])
-    for i in range(network.depth - 1, 0, -1):
-        least[i] = min(least[i], 2 * network.ranks[i] + least[i + 1])
-    return least

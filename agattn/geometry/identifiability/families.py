@@ -49,10 +49,9 @@ from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outp
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED, upper_bound
-from agattn.geometry.dimension.formulas import Bound, network_bound
+from agattn.geometry.dimension.formulas import Bound, network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.limits import limits, takes
 from agattn.sheet.result import Key, Positive, Result
 

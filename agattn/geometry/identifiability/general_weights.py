@@ -61,7 +61,8 @@ from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import Dimension, check_size, dimension
+from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, at_monomials
 from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability.families import differential

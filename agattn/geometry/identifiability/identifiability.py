@@ -47,8 +47,8 @@ from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, TooLargeError, UndecidedError, argument, worded
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.dimension.dimension import check_size
 from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import applied
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import ExactWeights

@@ -26,9 +26,9 @@ from agattn.architectures import Architecture
 from agattn.claims.network_dimension import by_paper
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension import dimension as room
-from agattn.geometry.dimension.dimension import dimension, jacobian_rows
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import Bound
-from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.jacobian import jacobian, jacobian_rows
 from agattn.limits import limited
 from agattn.reports.figure3 import SIZES, figure_3, float32_trial
 from agattn.reports.figure3 import network as figure_3_network
@@ -193,7 +193,7 @@ def test_limits():
     found = dimension(DeepNetwork((40, 40, 40), (20, 20), normalization="softmax"))
     assert (found.dimension, found.evidence, found.predicted) == (None, None, 4000)
     assert 0 < found.lower_bound < found.upper_bound == 4000
-    assert found.lower_bound_reason == "smaller" and "is inside" in found.lower_bound_argument
+    assert found.lower_bound_reason == "smaller" and "is inside" in found.lower.reason
     assert f"open by {4000 - found.lower_bound}" in str(found)
 
 
@@ -213,7 +213,7 @@ def test_nothing_is_searched_for_where_the_bounds_meet(monkeypatch):
     def searched(*_, **__):
         raise AssertionError("a search")
 
-    monkeypatch.setattr("agattn.geometry.dimension.lie_algebra.linear_symmetries", searched)
+    monkeypatch.setattr("agattn.geometry.dimension.dimension.linear_symmetries", searched)
     assert dimension(DeepNetwork((8, 8), (4,), 2, heads=2)).evidence is Evidence.PROVED
     with pytest.raises(AssertionError, match="a search"):
         dimension(PolynomialMap(lambda a, b: a @ b, {"a": (40, 1), "b": (1, 50)}))
@@ -291,7 +291,7 @@ def test_more_than_the_rank_is_never_proved():
     ids=str,
 )
 def test_the_memory_of_a_jacobian_is_bounded_before(known: Architecture) -> None:
-    counted = room._counted(known)
+    counted = room.upper_bound(known)
     rank(room.jacobian_rows(known, counted), points=1)  # what stays for good
     tracemalloc.start()
     try:
@@ -322,12 +322,25 @@ def test_what_a_jacobian_is_of():
 
 def test_a_jet_of_several_heads_is_counted_by_its_network_for_softmax_alone():
     def counted(heads, normalization, order=4):
-        return room._of_jet(
-            Jet(DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization), order)
+        return room.by_jet(
+            Jet(DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization), order),
+            room.unknown(SingleLayer(2, 1)),
         )
 
     series = {"series": [1, 0, "1/2"]}
     assert counted(1, "softmax") and counted(2, "softmax") and counted(1, series)
     assert counted(2, series) is None
     assert counted(1, series).reason.endswith("; a jet of this order sees no scores")
-    assert room._of_jet(SingleLayer(2, 1)) is None
+    assert room.by_jet(SingleLayer(2, 1), room.unknown(SingleLayer(2, 1))) is None
+
+
+def test_a_theorem_that_says_more_than_the_rank_is_not_believed(monkeypatch):
+    """Neither a dimension nor a bound from below by a theorem stays where a rank is taken."""
+    network = Network([Perceptron([3, 2], degree=3)], dim=2)
+    assert (found := dimension(network)).evidence is Evidence.PROVED
+    above = Bound(network.parameters, "wrong")
+    monkeypatch.setattr(room, "AT_ANY_SIZE", (("lower", lambda *_: above),))
+    assert dimension(network).lower_bound == found.lower_bound
+    monkeypatch.setattr(room, "AT_ANY_SIZE", (("both", lambda *_: above),))
+    with pytest.raises(DisagreementError, match="wrong"):
+        dimension(network)

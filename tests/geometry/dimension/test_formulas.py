@@ -21,8 +21,8 @@ from agattn.geometry.dimension.formulas import (
     shared_forms_bounds,
     single_layer_bounds,
     symmetric_layers,
+    symmetry_bound,
 )
-from agattn.geometry.dimension.symmetries import symmetry_bound
 
 sizes = st.integers(1, 9)
 

@@ -12,8 +12,10 @@ from agattn import DeepNetwork
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import RowSpace, matmul, random_prime, random_residues
 from agattn.architectures import draw_parameters
+from agattn.architectures.protocol import symmetry_tangents
+from agattn.geometry.dimension.formulas import symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound, symmetry_tangents
+from agattn.geometry.dimension.symmetries import gauge_columns
 from agattn.limits import limited
 
 NETWORKS = [

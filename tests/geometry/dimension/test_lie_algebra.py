@@ -18,14 +18,14 @@ from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
 from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, PolynomialMap, SingleLayer, Symmetry
-from agattn.architectures.protocol import as_parameters
+from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import first_order, lie_algebra
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_matrices, symmetry_tangents
+from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.sheet.terminal import text
 
 P = 2**29 + 11

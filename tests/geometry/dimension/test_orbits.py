@@ -22,9 +22,9 @@ from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.geometry.dimension.capacity import bound_at_any_size, capacity_bound
+from agattn.geometry.dimension.formulas import bound_at_any_size, capacity_bound
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.orbits import orbit_dimension
+from agattn.geometry.dimension.symmetries import orbit_dimension
 
 P = 1_000_003
 LAYERS = [

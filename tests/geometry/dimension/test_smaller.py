@@ -53,7 +53,7 @@ def test_every_large_network_has_proved_bounds(architecture):
     found = dimension(architecture)
     assert found.dimension is None and found.lower_bound_reason == "smaller"
     assert 20 < found.lower_bound < found.upper_bound < architecture.parameters
-    assert f"{found.smaller} is inside" in found.lower_bound_argument
+    assert f"{found.smaller} is inside" in found.lower.reason
 
 
 def test_tokens_are_left_out_where_that_changes_nothing():

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from agattn import Attention, DeepNetwork, Evidence, Linear, Network, Perceptron, Power, Sum
 from agattn.algebra.rank import rank
-from agattn.geometry.dimension.dimension import dimension, jacobian_rows
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import Bound
-from agattn.geometry.dimension.stacks import ID, bounds, stack
-from agattn.geometry.dimension.theorems import by_theorem
+from agattn.geometry.dimension.jacobian import jacobian_rows
+from agattn.geometry.dimension.stacks import ID, cut, stack
+from agattn.geometry.dimension.theorems import one_head
 
 few, widths, degrees = st.integers(1, 3), st.integers(1, 4), st.sampled_from([2, 3, 3])
 CAUSAL, BACK, AWAY, FIRST = "causal", ((0, 1), (1, 1)), ((0, 1), (1, 0)), ((1, 1), (1, 0))
@@ -59,9 +60,10 @@ def rank_of(network):
 @settings(max_examples=200, deadline=None)
 @given(networks())
 def test_no_rank_is_outside_of_the_bounds(network):
-    found = bounds(network)
+    found = cut(network)
     assume(found is not None and network.parameters <= 160)
-    assert found.lower <= rank_of(network) <= found.upper
+    lower, upper = found
+    assert lower.value <= rank_of(network) <= upper.value
 
 
 FOUR = Attention(4, rank=2, heads=2)
@@ -92,10 +94,10 @@ EXACT = [
 
 @pytest.mark.parametrize("network", EXACT, ids=str)
 def test_where_the_bounds_meet_they_are_the_rank(network):
-    found = bounds(network)
+    lower, upper = cut(network)
     if network.output_shape[0] > 1:  # sums of powers alone fall short of the count
-        assert found.lower == found.upper
-    assert found.lower == rank_of(network)
+        assert lower.value == upper.value
+    assert lower.value == rank_of(network)
 
 
 @settings(max_examples=60, deadline=None)
@@ -105,10 +107,10 @@ def test_where_the_bounds_meet_they_are_the_rank(network):
 def test_one_head_in_each_layer_agrees_with_its_theorem(inner, ranks):
     dims = [max(inner), *inner]
     network = DeepNetwork(dims, ranks[: len(dims) - 1] + [2] * (len(dims) - 1 - 3), 2)
-    found, theorem = bounds(network), by_theorem(network)
-    assert found.lower <= theorem.dimension <= found.upper
+    (lower, upper), theorem = cut(network), one_head(network)
+    assert lower.value <= theorem.value <= upper.value
     if len(set(dims)) == 1 and dims[0] >= 3:
-        assert found.lower == theorem.dimension
+        assert lower.value == theorem.value
 
 
 @pytest.mark.parametrize(
@@ -129,16 +131,16 @@ def test_one_head_in_each_layer_agrees_with_its_theorem(inner, ranks):
     ids=str,
 )
 def test_what_the_theorem_says_nothing_about(network):
-    assert bounds(network) is None
+    assert cut(network) is None
 
 
 def test_layers_with_skip_connections_at_equal_degrees_are_counted_once():
     """g ∘ W and W ∘ g cannot be told apart by the degree."""
     residual = Perceptron([2, 3], degree=3, skip=True)
     network = Network([residual, Linear(3), residual, Linear(3)], dim=3)
-    found = bounds(network)
-    assert found.lower == 2 * 5 + 9 and found.upper == 2 * 2 * 5 + 9
-    assert found.lower <= rank_of(network) <= found.upper
+    lower, upper = cut(network)
+    assert lower.value == 2 * 5 + 9 and upper.value == 2 * 2 * 5 + 9
+    assert lower.value <= rank_of(network) <= upper.value
 
 
 @pytest.mark.parametrize(
@@ -157,8 +159,8 @@ def test_layers_with_skip_connections_at_equal_degrees_are_counted_once():
     ids=str,
 )
 def test_groups_and_latents_have_bounds_too(network, lower):
-    found = bounds(network)
-    assert (found.lower, lower <= rank_of(network) <= found.upper) == (lower, True)
+    low, high = cut(network)
+    assert (low.value, lower <= rank_of(network) <= high.value) == (lower, True)
 
 
 def test_what_is_read_from_the_layers():

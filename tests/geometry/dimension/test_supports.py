@@ -13,7 +13,7 @@ from agattn.algebra.residues import RowSpace, random_residues
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.supports import Side, are_independent, by_supports, supports
+from agattn.geometry.dimension.theorems import Side, are_independent, by_supports, supports
 
 P = 1_000_003
 small, few = st.integers(2, 5), st.integers(1, 3)
@@ -28,7 +28,7 @@ def test_layers_and_stacks_have_the_rank_that_is_claimed(d, a, d_out, value_rank
     assume(theorem is not None)
     found = dimension(network, force=True)
     assert found.lower_bound_reason == "rank"
-    assert found.lower_bound == theorem.dimension
+    assert found.lower_bound == theorem.value
 
 
 @settings(max_examples=30, deadline=None)
@@ -38,7 +38,7 @@ def test_blocks_of_heads_and_neurons_have_the_rank_that_is_claimed(d, heads, neu
     block = Network([attention, Perceptron([neurons, d], degree=degree, skip=True)], dim=d, tokens=2)
     theorem = by_supports(block)
     assume(theorem is not None)
-    assert dimension(block, force=True, points=1).lower_bound == theorem.dimension
+    assert dimension(block, force=True, points=1).lower_bound == theorem.value
 
 
 def at_supports(network, sides):
@@ -59,7 +59,7 @@ def at_supports(network, sides):
 def test_the_differential_has_that_rank_at_the_weights_that_were_found(d, d_out, a, b, heads):
     network = DeepNetwork((d, d_out), (a,), 2, heads=heads, value_rank=b)
     sides = supports(d, d_out, [a] * heads, [b] * heads)
-    generator, expected = np.random.default_rng(0), by_supports(network).dimension
+    generator, expected = np.random.default_rng(0), by_supports(network).value
     X = random_residues(generator, (expected + 20, d, 2), P)
     cotangents = random_residues(generator, (expected + 20, 1, d_out, 2), P)
     rows = jacobian(network, at_supports(network, sides), X, ModularArithmetic(P), cotangents)
@@ -104,13 +104,13 @@ def test_neurons_of_degree_2_have_the_rank_that_is_claimed(d, d_out, neurons, st
     theorem = by_supports(network)
     assert (theorem is None) == (neurons > d or (stacked and d < 3))
     assume(theorem is not None)
-    assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
+    assert dimension(network, force=True, points=1).lower_bound == theorem.value
 
 
 @pytest.mark.parametrize("d, degree", [(2, 3), (3, 3), (4, 5), (5, 3)])
 def test_there_is_room_for_one_neuron_for_each_pair_of_variables(d, degree):
     network = Network([Perceptron([d * (d - 1) // 2, d], degree=degree, skip=True)], dim=d)
-    assert by_supports(network).dimension == dimension(network, force=True, points=1).lower_bound
+    assert by_supports(network).value == dimension(network, force=True, points=1).lower_bound
 
 
 FIRST, LAST = ((1, 0, 0), (1, 1, 0), (0, 0, 1)), ((1, 0, 0), (0, 1, 1), (0, 0, 1))  # 1 sees 2; 3 sees 2
@@ -133,7 +133,7 @@ def test_masks_need_one_pair_of_tokens_that_all_layers_see(masks, known):
     theorem = by_supports(network)
     assert (theorem is not None) == known
     if theorem is not None:
-        assert dimension(network, force=True, points=1).lower_bound == theorem.dimension
+        assert dimension(network, force=True, points=1).lower_bound == theorem.value
 
 
 def test_a_mask_may_be_for_fewer_tokens_than_the_input_has():

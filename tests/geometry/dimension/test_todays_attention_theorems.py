@@ -12,8 +12,9 @@ from agattn.algebra.residues import RowSpace
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.theorems import Theorem
-from agattn.geometry.dimension.todays_attention import GROUPED, LATENT, RECURRENT, by_layer
+from agattn.geometry.dimension.formulas import reduced
+from agattn.geometry.dimension.theorems import GROUPED, LATENT, RECURRENT, by_layer, less_groups
+from agattn.geometry.dimension.theorems import theorem as of
 
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
 sizes, few = st.integers(1, 5), st.integers(1, 3)
@@ -25,8 +26,78 @@ def compared(network):
     assert found.lower_bound_reason == "rank"
     if theorem is None:
         return False
-    assert found.lower_bound == found.upper_bound == theorem.dimension
+    assert found.lower_bound == found.upper_bound == theorem.value
     return True
+
+
+def by_hand(network):
+    """The formulas of the theorems as they are written, for a layer that is reduced."""
+    [layer], d = network.layers, network.dim
+    if isinstance(layer, ag.Recurrence):
+        # GL(a) acts on the state, a torus with a diagonal gate, O(a) with a delta rule.
+        a, pairs = layer.rank, 2 * layer.rank * d + d * layer.out - 1
+        return {
+            "sum": pairs - a * a,
+            "decay": pairs - a * a + 1,
+            "scalar-gate": pairs - a * a + d,
+            "diagonal-gate": pairs + a * d - a,
+            "delta": pairs - a * (a - 1) // 2,
+            "gated-delta": pairs - a * (a - 1) // 2 + d - 1,
+        }[layer.rule]
+    g, s, out = layer.groups, layer.heads // layer.groups, layer.out
+    r, rho = layer.kv_latent or d, layer.q_latent or d
+    a, b, p = min(layer.rank, r, s * rho), min(layer.value_rank or out, s * out, r), layer.pairs
+    # By so much GL(a) is larger than what commutes with rotations of p pairs of rows.
+    turned = g * (layer.rank**2 - 2 * p - (layer.rank - 2 * p) ** 2)
+    latents = r * (d - r) + rho * (d - rho)
+    if layer.normalization == "softmax":
+        return g * (a * (r + s * rho - a) + b * (r + s * out - b)) + latents + turned
+    if layer.kv_latent is not None or layer.q_latent is not None:
+        return latents + g * s * (b * (out + r - b) + a * (r + rho - a) - 1) + turned
+    if s == 1:  # of heads with keys and values of their own
+        return g * (a * (2 * d - a) + b * (d + out - b) - 1) + turned
+    return g * (a * (d - a) + b * (d - b) + s * (a * d + b * out - s)) + turned
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.integers(1, 9),
+    few,
+    st.integers(1, 4),
+    st.integers(1, 4),
+    few,
+    few,
+    st.sampled_from([None, None, 1, 2, 5]),
+    st.sampled_from([None, None, 1, 2, 5]),
+    st.sampled_from(["none", "softmax"]),
+    st.integers(0, 2),
+    st.integers(2, 3),
+)
+def test_groups_are_the_formula_of_each_theorem(d, out, a, b, s, g, r, rho, normalization, pairs, t):
+    rotary = pairs if 0 < 2 * pairs <= a else False
+    layer = ag.Attention(
+        out,
+        a,
+        heads=s * g,
+        kv_heads=g,
+        value_rank=b,
+        kv_latent=r,
+        q_latent=rho,
+        normalization=normalization,
+        rotary=rotary,
+    )
+    network = ag.Network([layer], d, t)
+    if (bound := by_layer(network)) is not None:
+        used = reduced(network)
+        assert bound.value == by_hand(used) == less_groups(used)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_groups_are_the_formulas_of_states(rule):
+    for d, out, a, t in itertools.product((1, 2, 3, 5), (1, 2, 4), (1, 2, 3, 6), (2, 3)):
+        network = ag.Network([ag.Recurrence(out, a, rule)], d, t)
+        if (bound := by_layer(network)) is not None:
+            assert bound.value == by_hand(reduced(network))
 
 
 @settings(max_examples=30, deadline=None)
@@ -176,6 +247,6 @@ def test_several_heads_with_a_softmax_at_any_size():
 
 def test_a_theorem_that_the_rank_contradicts_is_an_error(monkeypatch):
     layer = ag.Attention(2, 1, heads=2, kv_heads=1, value_rank=1)
-    monkeypatch.setattr(room, "by_layer", lambda architecture: Theorem(GROUPED, 99, ("one layer",)))
-    with pytest.raises(ag.AgattnError, match=f"the dimension 99 by {GROUPED}"):
+    monkeypatch.setattr(room.theorems, "by_layer", lambda architecture: of(GROUPED, 99, ("one layer",)))
+    with pytest.raises(ag.AgattnError, match=f"at least the dimension 99: {GROUPED}"):
         dimension(ag.Network([layer], 3, 2))
