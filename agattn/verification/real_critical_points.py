@@ -40,7 +40,7 @@ from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
 from agattn.engines.programs.msolve import MSOLVE
 from agattn.errors import InputError, TooLargeError, argument
-from agattn.geometry.critical_points.affine_charts import GENERAL, affine_chart
+from agattn.geometry.critical_points.charts import GENERAL, chart_of
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
@@ -117,7 +117,7 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
 def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
     layer = loss.layer
-    chart = affine_chart(layer, stratum, 0 if loss.drawn else GENERAL)
+    chart = chart_of(layer, stratum, 0 if loss.drawn else GENERAL)
     if not any(loss.linear) or is_eliminated(chart):
         return part_by_elimination(layer, loss, stratum)
     installation = locate(MSOLVE)

@@ -26,7 +26,7 @@ For the regular part of M(2, 1, 2) n is 8, for (1,1,1) 8, and for (1,1,2) 6. So 
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss
->>> found = eliminate(affine_chart(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
+>>> found = eliminate(chart_of(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
 >>> found.degree, len(found.roots), found.number()
 (14, 14, 14)
 """
@@ -48,7 +48,7 @@ from agattn.algebra.residue_fields import ResidueField, trimmed
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import AffineChart, affine_chart
+from agattn.geometry.critical_points.charts import Chart, chart_of
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
@@ -78,7 +78,7 @@ class Elimination:
         degree: that of P.
     """
 
-    chart: AffineChart
+    chart: Chart
     loss: Loss
     gram: tuple[tuple[Any, ...], ...]
     right: tuple[Any, ...]
@@ -244,7 +244,7 @@ def _in_parameter(f: Polynomial) -> Any:
     return flint.fmpq_poly([coefficients.get(n, 0) for n in range(max(coefficients, default=-1) + 1)])
 
 
-def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
+def eliminate(chart: Chart, loss: Loss) -> Elimination | None:
     """The equation for θ, where it is one parameter; ``None`` where θ = ∞ is critical.
 
     Raises:
@@ -281,7 +281,7 @@ def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
     return Elimination(chart, loss, gram, right, P, D, 2 * n - 2) if P.degree() == 2 * n - 2 else None
 
 
-def is_eliminated(chart: AffineChart) -> bool:
+def is_eliminated(chart: Chart) -> bool:
     """Whether one parameter is left in a chart besides a linear factor: for d = 2 and d' = 1."""
     return bool(chart.linear) and len(chart.parameters) == 1
 
@@ -292,7 +292,7 @@ def equation(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> 
     Raises:
         InputError: if there are more parameters, the loss is not definite, or all θ are critical.
     """
-    charts = (affine_chart(layer, stratum, seed) for seed in count())
+    charts = (chart_of(layer, stratum, seed) for seed in count())
     return next(found for chart in charts if (found := eliminate(chart, loss)) is not None)
 
 
@@ -314,7 +314,7 @@ def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None 
     require_definite(loss)
     if not any(loss.linear):
         # L(λu) = λ² G(u, u) + c is critical in direction of u for λ = 0 only.
-        return part_of(affine_chart(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
+        return part_of(chart_of(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
     found = equation(layer, loss, stratum)
     with flint.ctx.workprec(_BITS):
         return _collect(found)

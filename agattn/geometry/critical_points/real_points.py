@@ -1,6 +1,6 @@
 r"""Real critical points of a loss, each proved, with its loss, its index, and the weights behind it.
 
-A candidate is an approximate zero of the equations of a chart (:mod:`.affine_charts`), from any source. It
+A candidate is an approximate zero of the equations of a chart (:mod:`.charts`), from any source. It
 becomes a :class:`RealCriticalPoint` when Krawczyk's operator proves that a box around it contains exactly one
 real zero (:mod:`agattn.algebra.interval_newton`). The derivative of the equations there is the Hessian of the
 loss on the stratum, up to the division by λ, so such a point is never degenerate, and the signs of
@@ -40,7 +40,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import AffineChart
+from agattn.geometry.critical_points.charts import Chart
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.strata.strata import Stratum
@@ -200,7 +200,7 @@ class RealPart(Result, eq=False):
 
 
 def part_from_candidates(
-    chart: AffineChart,
+    chart: Chart,
     loss: Loss,
     candidates: Iterable[Sequence[Any]],
     complex_number: int | None,
@@ -238,7 +238,7 @@ def part_from_candidates(
     return part.replace(isolated=Evidence.PROVED)
 
 
-def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequence[Any]]) -> int:
+def _certified_pairs(chart: Chart, system: System, starts: Iterable[Sequence[Any]]) -> int:
     """How many solutions, in conjugate pairs, are proved to be different, simple, and regular points."""
     known: list[list[Any]] = []
     for start in starts:
@@ -255,7 +255,7 @@ def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequen
 
 
 def part_of(
-    chart: AffineChart,
+    chart: Chart,
     points: Sequence[RealCriticalPoint],
     undecided: int,
     number: int | None,
@@ -291,7 +291,7 @@ def require_definite(loss: Loss) -> None:
 
 
 def critical_point(
-    chart: AffineChart, loss: Loss, system: System, start: Sequence[Any]
+    chart: Chart, loss: Loss, system: System, start: Sequence[Any]
 ) -> tuple[RealCriticalPoint | None, Zero | None]:
     """The critical point near ``start``, a point in the chart, and the zero of the equations there.
 
@@ -311,7 +311,7 @@ def critical_point(
     return point, zero
 
 
-def hessian(chart: AffineChart, zero: Zero) -> Any:
+def hessian(chart: Chart, zero: Zero) -> Any:
     """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
 
     Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
@@ -323,15 +323,13 @@ def hessian(chart: AffineChart, zero: Zero) -> Any:
     )
 
 
-def degenerate_point(
-    chart: AffineChart, loss: Loss, at: list[Any], multiplicity: int
-) -> RealCriticalPoint | None:
+def degenerate_point(chart: Chart, loss: Loss, at: list[Any], multiplicity: int) -> RealCriticalPoint | None:
     """The critical point at a multiple zero that was isolated otherwise; its Hessian is degenerate."""
     return _point(chart, loss, at, None, multiplicity, chart.system(loss))
 
 
 def _point(
-    chart: AffineChart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
+    chart: Chart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
 ) -> RealCriticalPoint | None:
     y = evaluate(chart.y, at)
     stratum, exact_ranks = chart.stratum, True

@@ -49,7 +49,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.loss import AboutLoss, Loss, chosen_loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
@@ -239,7 +239,7 @@ def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     found = []
     for rank in range(1, min(given.a, d) + 1):
         layer = SingleLayer(d, d_out, rank, loss.layer.t)
-        charts, small = (affine_chart(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
+        charts, small = (chart_of(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
         # Each chart leaves out some hyperplanes, which differ from chart to chart.
         starts = ((chart, at) for chart in charts if (at := chart.near(A, V)) is not None)
         chart, at = next(starts, (None, None))
