@@ -66,9 +66,9 @@ def asked(
 
 
 def _loss(layer: Any, metric: str | None, samples: int | None, data: Any) -> Any:
-    from agattn.geometry.critical_points.loss import chosen_loss
+    from agattn.geometry.critical_points.loss import loss
 
-    return chosen_loss(layer, metric or "generic", data, samples, None)
+    return loss(layer, metric or "generic", data, samples=samples)
 
 
 def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, Any]:

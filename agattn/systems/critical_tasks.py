@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
@@ -22,7 +22,7 @@ from agattn.geometry.critical_points.charts import FIRST, Chart, chart_of, singu
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
-from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
+from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
@@ -79,10 +79,12 @@ class Part:
             lower = ()
         # Gröbner bases are found faster where the linear factor comes last.
         ring = PolynomialRing((*reversed(chart.ring.variables), Variable("z")))
-        y, [avoided], *lower = (
-            tuple(f.compose(ring.gens[-2::-1]) for f in part) for part in (chart.y, [avoided], *lower)
-        )
-        return cls(chart.stratum, ring.variables, y, avoided, tuple(lower))
+
+        def moved(f: Polynomial) -> Polynomial:
+            return f.compose(ring.gens[-2::-1])
+
+        ideals = tuple(tuple(map(moved, ideal)) for ideal in lower)
+        return cls(chart.stratum, ring.variables, tuple(map(moved, chart.y)), moved(avoided), ideals)
 
 
 def _combination(polynomials: Sequence[Polynomial], seed: int) -> Polynomial:
@@ -94,7 +96,7 @@ def _combination(polynomials: Sequence[Polynomial], seed: int) -> Polynomial:
 
 def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[str, Any]:
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
-    chosen: Loss = given.get("loss") or loss(layer, seed=limits().seed)
+    chosen: Loss = given.get("loss") or loss(layer)
     if chosen.layer != layer:
         raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
@@ -159,8 +161,8 @@ def _numbers_of_critical_points(
 def _loss_of(problem: Problem) -> Loss:
     """The loss of a problem, up to a factor and a constant."""
     data = problem.data
-    given = loss_of_block(problem.layer, data["block"], data["linear"][0], data["metric"])
-    return replace(given, drawn=data["drawn"])
+    block, [linear] = data["block"], data["linear"]
+    return Loss(problem.layer, block, linear, Fraction(0), data["metric"], drawn=data["drawn"])
 
 
 def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:

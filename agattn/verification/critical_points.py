@@ -12,8 +12,8 @@ M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from agattn.architectures import SingleLayer, one_layer
@@ -22,16 +22,15 @@ from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
 from agattn.engines.programs.singular import SINGULAR
-from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
+from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
     counts_by_elimination,
     counts_by_theorem,
     proved_of_general,
 )
-from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION
-from agattn.geometry.critical_points.loss import Loss, check_loss, chosen_loss, enough_samples
+from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.strata.strata import Stratum
 from agattn.limits import limits, log, takes
 from agattn.verification.real_critical_points import as_counts, real_critical_points
@@ -39,57 +38,6 @@ from agattn.verification.real_critical_points import as_counts, real_critical_po
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
 ORDER = tuple(engine.name for engine in sorted(able("critical-points"), key=lambda e: e is not SINGULAR))
 ENGINES = ("auto", "native", *ORDER)
-
-
-@dataclass(frozen=True)
-class Question:
-    """The loss, and the part of M̄ on which critical points are counted.
-
-    Attributes:
-        layer: the layer.
-        metric: of the loss.
-        data: X and Y instead of a metric.
-        samples: the number of random samples, for the metric ``"generic"``.
-        target: the coordinates of the function that the loss is the distance to.
-        smooth: whether the smooth part alone is meant.
-    """
-
-    layer: SingleLayer
-    metric: str
-    data: tuple[Any, Any] | None
-    samples: int | None
-    target: Sequence[Any] | None
-    smooth: bool
-
-    @cached_property
-    def loss(self) -> Loss:
-        """The loss of the data, of the target, or of what the seed draws."""
-        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target)
-
-    @cached_property
-    def by_theorem(self) -> CriticalPoints | None:
-        """What theorems say, where the loss is one of general data, or with a general target.
-
-        Raises:
-            TooLargeError: if the sums take long.
-        """
-        layer = self.layer
-        if self.data is not None or self.target is not None or not layer.has_orbits:
-            return None
-        if self.samples is not None and not (self.metric == "generic" and enough_samples(layer, self.loss)):
-            return None
-        summed = self.metric == "generic" and layer.d_out <= MAX_OUT
-        if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
-            raise TooLargeError(
-                f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
-                f"Use {argument('force', True)} to start all the same"
-            )
-        return counts_by_theorem(layer, self.metric, self.samples, self.smooth)
-
-    @cached_property
-    def by_elimination(self) -> CriticalPoints | None:
-        """What elimination proves of the loss."""
-        return counts_by_elimination(self.loss, self.smooth)
 
 
 @takes("seed", "timeout", "memory", "force", "progress")
@@ -160,97 +108,76 @@ def critical_points(
     layer = one_layer(layer, "critical points", "they are known for layers alone")
     method = one_of(method, ("weights", "equations"), "method")
     engine = engine_name(engine, ENGINES)
-    check_loss(metric, data, samples, target)
-    question = Question(layer, metric, data, samples, target, smooth)
     natively = engine == "native" or (engine, method, characteristic) == ("auto", "weights", None)
-    if not real:
-        return _counted(question, engine, method, characteristic, natively)
-    parts = real_critical_points(question.loss)
-    counts = as_counts(question.loss, parts)
-    if counts and natively and not smooth:
-        return _compared(counts, question)
-    return _counted(question, engine, method, characteristic, natively).replace(real=parts)
-
-
-def _counted(
-    question: Question, engine: str, method: str, characteristic: int | None, natively: bool
-) -> CriticalPoints:
-    """The numbers of complex critical points: natively where they are proved so, else by an engine."""
-    if natively:
+    is_general = data is None and target is None
+    theorems = partial(counts_by_theorem, layer, metric, samples, smooth) if is_general else lambda: None
+    if natively and not real and (known := theorems()):
+        return known  # no data are drawn
+    given = loss(layer, metric, data, samples=samples, target=target)
+    parts = real_critical_points(given) if real else ()
+    counted = as_counts(given, parts) if real and natively and not smooth else None
+    if counted is None and natively:
         log.info("natively")
-        if found := question.by_theorem or question.by_elimination:
-            return found
-    layer = question.layer
-    if engine == "native":
-        raise InputError(
-            f"natively nothing is proved about critical points on {layer.name} of this loss "
-            f"({question.metric}); name an engine: {', '.join(ORDER)}"
+        if known := theorems() or counts_by_elimination(given, smooth):
+            return known.replace(real=parts)
+    if counted is None:
+        if engine == "native":
+            raise InputError(
+                f"natively nothing is proved about critical points on {layer.name} of this loss "
+                f"({given.metric}); name an engine: {', '.join(ORDER)}"
+            )
+        countable(layer, method, characteristic)  # before an engine is looked for
+        counted = count_critical_points(
+            given, installed(engine), method=method, smooth=smooth, characteristic=characteristic
         )
-    countable(layer, method, characteristic)  # before an engine is looked for
-    counted = count_critical_points(
-        question.loss,
-        installed(engine),
-        method=method,
-        smooth=question.smooth,
-        characteristic=characteristic,
-    )
-    return _compared(counted, question)
+    general = None
+    with suppress(TooLargeError):
+        general = theorems()
+    return _compared(counted, given, smooth, general).replace(real=parts)
 
 
 def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
-    if engine != "auto":
-        return locate(engine_named(engine))
-    for name in ORDER[:-1]:
-        try:
+    *names, last = ORDER if engine == "auto" else (engine,)
+    for name in names:
+        with suppress(EngineNotFoundError):
             return locate(engine_named(name))
-        except EngineNotFoundError:
-            continue
-    return locate(engine_named(ORDER[-1]))
+    return locate(engine_named(last))
 
 
-def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
-    """The numbers counted for a loss, compared with theorems, or with elimination for this loss.
+def _compared(
+    counted: CriticalPoints, given: Loss, smooth: bool, general: CriticalPoints | None
+) -> CriticalPoints:
+    """The numbers counted for a loss, compared with elimination for it, and with those of general losses.
 
     Raises:
         DisagreementError: if a number is not as it is proved to be for this loss, or for general ones.
     """
     hint = f". The engine is wrong, or the loss of seed {limits().seed} is special: try another seed"
-    eliminated = question.by_elimination.found if question.by_elimination else {}
-    general = _theorems(question)
+    eliminated = counts_by_elimination(given, smooth)
     proofs = {}
-    for n, (stratum, said) in enumerate(counted.found.items()):
-        known = eliminated.get(stratum)
+    for n, (stratum, part) in enumerate(counted.found.items()):
+        here = eliminated.found.get(stratum) if eliminated else None
         expected = general.found.get(stratum) if general else None
-        if said == expected and general:
+        if general and part == expected:
             proofs[stratum] = general.proofs[stratum]
-        elif said == known:
+        elif part == here:
             proofs[stratum] = ELIMINATION  # the loss is a special one
-        elif known is not None:
-            proved = f"{known} are proved for this loss, by elimination"
+        elif here is not None:
+            proved = f"{here} are proved for this loss, by elimination"
             raise DisagreementError(_difference(counted, stratum, proved))
-        elif expected is not None and general:
+        elif general and expected is not None:
             proved = f"{expected} are proved for general losses, by theorem {general.theorem_on(stratum)}"
             raise DisagreementError(_difference(counted, stratum, proved) + hint)
-        elif proved := proved_of_general(question.loss, stratum if n else None, said):
+        elif proved := proved_of_general(given, stratum if n else None, part):
             raise DisagreementError(
                 _difference(counted, stratum, f"{proved} proved for general losses") + hint
             )
     return counted.replace(proofs=proofs)
 
 
-def _theorems(question: Question) -> CriticalPoints | None:
-    """What theorems say, where their sums take no time."""
-    try:
-        return question.by_theorem
-    except TooLargeError:
-        return None
-
-
 def _difference(counted: CriticalPoints, stratum: Stratum, proved: str) -> str:
     over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in counted.fields)
-    found = counted.found[stratum]
-    said = f"critical points {found}" if found.count is None else f"{found} critical points"
-    return (
-        f"{counted.engine} says that there are {said} on {stratum} of {counted.layer.name}, {over}; {proved}"
-    )
+    part = counted.found[stratum]
+    points = f"critical points {part}" if part.count is None else f"{part} critical points"
+    return f"{counted.engine} says that there are {points} on {stratum} of {counted.layer.name}, {over}; {proved}"

@@ -17,15 +17,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
-from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
+from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, numbers_by_theorem, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
-from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss
+from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
+from agattn.limits import limits
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
 
@@ -293,19 +294,32 @@ def counts_by_theorem(
     Args:
         layer: the layer.
         metric: of the loss.
-        samples: a number of samples that is known to be enough.
+        samples: the number of random samples, which may be too few for the theorem.
         smooth: the smooth part alone.
+
+    Raises:
+        TooLargeError: if the sums take long.
     """
-    known = numbers_by_theorem(layer, metric, smooth)
-    if not known:
+    if not layer.has_orbits:
+        return None
+    if samples is not None and (metric != "generic" or not enough_samples(loss(layer, samples=samples))):
+        return None
+    summed = metric == "generic" and layer.d_out <= MAX_OUT
+    if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
+        raise TooLargeError(
+            f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
+            f"Use {argument('force', True)} to start all the same"
+        )
+    numbers = numbers_by_theorem(layer, metric, smooth)
+    if not numbers:
         return None
     return CriticalPoints(
         GeneralLoss(layer, metric, samples),
-        {stratum: CriticalSet(0, number) for stratum, (number, _) in known.items()},
+        {stratum: CriticalSet(0, number) for stratum, (number, _) in numbers.items()},
         (),
         "native",
         THEOREM,
-        proofs={stratum: theorem for stratum, (_, theorem) in known.items()},
+        proofs={stratum: theorem for stratum, (_, theorem) in numbers.items()},
     )
 
 

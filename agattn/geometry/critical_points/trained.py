@@ -50,7 +50,7 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
-from agattn.geometry.critical_points.loss import AboutLoss, Loss, chosen_loss
+from agattn.geometry.critical_points.loss import AboutLoss, Loss, loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
     RealWeights,
@@ -206,9 +206,9 @@ def critical_points_near(
     >>> [(point.rank, point.index, point.escapes, point.is_local_minimum) for point in near]
     [(2, 0, 0, True), (1, 1, 1, False)]
     """
-    one = one_layer(layer, "critical points", "they are known for layers alone")
-    loss = chosen_loss(one, metric, data, samples, target)
-    return points_near(loss, weights_of_layer(one, weights))
+    layer = one_layer(layer, "critical points", "they are known for layers alone")
+    given = loss(layer, metric, data, samples=samples, target=target)
+    return points_near(given, weights_of_layer(layer, weights))
 
 
 def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:

@@ -191,7 +191,7 @@ def negated(L):
     """−L, whose negative eigenvalues are the positive ones of L."""
     return replace(
         L,
-        gram=tuple(tuple(-x for x in row) for row in L.gram),
+        block=tuple(tuple(-x for x in row) for row in L.block),
         linear=tuple(-x for x in L.linear),
         constant=-L.constant,
     )
