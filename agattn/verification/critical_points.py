@@ -180,4 +180,5 @@ def _difference(counted: CriticalPoints, stratum: Stratum, proved: str) -> str:
     over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in counted.fields)
     part = counted.found[stratum]
     points = f"critical points {part}" if part.count is None else f"{part} critical points"
-    return f"{counted.engine} says that there are {points} on {stratum} of {counted.layer.name}, {over}; {proved}"
+    points = f"{points} on {stratum} of {counted.layer.name}"
+    return f"{counted.engine} says that there are {points}, {over}; {proved}"
