@@ -14,7 +14,7 @@ from agattn.experiments.studies.audit import Audit, cells, words
 from agattn.experiments.studies.lines import Entry
 from agattn.geometry.closedness.limits import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths
-from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+from agattn.geometry.singular_points.singularities import PointFacts, Singularities
 from agattn.geometry.singular_points.virtual_points import VirtualPoint, ranks_at
 from agattn.reports.document import environment
 

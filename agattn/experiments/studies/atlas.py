@@ -24,8 +24,7 @@ from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry
 from agattn.experiments.studies.study import answers
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
-from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
-from agattn.geometry.singular_points.singularities import singularities
+from agattn.geometry.singular_points.singularities import PointFacts, Singularities, singularities
 from agattn.limits import limited, limits, silent, steps, takes
 from agattn.sheet.result import Count, Key, Result, Written, key
 

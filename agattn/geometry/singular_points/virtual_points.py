@@ -42,7 +42,7 @@ from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew
-from agattn.geometry.singular_points.network_kinds import network_kinds, rank_one_factors
+from agattn.geometry.singular_points.kinds import network_kinds, rank_one_factors
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.limits import limits, takes
 
