@@ -26,8 +26,10 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     CoefficientPoint,
-    parameters,
     points,
+)
+from agattn.geometry.learning_coefficients.weights_coefficients import (
+    parameters,
     weights_coefficient,
 )
 from agattn.geometry.strata.strata import Stratum, representative

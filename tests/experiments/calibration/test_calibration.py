@@ -22,7 +22,10 @@ from agattn.experiments.calibration.estimators import PointLoss, annealed, by_ch
 from agattn.experiments.calibration.free_energy import Posterior
 from agattn.experiments.calibration.langevin import Setting, by_devinterp, by_sgld, data, largest_curvature
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
-from agattn.geometry.learning_coefficients.learning_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.weights_coefficients import (
+    parameters,
+    weights_coefficient,
+)
 
 SPECIAL = {
     "generic": {"kind": "generic", "head": "lightning"},
