@@ -45,7 +45,7 @@ from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss
-from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
+from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
 from agattn.limits import limits, steps
@@ -144,7 +144,7 @@ def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
     bound = generic_ed_degree(layer) if known else None
     number = found.degree if all_inside else None
-    return part_from_candidates(chart, loss, candidates, number, str(installation), others, bound)
+    return CriticalEquations(chart, loss).part_near(candidates, number, str(installation), others, bound)
 
 
 def _ball(low: Fraction, high: Fraction) -> Any:

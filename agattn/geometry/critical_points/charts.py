@@ -43,7 +43,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.interval_newton import System, evaluate
+from agattn.algebra.interval_newton import evaluate
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
@@ -138,10 +138,6 @@ class Chart:
             rows[0] = shape
         zero = self.ring.zero()
         return [sum((f * g for f, g in zip(force, row, strict=True) if g), zero) for row in rows]
-
-    def system(self, loss: Loss) -> System:
-        """The equations, ready for balls."""
-        return System(self.equations(loss))
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""

@@ -51,11 +51,9 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import Chart, chart_of
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import (
+    CriticalEquations,
     RealCriticalPoint,
     RealPart,
-    critical_point,
-    degenerate_point,
-    part_of,
     require_definite,
 )
 from agattn.geometry.strata.strata import Stratum
@@ -314,26 +312,17 @@ def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None 
     require_definite(loss)
     if not any(loss.linear):
         # L(λu) = λ² G(u, u) + c is critical in direction of u for λ = 0 only.
-        return part_of(chart_of(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
-    found = equation(layer, loss, stratum)
+        critical = CriticalEquations(chart_of(layer, stratum), loss)
+        return critical.part((), 0, None, Evidence.PROVED, "the norm")
+    reduced = equation(layer, loss, stratum)
+    critical = CriticalEquations(reduced.chart, loss)
+    points: list[RealCriticalPoint | None] = []
     with flint.ctx.workprec(_BITS):
-        return _collect(found)
-
-
-def _collect(found: Elimination) -> RealPart:
-    """The real critical points at the roots."""
-    chart, loss = found.chart, found.loss
-    system = chart.system(loss)
-    points: list[RealCriticalPoint] = []
-    undecided = 0
-    for root, multiplicity in found.roots:
-        if not root.imag.is_zero():
-            continue
-        at = found.point(root)
-        if multiplicity > 1:
-            point = degenerate_point(chart, loss, at, multiplicity)
-        else:
-            point, _ = critical_point(chart, loss, system, at)
-        undecided += point is None
-        points += [] if point is None else [point]
-    return part_of(chart, points, undecided, found.number(), Evidence.PROVED, ELIMINATION)
+        for root, multiplicity in reduced.roots:
+            if root.imag.is_zero():
+                at = reduced.point(root)
+                simple = multiplicity == 1
+                points.append(critical.point(at)[0] if simple else critical.at(at, None, multiplicity))
+        proved = [point for point in points if point is not None]
+        undecided = len(points) - len(proved)
+        return critical.part(proved, undecided, reduced.number(), Evidence.PROVED, ELIMINATION)

@@ -52,9 +52,9 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.loss import AboutLoss, Loss, loss
 from agattn.geometry.critical_points.real_points import (
+    CriticalEquations,
     RealCriticalPoint,
     RealWeights,
-    critical_point,
     require_definite,
     value_in_balls,
 )
@@ -245,7 +245,7 @@ def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
         chart, at = next(starts, (None, None))
         if chart is None or at is None:
             raise InputError(f"the weights are at infinity in all charts of {layer.name}: A or V is tiny")
-        point, _ = critical_point(chart, small, chart.system(small), at)
+        point, _ = CriticalEquations(chart, small).point(at)
         if point is not None and point.in_m:
             found.append(_nearby(small, given, point, rank))
     with flint.ctx.workprec(_BITS):

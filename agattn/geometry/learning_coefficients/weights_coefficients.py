@@ -152,7 +152,7 @@ class Parameters:
 
     @cached_property
     def spectra(self) -> dict[str, Array]:
-        """The singular values of K, Q, A, W_O, W_V, V and [V; Aᵀ] (its blocks scaled), relative to the largest.
+        """Singular values of K, Q, A, W_O, W_V, V and [V; Aᵀ], its blocks scaled; relative to the largest.
 
         An A or V that is a product is reduced by isometries to its inner width first.
 

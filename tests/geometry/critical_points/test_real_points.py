@@ -24,7 +24,7 @@ from agattn.geometry.critical_points.elimination import (
 )
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
-from agattn.geometry.critical_points.real_points import critical_point, part_from_candidates
+from agattn.geometry.critical_points.real_points import CriticalEquations
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
@@ -125,17 +125,17 @@ def test_candidates_are_proved_or_undecided():
     known = part_by_elimination(LAYER, L)
     found = next(f for n in range(9) if (f := eliminate(chart_of(LAYER, None, n), L)) and (chart := f.chart))
     starts = [[float(x.mid()) for x in found.point(r)] for r, _ in found.roots if r.imag.is_zero()]
-    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody")
+    part = CriticalEquations(chart, L).part_near([*starts, starts[0]], 14, "somebody")
     assert part.undecided == 1 and part.complete is None  # one was given twice
     for one, other in zip(part.points, known.points, strict=True):
         assert all(x.overlaps(y) for x, y in zip(one.y, other.y, strict=True)) and one.index == other.index
     others = [found.point(r) for r, _ in found.roots if r.imag > 0]
-    part = part_from_candidates(chart, L, starts, 14, "somebody", others, 14)
+    part = CriticalEquations(chart, L).part_near(starts, 14, "somebody", others, 14)
     assert part.complete is Evidence.MODULAR and part.isolated is Evidence.PROVED
-    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody", others, 14)
+    part = CriticalEquations(chart, L).part_near([*starts, starts[0]], 14, "somebody", others, 14)
     assert (part.undecided, part.isolated) == (1, None)
     for fewer in (others[:-1], [*others[:-1], others[0]]):
-        part = part_from_candidates(chart, L, starts, 14, "somebody", fewer, 14)
+        part = CriticalEquations(chart, L).part_near(starts, 14, "somebody", fewer, 14)
         assert part.isolated is Evidence.MODULAR
 
 
@@ -176,11 +176,11 @@ def test_the_index_is_that_of_the_hessian_where_equations_are_divided():
     found = {}
     for seed in range(2):
         chart = chart_of(layer, Stratum(1, 1, 1), seed)
-        system, value = chart.system(L), L.value(chart.y)
+        equations, value = CriticalEquations(chart, L), L.value(chart.y)
         gens = chart.ring.gens
         hessian = [[value.derivative(a).derivative(b) for b in gens] for a in gens]
         for start in np.random.default_rng(seed).standard_normal((6, 4)):
-            point, zero = critical_point(chart, L, system, start.tolist())
+            point, zero = equations.point(start.tolist())
             if point is None:
                 continue
             at = [Fraction(float(x.mid())) for x in zero.point]
