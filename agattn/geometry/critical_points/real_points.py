@@ -210,7 +210,7 @@ class CriticalEquations:
     >>> layer = SingleLayer(1, 1)                                             # y = λ
     >>> equations = CriticalEquations(chart_of(layer), loss(layer, "coefficients", target=[3]))
     >>> print(equations.point([2.9])[0])
-    minimum on (1,1,1): loss 0.000000000 (proved)
+    minimum on (1,1,1): loss 0 (proved)
     """
 
     chart: Chart
@@ -253,29 +253,28 @@ class CriticalEquations:
         H = flint.arb_mat(rows)
         return (H + H.transpose()) / 2
 
-    def at(self, place: list[Any], index: int | None, multiplicity: int = 1) -> RealCriticalPoint | None:
+    def at(self, zero: list[Any], index: int | None, multiplicity: int = 1) -> RealCriticalPoint | None:
         """The critical point at a zero in balls; ``None`` where it is not proved to be in the stratum.
 
         Without an index it is a multiple zero that was isolated otherwise: its Hessian is degenerate.
         """
         chart = self.chart
-        stratum, in_m, weights = (
-            _weights_of_pair(chart, place) if chart.is_pair else _weights_at(chart, place)
-        )
+        located = _weights_of_pair if chart.is_pair else _weights_at
+        stratum, in_m, weights = located(chart, zero)
         if stratum is None:
             return None
-        scales = evaluate(chart.scales, place)
-        gradient = [x * scale for x, scale in zip(self.system.values(place), scales, strict=True)]
+        scales = evaluate(chart.scales, zero)
+        gradient = [x * scale for x, scale in zip(self.system.values(zero), scales, strict=True)]
         if not all(x.contains(0) for x in gradient):
             return None
-        y = evaluate(chart.y, place)
+        y = evaluate(chart.y, zero)
         return RealCriticalPoint(
             stratum,
             chart.regular,
             tuple(y),
             value_in_balls(self.loss, y),
             index,
-            len(place),
+            len(zero),
             multiplicity,
             in_m,
             weights,
@@ -359,14 +358,14 @@ def require_definite(loss: Loss) -> None:
         )
 
 
-#: The stratum, whether the point is in M, and its weights; no stratum where it is not proved to be in the chart's.
+#: The stratum, or nothing where it is not proved, whether the point is in M, and its weights.
 Located = tuple[Stratum | None, bool, tuple[RealWeights, ...]]
 _NOWHERE: Located = None, False, ()
 
 
-def _weights_of_pair(chart: Chart, place: list[Any]) -> Located:
+def _weights_of_pair(chart: Chart, zero: list[Any]) -> Located:
     """Where h ⊗ q ⊗ S is: in M if S is indefinite, with two weights."""
-    h, q, W, S = chart.at([chart.factors[name] for name in "hqWS"], place)
+    h, q, W, S = chart.at([chart.factors[name] for name in "hqWS"], zero)
     discriminant = S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]
     if discriminant.contains(0) or any(all(x.contains(0) for x in v) for v in (h, q)):
         return _NOWHERE
@@ -376,17 +375,13 @@ def _weights_of_pair(chart: Chart, place: list[Any]) -> Located:
     root = discriminant.sqrt()
     p = S[0, 1] + (root if S[0, 1] > 0 or S[0, 1].mid() > 0 else -root)
     k, v = S[0, 0] * W[0] + p * W[1], W[0] + S[1, 1] / p * W[1]
-    pairs = ((k, v), (v, k))
-    return (
-        chart.stratum,
-        True,
-        tuple(_weights(chart.layer, np.outer(h, v), k[None], q[None]) for k, v in pairs),
-    )
+    weights = (_weights(chart.layer, np.outer(h, w), u[None], q[None]) for u, w in ((k, v), (v, k)))
+    return chart.stratum, True, tuple(weights)
 
 
-def _weights_at(chart: Chart, place: list[Any]) -> Located:
+def _weights_at(chart: Chart, zero: list[Any]) -> Located:
     """Where φ_{A,V} is, which is in M; on the smooth part its ranks are at least these."""
-    V, K, Q = chart.at([chart.factors[name] for name in "VKQ"], place)
+    V, K, Q = chart.at([chart.factors[name] for name in "VKQ"], zero)
     A = K.T @ Q
     ranks = Stratum(*(_rank(M) for M in (V, A, np.vstack([V, A.T]))))
     if chart.regular:
