@@ -90,10 +90,10 @@ def closed_image(polynomials: Sequence[Polynomial]) -> Blocks | None:
     exponents = list({e for f in coordinates for e in f.terms})
     if not exponents or len(exponents) > MOST_EXPONENTS:
         return None
-    for places in itertools.islice(_divisions(exponents), _MOST_DIVISIONS):
-        degrees = tuple(sum(exponents[0][i] for i in block) for block in places)
-        if (contains := _full_multidegree(coordinates, places, degrees)) is not None:
-            return Blocks(places, degrees, contains)
+    for blocks in itertools.islice(_divisions(exponents), _MOST_DIVISIONS):
+        degrees = tuple(sum(exponents[0][i] for i in block) for block in blocks)
+        if (contains := _full_multidegree(coordinates, blocks, degrees)) is not None:
+            return Blocks(blocks, degrees, contains)
     return None
 
 
@@ -107,46 +107,46 @@ def _divisions(exponents: list[Exponents]) -> Iterator[tuple[Places, ...]]:
         return
     reduced, pivots = echelon(rational_matrix(basis, len(occurring)))
     table = [[fraction(reduced[r, j]) for j in range(len(occurring))] for r in range(len(pivots))]
-    found = []
+    candidates = []
     for chosen in itertools.product((0, 1), repeat=len(pivots)):
         vector = [
             sum(row[j] for c, row in zip(chosen, table, strict=True) if c) for j in range(len(occurring))
         ]
         if any(vector) and set(vector) <= {0, 1}:
-            found.append(frozenset(i for i, x in zip(occurring, vector, strict=True) if x))
-    least = [block for block in found if not any(other < block for other in found)]
+            candidates.append(frozenset(i for i, x in zip(occurring, vector, strict=True) if x))
+    least = [block for block in candidates if not any(other < block for other in candidates)]
     for cover in _covers(frozenset(occurring), sorted(least, key=sorted)):
         yield tuple(tuple(sorted(block)) for block in cover)
 
 
-def _covers(places: frozenset[int], blocks: list[frozenset[int]]) -> Iterator[list[frozenset[int]]]:
+def _covers(indices: frozenset[int], blocks: list[frozenset[int]]) -> Iterator[list[frozenset[int]]]:
     """All ways to write a set as a disjoint union of some of the given blocks."""
-    if not places:
+    if not indices:
         yield []
         return
     for block in blocks:
-        if min(places) in block <= places:
-            for rest in _covers(places - block, blocks):
+        if min(indices) in block <= indices:
+            for rest in _covers(indices - block, blocks):
                 yield [block, *rest]
 
 
 def _full_multidegree(
-    coordinates: list[Polynomial], places: tuple[Places, ...], degrees: tuple[int, ...]
+    coordinates: list[Polynomial], blocks: tuple[Places, ...], degrees: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     """A multidegree of which the ideal of the coordinates contains all monomials, if one is found."""
-    r = sum(len(block) - 1 for block in places)
+    r = sum(len(block) - 1 for block in blocks)
     if len(coordinates) <= r:
         return None  # they have a common zero over ℂ with no block 0
     tried = set[tuple[int, ...]]()
     for factor in range(1, r + 2):
         multidegree = tuple(
             min(factor * degree, (r + 1) * degree - len(block) + 1)
-            for block, degree in zip(places, degrees, strict=True)
+            for block, degree in zip(blocks, degrees, strict=True)
         )
-        count = prod(comb(len(b) + n - 1, n) for b, n in zip(places, multidegree, strict=True))
+        count = prod(comb(len(b) + n - 1, n) for b, n in zip(blocks, multidegree, strict=True))
         if count > MOST_MONOMIALS:
             return None
-        if multidegree not in tried and _contains(coordinates, places, degrees, multidegree):
+        if multidegree not in tried and _contains(coordinates, blocks, degrees, multidegree):
             return multidegree
         tried.add(multidegree)
     return None
@@ -154,14 +154,14 @@ def _full_multidegree(
 
 def _contains(
     coordinates: list[Polynomial],
-    places: tuple[Places, ...],
+    blocks: tuple[Places, ...],
     degrees: tuple[int, ...],
     multidegree: tuple[int, ...],
 ) -> bool:
     """Whether the multiples of the coordinates span all polynomials of a multidegree, modulo a prime."""
     p, size = random_prime(np.random.default_rng(limits().seed)), len(coordinates[0].ring)
-    column = {e: i for i, e in enumerate(_monomials(size, places, multidegree))}
-    factors = list(_monomials(size, places, tuple(n - d for n, d in zip(multidegree, degrees, strict=True))))
+    column = {e: i for i, e in enumerate(_monomials(size, blocks, multidegree))}
+    factors = list(_monomials(size, blocks, tuple(n - d for n, d in zip(multidegree, degrees, strict=True))))
     space = RowSpace(len(column), p)
     for f in coordinates:
         terms = [(e, int(c) % p) for e, c in f.primitive().terms.items()]
@@ -174,11 +174,11 @@ def _contains(
     return False
 
 
-def _monomials(size: int, places: tuple[Places, ...], multidegree: tuple[int, ...]) -> Iterator[Exponents]:
+def _monomials(size: int, blocks: tuple[Places, ...], multidegree: tuple[int, ...]) -> Iterator[Exponents]:
     """The exponents of all monomials of a multidegree."""
     each = (
         itertools.combinations_with_replacement(block, n)
-        for block, n in zip(places, multidegree, strict=True)
+        for block, n in zip(blocks, multidegree, strict=True)
     )
     for chosen in itertools.product(*each):
         exponents = [0] * size
@@ -215,12 +215,12 @@ def is_closed_set(
 
 
 def _of_one_layer(network: DeepNetwork) -> Closed:
-    found = closedness(network)
-    if found.status == "open":
+    answer = closedness(network)
+    if answer.status == "open":
         return Closed(None, "Whether M is closed is open.")
-    shown = f" A limit outside: {found.limit}." if found.limit else ""
-    sentence = f"M is {found.status} (proved). {found.reason}.{shown}"
-    return Closed(found.status == "closed", sentence, found.limit)
+    shown = f" A limit outside: {answer.limit}." if answer.limit else ""
+    sentence = f"M is {answer.status} (proved). {answer.reason}.{shown}"
+    return Closed(answer.status == "closed", sentence, answer.limit)
 
 
 def _of_layers(network: DeepNetwork) -> Closed:
@@ -241,7 +241,7 @@ def _of_model(source: CoefficientMap | None, is_affine: bool) -> Closed:
     blocks = None if source is None else closed_image(source.polynomials)
     if blocks is None or source is None:
         return Closed(None, f"Whether M is {'all of M̄' if is_affine else 'closed'} is not known.")
-    parts = [_block(source, places) for places in blocks.places]
+    parts = [_block(source, block) for block in blocks.places]
     each = " and ".join(f"of degree {n} in {part}" for n, part in zip(blocks.degrees, parts, strict=True))
     zero = " or ".join(f"{part} = 0" for part in parts)
     multidegree = " and ".join(f"{n} in {part}" for n, part in zip(blocks.contains, parts, strict=True))
@@ -252,9 +252,9 @@ def _of_model(source: CoefficientMap | None, is_affine: bool) -> Closed:
     return Closed(True, sentence)
 
 
-def _block(source: CoefficientMap, places: Sequence[int]) -> str:
+def _block(source: CoefficientMap, indices: Sequence[int]) -> str:
     """Some parameters in words: the names of arrays, where they are whole, and of single entries."""
-    named, rest = [], list(places)
+    named, rest = [], list(indices)
     first = 0
     for name, shape in source.architecture.shapes.items():
         whole = range(first, first := first + prod(shape))

@@ -141,13 +141,13 @@ class Chart:
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""
-        found = []
+        result = []
         for matrix in matrices:
             values = evaluate(list(matrix.ravel()), point)
             entries = np.empty(len(values), dtype=object)
             entries[:] = values
-            found.append(entries.reshape(matrix.shape))
-        return found
+            result.append(entries.reshape(matrix.shape))
+        return result
 
     @property
     def avoided(self) -> Polynomial | None:
@@ -230,8 +230,8 @@ class Chart:
             scale *= size
             values[name] = values[name][1:] / size
         values |= {self.linear: values[self.linear] * scale} if self.linear else {"lambda": np.array([scale])}
-        places = [(v.letter, v.indices[0] - 1 if v.indices else 0) for v in self.ring.variables]
-        return [float(values[letter][i]) for letter, i in places]
+        letters = [(v.letter, v.indices[0] - 1 if v.indices else 0) for v in self.ring.variables]
+        return [float(values[letter][i]) for letter, i in letters]
 
     def _basis(self, name: str, rows: Array, values: dict[str, Array]) -> Array:
         """The basis that the chart has of the row space; its coordinates go to ``values``."""

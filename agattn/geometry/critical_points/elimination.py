@@ -261,15 +261,15 @@ def eliminate(chart: Chart, loss: Loss) -> Elimination | None:
     linear = [one * rational(b) for b in loss.linear]
     right = tuple(_dot(linear, column) for column in columns)
     n = 2 * m * max(f.degree() for column in columns for f in column)
-    places = [flint.fmpq(i) for i in range(-(n // 2), n - n // 2 + 1)]
+    nodes = [flint.fmpq(i) for i in range(-(n // 2), n - n // 2 + 1)]
     values: list[list[Any]] = [[], []]
-    for place in places:
-        at = flint.fmpq_mat([[g(place) for g in row] for row in gram])
-        b = flint.fmpq_mat([[f(place)] for f in right])
+    for node in nodes:
+        at = flint.fmpq_mat([[g(node) for g in row] for row in gram])
+        b = flint.fmpq_mat([[f(node)] for f in right])
         D = at.det()
         values[0].append(D)
         values[1].append(D * (b.transpose() * at.solve(b))[0, 0])
-    powers = flint.fmpq_mat([[place**e for e in range(n + 1)] for place in places])
+    powers = flint.fmpq_mat([[node**e for e in range(n + 1)] for node in nodes])
     solved = powers.solve(flint.fmpq_mat([list(pair) for pair in zip(*values, strict=True)])).tolist()
     polynomials: list[Any] = [flint.fmpq_poly(list(column)) for column in zip(*solved, strict=True)]
     D, N = polynomials
@@ -291,7 +291,7 @@ def equation(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> 
         InputError: if there are more parameters, the loss is not definite, or all θ are critical.
     """
     charts = (chart_of(layer, stratum, seed) for seed in count())
-    return next(found for chart in charts if (found := eliminate(chart, loss)) is not None)
+    return next(reduced for chart in charts if (reduced := eliminate(chart, loss)) is not None)
 
 
 def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> RealPart:

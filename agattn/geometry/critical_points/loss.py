@@ -362,11 +362,11 @@ def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
         shape = " × ".join(map(str, array.shape)) or "a number"
         raise InputError(f"{name} is {shape}; it must be n × {size} × t with at least one sample")
     exact = np.empty(array.shape, dtype=object)
-    for place, value in np.ndenumerate(array):
+    for index, value in np.ndenumerate(array):
         try:
-            exact[place] = read_number(value)[0]
+            exact[index] = read_number(value)[0]
         except InputError as error:
-            at = ", ".join(str(i + 1) for i in place)
+            at = ", ".join(str(i + 1) for i in index)
             raise InputError(f"{name} at ({at}): {error}") from None
     return exact
 

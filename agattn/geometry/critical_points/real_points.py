@@ -186,9 +186,9 @@ class RealPart(Result, eq=False):
         """How many there are and how that is known, in a line."""
         name = "smooth part" if self.regular else f"stratum {self.stratum}"
         complex_ = "" if self.complex_number is None else f" of {self.complex_number} complex ones"
-        known = "not known to be all" if self.complete is None else f"all: {self.complete}"
-        known += f", all isolated ones: {self.isolated}" if self.isolated != self.complete else ""
-        text = f"{name}: {len(self.points)} real critical points{complex_} ({known}, by {self.found_by})"
+        evidence = "not known to be all" if self.complete is None else f"all: {self.complete}"
+        evidence += f", all isolated ones: {self.isolated}" if self.isolated != self.complete else ""
+        text = f"{name}: {len(self.points)} real critical points{complex_} ({evidence}, by {self.found_by})"
         if self.undecided:
             text += f"; {self.undecided} more real solutions are not proved to be simple and in the stratum"
         return text
@@ -291,11 +291,11 @@ class CriticalEquations:
         found_by: str,
     ) -> RealPart:
         """Points as a value, in order, with what their indices must add up to."""
-        chart, known = self.chart, None if undecided else complete
+        chart, evidence = self.chart, None if undecided else complete
         expected = expected_sum(chart.layer, None if chart.regular else chart.stratum)
         ordered = tuple(sorted(points, key=lambda point: float(point.loss.mid())))
         at = chart.layer, chart.stratum, chart.regular
-        return RealPart(*at, ordered, undecided, number, known, known, found_by, expected)
+        return RealPart(*at, ordered, undecided, number, evidence, evidence, found_by, expected)
 
     def part_near(
         self,

@@ -236,7 +236,7 @@ def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     if given.is_zero:
         raise InputError("the weights give the function 0, where every loss is critical in K, Q and V")
     A, V = (np.array(M, dtype=float) for M in (given.A, given.V))
-    found = []
+    points = []
     for rank in range(1, min(given.a, d) + 1):
         layer = SingleLayer(d, d_out, rank, loss.layer.t)
         charts, small = (chart_of(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
@@ -247,10 +247,10 @@ def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
             raise InputError(f"the weights are at infinity in all charts of {layer.name}: A or V is tiny")
         point, _ = CriticalEquations(chart, small).point(at)
         if point is not None and point.in_m:
-            found.append(_nearby(small, given, point, rank))
+            points.append(_nearby(small, given, point, rank))
     with flint.ctx.workprec(_BITS):
         value = float(value_in_balls(loss, _coordinates(loss, given)).mid())
-    return NearbyCriticalPoints(loss, value, tuple(sorted(found, key=lambda one: one.distance)))
+    return NearbyCriticalPoints(loss, value, tuple(sorted(points, key=lambda point: point.distance)))
 
 
 def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> NearbyCriticalPoint:
@@ -318,8 +318,8 @@ def _form(gram: Any, y: Any) -> Any:
 
 def _scaled(w: RealWeights, V: Array) -> RealWeights:
     """The weights (A/s, sV) for which sV is nearest to the given V."""
-    known, wanted = (np.array([float(x) for x in M.ravel()]) for M in (w.V, V))
-    s = flint.arb(float(known @ wanted / (known @ known)) or 1.0)
+    own, wanted = (np.array([float(x) for x in M.ravel()]) for M in (w.V, V))
+    s = flint.arb(float(own @ wanted / (own @ own)) or 1.0)
     return RealWeights(w.A / s, w.V * s, w.K, w.Q / s)
 
 

@@ -170,8 +170,8 @@ def _of_polynomial(at: ExactWeights) -> Bracket:
 
     def known(m: int | None, fiber: int, fiber_evidence: Evidence) -> Bracket:
         """λ is ``lower``, as the last reason says."""
-        said = Evidence.PROVED, 0.0, tuple(reasons), fiber_evidence
-        return Bracket(architecture, lower, lower, m, rank, fiber, *said)
+        how = Evidence.PROVED, 0.0, tuple(reasons), fiber_evidence
+        return Bracket(architecture, lower, lower, m, rank, fiber, *how)
 
     if (product := _of_two_matrices(at)) is not None:
         lower, multiplicity, reason = product
@@ -216,8 +216,8 @@ def _of_polynomial(at: ExactWeights) -> Bracket:
     if 2 * upper == rank:
         m = 1
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-    said = evidence, error, tuple(reasons), family.evidence
-    return Bracket(architecture, lower, upper, m, rank, family.dimension, *said)
+    how = evidence, error, tuple(reasons), family.evidence
+    return Bracket(architecture, lower, upper, m, rank, family.dimension, *how)
 
 
 def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Bracket:
@@ -306,10 +306,10 @@ def _on_slice(at: ExactWeights) -> list[Polynomial] | None:
     if comb(len(free) + in_weights, in_weights) * comb(inputs + in_inputs - 1, in_inputs) > MOST_MONOMIALS:
         return None
     coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
-    for place, f in enumerate(at.expanded(at.units(free))):
+    for output, f in enumerate(at.expanded(at.units(free))):
         for e, c in f.terms.items():
             powers, monomial = e[: len(free)], e[len(free) :]
             if any(powers):
-                coefficients.setdefault((place, monomial), {})[powers] = c
+                coefficients.setdefault((output, monomial), {})[powers] = c
     target = PolynomialRing([Variable("s", (i + 1,)) for i in range(len(free))])
     return [target.from_terms(terms) for terms in coefficients.values()]

@@ -149,16 +149,16 @@ def factored(name: str, f: MatrixProduct) -> LearningCoefficient:
         )
     free = f.rows * f.columns - p * n
     terms = [Term(Fraction(free, 2), f"{name}: {free} entries are free")] if free else []
-    found = product_at_zero(p, n, h)
+    zero = product_at_zero(p, n, h)
     if p * n:
         if h:
-            least = ", ".join(map(str, found.least_at))
-            at = f"the least of ({h}−s)({n}−s) + {p}s is {found.twice}, at s = {least}"
+            least = ", ".join(map(str, zero.least_at))
+            at = f"the least of ({h}−s)({n}−s) + {p}s is {zero.twice}, at s = {least}"
             reason = f"a ({p}×{h})({h}×{n}) product at zero; {at}"
         else:
             reason = f"the other {p}·{n} vanish, as the inner dimension is used up"
-        terms.append(Term(Fraction(found.twice, 2), f"{name}: {reason}"))
-    return LearningCoefficient(tuple(terms), found.multiplicity)
+        terms.append(Term(Fraction(zero.twice, 2), f"{name}: {reason}"))
+    return LearningCoefficient(tuple(terms), zero.multiplicity)
 
 
 def together(
@@ -243,8 +243,8 @@ class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
         cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
     ) -> CoefficientPoint:
         """Weights with these ranks, and the coefficient there."""
-        known = structs.asdict(coefficient)
-        return CoefficientPoint(**known, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        fields = structs.asdict(coefficient)
+        return CoefficientPoint(**fields, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
     @property
     def coefficient(self) -> LearningCoefficient:
@@ -318,8 +318,8 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Co
         value_ranks = [0] if softmax else [0, 1]
         orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
     ranks = [(orbit, orbit.r_a, orbit.r_a) for orbit in orbits]
-    found = (CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
-    return min(found, key=lambda point: (point.value, -point.multiplicity))
+    candidates = (CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
+    return min(candidates, key=lambda point: (point.value, -point.multiplicity))
 
 
 class Least(Result):
@@ -380,7 +380,7 @@ class LearningCoefficients(Result, name="rlct"):
     @key(name="global")
     def of_functions(self) -> list[Least]:
         """The least λ of the functions of each stratum."""
-        return [Least(*one) for one in self.least]
+        return [Least(*row) for row in self.least]
 
     def summary(self) -> str:
         """From which λ to which."""

@@ -154,12 +154,12 @@ def reading(generators: Sequence[Polynomial]) -> Reading:
     """
     free, rest = 0, _span(generators)
     while True:
-        place = _coordinate(rest)
-        if place is None:
+        pair = _coordinate(rest)
+        if pair is None:
             rest = _span(map(_without_units, rest))
-            if (place := _coordinate(rest)) is None:
+            if (pair := _coordinate(rest)) is None:
                 break
-        rest, free = _eliminated(rest, *place), free + 1
+        rest, free = _eliminated(rest, *pair), free + 1
         if sum(map(len, rest)) > MOST_TERMS:
             return Reading(free, Fraction(0), None, None)
         rest = _span(rest)
@@ -192,15 +192,15 @@ def _span(generators: Iterable[Polynomial]) -> list[Polynomial]:
         return []
     rows = [f.terms for f in given]
     columns = sorted({e for terms in rows for e in terms}, key=lambda e: (sum(e), e))
-    place = {e: i for i, e in enumerate(columns)}
+    number = {e: i for i, e in enumerate(columns)}
     table = flint.fmpq_mat(len(rows), len(columns))
     for i, terms in enumerate(rows):
         for e, c in terms.items():
-            table[i, place[e]] = rational(c)
+            table[i, number[e]] = rational(c)
     reduced, pivots = echelon(table)
     ring = given[0].ring
     return [
-        ring.from_terms({e: fraction(reduced[i, j]) for e, j in place.items() if reduced[i, j]})
+        ring.from_terms({e: fraction(reduced[i, j]) for e, j in number.items() if reduced[i, j]})
         for i in range(len(pivots))
     ]
 
@@ -313,11 +313,11 @@ def _normal_crossing(generators: Sequence[Polynomial]) -> list[Exponents] | None
     bases = list(dict.fromkeys(p.primitive() for factors in factored for p, _ in factors))
     if flint.fmpq_mat([_linear_part(p) for p in bases]).rank() < len(bases):
         return None
-    place = {p: i for i, p in enumerate(bases)}
+    number = {p: i for i, p in enumerate(bases)}
     result = []
     for factors in factored:
         exponents = [0] * len(bases)
         for p, e in factors:
-            exponents[place[p.primitive()]] = e
+            exponents[number[p.primitive()]] = e
         result.append(tuple(exponents))
     return result

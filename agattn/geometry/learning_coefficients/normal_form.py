@@ -102,10 +102,10 @@ class NormalForm:
         return self._matrix(self.weights[2])
 
     def _matrix(self, rows: Rows) -> Array:
-        found = np.empty((len(rows), self.layer.d), dtype=object)
+        matrix = np.empty((len(rows), self.layer.d), dtype=object)
         for i, row in enumerate(rows):
-            found[i] = [self._polynomial(entry) for entry in row]
-        return found
+            matrix[i] = [self._polynomial(entry) for entry in row]
+        return matrix
 
     def _polynomial(self, f: Sparse) -> Polynomial:
         counted = range(len(self.variables))
@@ -194,8 +194,8 @@ class NormalForm:
         leading = self._leading
         quotients: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
         for monomial, c in f:
-            found = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
-            if (n := min(found, default=None)) is not None:
+            numbers = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
+            if (n := min(numbers, default=None)) is not None:
                 rest = list(monomial)
                 for i in self._divisors[n]:
                     rest.remove(i)
@@ -273,14 +273,14 @@ class NormalForm:
     def coefficient(self) -> tuple[Fraction, int]:
         """λ and m of the generators."""
         columns = len(self.N[0]) if self.N else 0
-        found = product_at_zero(len(self.T), columns, len(self.N))
+        zero = product_at_zero(len(self.T), columns, len(self.N))
         of_values = sum(self.variables[i].letter == "W" for i in self.free)
-        A = Fraction(len(self.free) + found.twice, 2) + Fraction(len(self.squares), 4)
+        A = Fraction(len(self.free) + zero.twice, 2) + Fraction(len(self.squares), 4)
         if self.kind != "product":
-            return A, found.multiplicity
+            return A, zero.multiplicity
         V = Fraction(of_values, 2)
         A -= V
-        return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
+        return min(A, V), zero.multiplicity + 1 if A == V else zero.multiplicity if A < V else 1
 
 
 def _monomial(*numbers: int) -> Sparse:

@@ -186,8 +186,8 @@ def parameters(*, V: Any = None, W_O: Any = None, W_V: Any = None, **attention: 
     [[Fraction(1, 1), Fraction(2, 1)]]
     """
     if (W_O is None) != (W_V is None) or (V is None) == (W_O is None):
-        found = [name for name, M in (("V", V), ("W_O", W_O), ("W_V", W_V)) if M is not None]
-        there = " and ".join(found) or "none of these"
+        names = [name for name, M in (("V", V), ("W_O", W_O), ("W_V", W_V)) if M is not None]
+        there = " and ".join(names) or "none of these"
         raise InputError(f"weights have either V, or W_O and W_V with V = W_O W_V; there is {there}")
     if V is not None:
         return Parameters(weights(V=V, **attention))

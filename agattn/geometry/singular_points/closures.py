@@ -106,8 +106,8 @@ def degenerations(inquiry: Inquiry) -> Said | None:
         if not start:
             return None
         given = [*inquiry.preimages, *reached]
-        inquiry.preimages, found = tangents.preimages(given, start, closure.patience)
-        if said := inquiry.found(found, "tangent vectors"):
+        inquiry.preimages, span = tangents.preimages(given, start, closure.patience)
+        if said := inquiry.found(span, "tangent vectors"):
             return said
     return None
 
@@ -148,7 +148,7 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
     if not inquiry.is_open:
         return None
     tangents, at = inquiry.tangents, inquiry.preimages[0]
-    vector, found = at.residues(tangents.p)[0], inquiry.tangent_lower
+    vector, largest = at.residues(tangents.p)[0], inquiry.tangent_lower
     f = tangents.values(vector[None])
     for order, sign in moves:
         other = vector[order] * sign % tangents.p
@@ -156,10 +156,10 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
             continue
         turned = at.at(np.array(at.vector, dtype=object)[order] * sign)
         span = tangents.span([*inquiry.preimages, turned])
-        if span > found and same_function(at, turned)[:2] == (True, Evidence.PROVED):
-            inquiry.preimages, found = [*inquiry.preimages, turned], span
+        if span > largest and same_function(at, turned)[:2] == (True, Evidence.PROVED):
+            inquiry.preimages, largest = [*inquiry.preimages, turned], span
     immersed = inquiry.ranks[0] == inquiry.tangent_lower == inquiry.closure.at_most
-    return inquiry.found(found, "several branches" if immersed else "tangent vectors")
+    return inquiry.found(largest, "several branches" if immersed else "tangent vectors")
 
 
 def equations(inquiry: Inquiry) -> Said | None:
@@ -211,8 +211,8 @@ class ModelClosure(Closure):
             zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
             further = with_all_symmetries(ExactWeights(architecture, zeros)).further
         log.info("equations")
-        found = () if source is None or is_affine else _equations(source)
-        return cls(architecture, known, known.upper_bound, is_affine, source, found, further)
+        proved = () if source is None or is_affine else _equations(source)
+        return cls(architecture, known, known.upper_bound, is_affine, source, proved, further)
 
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
         """Of several draws of each kind that with the largest rank of dφ, and if possible with f ≠ 0."""
@@ -238,7 +238,7 @@ def _equations(source: CoefficientMap) -> tuple[Equation, ...]:
         return ()
     with suppress(TooLargeError):
         groups = compute_model_ideal(source, degree).found
-        return tuple(one for group in groups if group.evidence is Evidence.PROVED for one in group)
+        return tuple(equation for group in groups if group.evidence is Evidence.PROVED for equation in group)
     return ()
 
 
@@ -267,8 +267,8 @@ def _without_idle(at: ExactWeights, tangents: Tangents) -> ExactWeights | None:
             vector, flat[line] = without, 0
     if tuple(flat) == at.vector:
         return None
-    equal, evidence, _ = same_function(at, found := at.at(flat))
-    return found if equal and evidence is Evidence.PROVED else None
+    equal, evidence, _ = same_function(at, moved := at.at(flat))
+    return moved if equal and evidence is Evidence.PROVED else None
 
 
 def _zeros_along(at: ExactWeights, directions: Sequence[Vector]) -> list[ExactWeights]:
@@ -327,10 +327,10 @@ class NetworkClosure(Closure):
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
         """The first catalogue whose generic weights are not critical."""
         for attempt in range(_DRAWS):
-            found = draw(attempt)
-            if self.tangents.rank_at(self.weights(found[0])[0]) == self.dimension:
+            catalogue = draw(attempt)
+            if self.tangents.rank_at(self.weights(catalogue[0])[0]) == self.dimension:
                 break
-        yield from found
+        yield from catalogue
 
     def vanishes(self, at: ExactWeights) -> bool | None:
         """Whether φ = 0, by the theorem on zeros of networks with virtual weights."""
@@ -417,6 +417,6 @@ def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
     network, given = at.architecture, virtual(at.architecture, at.exact())
     if not isinstance(network, DeepNetwork) or given is None:
         return None
-    if (found := settled(network, *given)) is not None:
-        return Said("singular" if found[0] else "smooth", found[1], Evidence.PROVED)
+    if (decision := settled(network, *given)) is not None:
+        return Said("singular" if decision[0] else "smooth", decision[1], Evidence.PROVED)
     return Said("singular", "purity", Evidence.PROVED) if is_critical and _is_onto(network) else None

@@ -95,8 +95,8 @@ class Kind:
             layers = head_matrices(network, weights)
             return [matrix.tolist() for of in layers for layer in of for matrix in layer]
 
-        meant = matrices(self.weights)
-        return tuple(n for n, weights in enumerate(self.preimages) if matrices(weights) == meant)
+        asked = matrices(self.weights)
+        return tuple(n for n, weights in enumerate(self.preimages) if matrices(weights) == asked)
 
     @property
     def ranks(self) -> dict[str, tuple[int, ...]]:
@@ -407,15 +407,15 @@ def network_kinds(network: DeepNetwork, pairs: bool = False) -> list[Kind]:
         )
     catalogue = _Catalogue(network)
     single = list(catalogue.singles())
-    found = [catalogue.kind("generic"), *(catalogue.kind(*special) for special in single)]
+    result = [catalogue.kind("generic"), *(catalogue.kind(*special) for special in single)]
     if catalogue.plain:
-        found += catalogue.shared()
-    found += [Kind(name, network, (weights,)) for name, weights in head_kinds(network) if name != "generic"]
+        result += catalogue.shared()
+    result += [Kind(name, network, (weights,)) for name, weights in head_kinds(network) if name != "generic"]
     if pairs:
         for (name, A, V), (other, B, W) in itertools.combinations(single, 2):
             if not (A.keys() & B.keys() or V.keys() & W.keys()):
-                found.append(catalogue.kind(f"{name}, {other}", A | B, V | W))
-    return found
+                result.append(catalogue.kind(f"{name}, {other}", A | B, V | W))
+    return result
 
 
 class _Special(NamedTuple):

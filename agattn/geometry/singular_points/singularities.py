@@ -330,8 +330,8 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     for kind in steps(chosen, len(first), lambda kind: kind.name):
         points.append(facts(kind, closure))
     closed, sentence, beyond = closure.closedness()
-    said = f"{AFFINE} {sentence}" if closure.is_affine else sentence
-    return Singularities(architecture, closure.known, tuple(points), closed, said, beyond)
+    words = f"{AFFINE} {sentence}" if closure.is_affine else sentence
+    return Singularities(architecture, closure.known, tuple(points), closed, words, beyond)
 
 
 def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> None:
@@ -392,8 +392,8 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
     'several branches'
     """
     inquiry = Inquiry(kind, closure)
-    answers = [said for argument in closure.arguments if (said := argument(inquiry)) is not None]
-    said = _strongest(answers, inquiry)
+    answers = [answer for argument in closure.arguments if (answer := argument(inquiry)) is not None]
+    answer = _strongest(answers, inquiry)
     closure.tangents.forget()
     here, rank, preimages = inquiry.here, inquiry.ranks[0], tuple(at.exact() for at in inquiry.preimages)
     return PointFacts(
@@ -403,7 +403,7 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
         inquiry.fiber,
         closure.dimension,
         inquiry.tangent_lower,
-        *said,
+        *answer,
         here.evidence,
         preimages,
         inquiry.tangent_upper,
@@ -416,9 +416,9 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
 
 def _strongest(answers: Sequence[Said], inquiry: Inquiry) -> Said:
     """The first answer that is proved, else the first; one about a branch only where nothing else is said."""
-    deciding = [said for said in answers if said.conclusion != "smooth branch"]
-    proved = [said for said in deciding if said.evidence is Evidence.PROVED]
-    conclusions = {said.conclusion for said in proved}
+    deciding = [answer for answer in answers if answer.conclusion != "smooth branch"]
+    proved = [answer for answer in deciding if answer.evidence is Evidence.PROVED]
+    conclusions = {answer.conclusion for answer in proved}
     assert len(conclusions) < 2, f"{inquiry.kind.name}: arguments prove {' and '.join(sorted(conclusions))}"
     undecided = Said("undecided", "none", inquiry.tangent_evidence)
     return [*proved, *deciding, *answers, undecided][0]

@@ -102,17 +102,17 @@ class VirtualPoint(NamedTuple):
 
         They are changed by as many random K_j as the tangent vectors are linear in, up to a bound.
         """
-        generator, found = np.random.default_rng(limits().seed), [self]
+        generator, result = np.random.default_rng(limits().seed), [self]
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
         if first is not None:
             for _ in range(min(MOST_PREIMAGES - 1, (l - first) * comb(d, 2) + 1)):
                 N = generator.integers(-3, 4, (l - first, d, d)).astype(object)
                 moved = (m + n - n.T for m, n in zip(self.M[first:], N, strict=True))
-                found.append(self._replace(M=(*self.M[:first], *moved)))
+                result.append(self._replace(M=(*self.M[:first], *moved)))
         if rational_rank(self.M[-1]) == 1 == rational_rank(self.L):
             (k, q), (h, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
-            found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
-        return found
+            result.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
+        return result
 
     def weights(self, t: int) -> ExactWeights:
         """Weights of a wide network with t tokens, where Q_1, ..., Q_l and V_l move (M, L) in all directions.
@@ -299,8 +299,8 @@ def ranks_at(point: VirtualPoint, t: int) -> PointRanks:
     """
     if (statement := point.statement()) is None:
         raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
-    found = spans(point.preimages(), t)
-    return PointRanks(point, statement, found[0], found[-1])
+    dimensions = spans(point.preimages(), t)
+    return PointRanks(point, statement, dimensions[0], dimensions[-1])
 
 
 def spans(points: Sequence[VirtualPoint], t: int) -> list[int]:
@@ -327,17 +327,17 @@ def special_points(network: DeepNetwork, count: int = 0) -> list[VirtualPoint]:
     """
     if not is_wide(network):
         raise ValueError(f"the theorem is not about {network}")
-    found = []
+    points = []
     for kind in network_kinds(network):
         if (given := kind.virtual) is not None:
-            found.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
+            points.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
     generator = np.random.default_rng(limits().seed + 1)
-    found = [point for point in found if point.statement() is not None]
-    least = len(found)
-    while len(found) < least + count:
+    points = [point for point in points if point.statement() is not None]
+    least = len(points)
+    while len(points) < least + count:
         point = _random(network, generator)
-        found += [point] if point.statement() is not None else []
-    return found
+        points += [point] if point.statement() is not None else []
+    return points
 
 
 def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoint:
