@@ -24,14 +24,8 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.geometry.learning_coefficients.learning_coefficients import (
-    CoefficientPoint,
-    points,
-)
-from agattn.geometry.learning_coefficients.weights_coefficients import (
-    parameters,
-    weights_coefficient,
-)
+from agattn.geometry.learning_coefficients.learning_coefficients import CoefficientPoint, points
+from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
 from agattn.geometry.strata.strata import Stratum, representative
 from agattn.sheet.result import Count, Key, Named, Positive, Result, key
 

@@ -61,6 +61,8 @@ from agattn.geometry.variety.coordinates import coefficients
 
 PAIR = Stratum(1, 1, 2)
 
+Shapes = dict[str, tuple[int, int]]
+
 
 def singular_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     """The strata of singular points of M̄, without 0.
@@ -269,6 +271,16 @@ def _has_rank(M: Array, rank: int) -> bool:
     )
 
 
+def _shapes(layer: SingleLayer, ranks: Stratum, regular: bool) -> tuple[Shapes, Shapes]:
+    """The numbers of rows and columns of factors and of bases, by their letters."""
+    d, e, r_v, r_a, r = layer.d, layer.d_out, ranks.r_v, ranks.r_a, ranks.r
+    if ranks == PAIR:
+        return {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
+    if regular:
+        return {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
+    return {"h": (e, r_v), "q": (r_a, d)}, {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
+
+
 @lru_cache(maxsize=64)
 def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> Chart:
     """A chart of a stratum, or of the regular part of M̄ if there is none given.
@@ -286,14 +298,7 @@ def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) 
     require_stratum(layer, ranks)
     if ranks.is_zero:
         raise InputError("the function 0 is a stratum by itself; every loss is critical on a point")
-    d, e, r_v, r_a, r = layer.d, layer.d_out, ranks.r_v, ranks.r_a, ranks.r
-    # The numbers of rows and columns of factors and of bases.
-    if ranks == PAIR:
-        shapes, bases = {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
-    elif stratum is None:
-        shapes, bases = {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
-    else:
-        shapes, bases = {"h": (e, r_v), "q": (r_a, d)}, {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
+    shapes, bases = _shapes(layer, ranks, stratum is None)
     sizes = {name: rows * columns for name, (rows, columns) in shapes.items()}
     free = {name: rows * (columns - rows) for name, (rows, columns) in bases.items()}
     linear = max(reversed(sizes), key=lambda name: sizes[name])

@@ -380,6 +380,16 @@ def _rows(matrix: Iterable[Sequence[Terms]]) -> Rows:
     return tuple(tuple(tuple(terms.items()) for terms in row) for row in matrix)
 
 
+def _ones_of_values(orbit: Stratum, rank_k: int, outside: int) -> list[tuple[int, int]]:
+    """The places of the ones of V at z = 0: one in each of the first r_V rows.
+
+    From above they lie in the span of the columns of A, in that of the rows of K beyond it, and outside of
+    both.
+    """
+    shared, beyond = range(orbit.r - orbit.r_v, orbit.r_a), range(orbit.r_a, orbit.r - outside)
+    return list(enumerate([*shared, *beyond, *range(rank_k, rank_k + outside)]))
+
+
 def _attention_on_slice(
     z: _Coordinates, layer: SingleLayer, rank_k: int, rank_q: int, r: int
 ) -> tuple[list[list[Terms]], list[list[Terms]]]:
@@ -437,11 +447,7 @@ def normal_form(
         kind = "pair" if orbit.r_v else "values"
     boundary = not orbit.is_zero and orbit.r == 1 < d and not softmax
 
-    # The ones of the first r_V rows of V₀ lie, from above, in the span of the columns of A, in that of the
-    # rows of K beyond it, and outside of both.
-    outside = rank_vk - rank_k
-    columns = [*range(orbit.r - orbit.r_v, r), *range(r, orbit.r - outside), *range(rank_k, rank_vk)]
-    ones = list(enumerate(columns))
+    ones = _ones_of_values(orbit, rank_k, rank_vk - rank_k)
     # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
     if kind == "values" or (kind == "function" and not orbit.r_v):
         shapes = {"K": (a, d), "Q": (a, d)}
