@@ -236,18 +236,15 @@ class Chart:
         return [float(values[letter][i]) for letter, i in letters]
 
     def _basis(self, name: str, rows: Array, values: dict[str, Array]) -> Array:
-        """The basis that the chart has of the row space; its coordinates go to ``values``."""
-        entries = list(self.factors[name].ravel())
-        free = _with_letter(self.ring, "b")
-        shape = self.factors[name].shape
-        constant = np.array([float(f.constant) for f in entries]).reshape(shape)
-        slopes = [np.array([float(f.derivative(x).constant) for f in entries]).reshape(shape) for x in free]
-        if free:
-            beyond = np.linalg.svd(rows)[2][len(rows) :].T
-            matrix = np.stack([(slope @ beyond).ravel() for slope in slopes], axis=1)
-            values["b"] = np.linalg.lstsq(matrix, -(constant @ beyond).ravel(), rcond=None)[0]
-            constant = constant + sum(x * slope for x, slope in zip(values["b"], slopes, strict=True))
-        return constant
+        """The basis (I B)·LU that the chart has of the row space; its coordinates go to ``values``."""
+        size, first = len(rows), self.factors[name][0]
+        free = _with_letter(self.ring, "b")[: rows.shape[1] - size]  # the first row of B
+        top = [[float(f.constant) for f in row] for row in self.factors[name]]
+        turn = np.array(top + [[float(f.derivative(x).constant) for f in first] for x in free])
+        left, right = np.split(rows @ np.linalg.inv(turn), [size], axis=1)
+        B: Array = np.linalg.lstsq(left, right, rcond=None)[0]
+        values["b"] = B.ravel()
+        return np.asarray(np.hstack([np.eye(size), B]) @ turn)
 
 
 #: The seed of charts with fewest terms: they leave out points where a minor of the first coordinates is 0.

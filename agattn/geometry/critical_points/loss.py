@@ -238,7 +238,12 @@ def loss(
         least = f"it must be from 1 to {MOST_SAMPLES}: more random samples are as generic as these"
         raise InputError(f"the number of samples is {samples}; {least}")
     _check_size(layer)
-    draw, u = np.random.default_rng(limits().seed), _target(layer, target)
+    if target is not None and len(target) != layer.ambient_dimension:
+        raise InputError(
+            f"the target has {len(target)} coordinates; {layer.name} has {layer.ambient_dimension}"
+        )
+    draw = np.random.default_rng(limits().seed)
+    u = [] if target is None else [fraction(read_number(x)[0]) for x in target]
     if metric != "generic":
         block = _gaussian(layer) if metric == "gaussian" else _diagonal(layer, metric)
         u = u or [Fraction(int(x)) for x in draw.integers(-_LARGEST, _LARGEST + 1, layer.ambient_dimension)]
@@ -423,14 +428,6 @@ def _diagonal(layer: SingleLayer, metric: str) -> tuple[Row, ...]:
 
     names = _one_output(layer)
     return tuple(tuple(weight(a) if a == b else Fraction(0) for b in names) for a in names)
-
-
-def _target(layer: SingleLayer, target: Sequence[Any] | None) -> list[Fraction]:
-    if target is None:
-        return []
-    if len(target) != (size := len(coordinates(layer))):
-        raise InputError(f"the target has {len(target)} coordinates; {layer.name} has {size}")
-    return [fraction(read_number(x)[0]) for x in target]
 
 
 def _check_size(layer: SingleLayer) -> None:
