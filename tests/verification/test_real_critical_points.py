@@ -13,8 +13,8 @@ from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.verification import real_critical_points as module
-from agattn.verification.real_critical_points import as_counts, lower_strata, real_critical_points, real_part
+from agattn.verification import critical_points as module
+from agattn.verification.critical_points import as_counts, lower_strata, real_critical_points, real_part
 
 
 def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
