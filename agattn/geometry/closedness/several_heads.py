@@ -31,7 +31,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -284,7 +284,7 @@ class Products:
             terms = (g * y.get((1, b, min(i, k), max(i, k)), 0) for b, g in gens.items())
             return doubled * sum(terms, ring.zero())
 
-        minor = _determinant([[entry(i, k) for k in self.columns] for i in self.rows], ring.zero())
+        [minor] = all_minors([[entry(i, k) for k in self.columns] for i in self.rows], 3)
         if [max(exponents) for exponents in minor.terms] != [3]:
             return "the minor is not a multiple of one cube"
         return ""
@@ -354,17 +354,6 @@ class Pencil:
         """The minor at s = 1. If it is the same at more places than its degree, it does not depend on t."""
         chosen = [[self.B[i - 1][b - 1] + t * self.A[i - 1][b - 1] for b in self.columns] for i in self.rows]
         return int(flint.fmpz_mat(chosen).det())
-
-
-def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Polynomial:
-    """The determinant of a small matrix of polynomials."""
-    if len(matrix) == 1:
-        return matrix[0][0]
-    total = zero
-    for n, x in enumerate(matrix[0]):
-        smaller = [[*row[:n], *row[n + 1 :]] for row in matrix[1:]]
-        total = total + (-1) ** n * x * _determinant(smaller, zero)
-    return total
 
 
 @dataclass(frozen=True, repr=False)

@@ -208,7 +208,7 @@ class ModelClosure(Closure):
         if known.upper_bound == 0:  # a point, and every map of the parameters is a symmetry
             is_affine = True
         else:
-            zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
+            zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=object))
             further = with_all_symmetries(ExactWeights(architecture, zeros)).further
         log.info("equations")
         proved = () if source is None or is_affine else _equations(source)

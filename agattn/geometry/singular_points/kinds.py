@@ -123,7 +123,7 @@ _FACTORIZATIONS = 4
 
 
 def _padded(matrix: Array, rows: int, columns: int) -> Array:
-    result = np.zeros((rows, columns), dtype=int).astype(object)
+    result = np.zeros((rows, columns), dtype=object)
     result[: matrix.shape[0], : matrix.shape[1]] = matrix
     return result
 
@@ -167,12 +167,12 @@ class _Matrices:
         d = network.dims[0]
         if min(network.dims[:-1]) == d:  # (M, L) themselves are weights
             _, L = virtual_weights([B @ C for B, C in A], V)
-            product, straight = np.eye(d, dtype=int).astype(object), {}
+            product, straight = np.eye(d, dtype=object), {}
             for i, ((B, C), W) in enumerate(zip(A, V, strict=True)):
                 e = network.dims[i]
                 straight[i] = _padded(product.T @ B, e, B.shape[1]), _padded(C @ product, C.shape[0], e)
                 product = W @ product
-            ones = {i: _padded(np.eye(d, dtype=int).astype(object), *W.shape) for i, W in enumerate(V[:-1])}
+            ones = {i: _padded(np.eye(d, dtype=object), *W.shape) for i, W in enumerate(V[:-1])}
             moved = self._with(straight, ones | {len(V) - 1: _padded(L, *V[-1].shape)})
             if any((moved.V[i][0] != W).any() for i, W in enumerate(V)):
                 yield moved
@@ -198,7 +198,7 @@ class _Matrices:
             for B, C in layer:
                 d = len(B)
                 if a >= d:
-                    pairs.append((np.eye(a, d, dtype=int).astype(object), _padded(B @ C, a, d)))
+                    pairs.append((np.eye(a, d, dtype=object), _padded(B @ C, a, d)))
                     continue
                 rows = generator.integers(-_LARGEST, _LARGEST + 1, (a - len(C), d)).astype(object)
                 one, other = (0 * rows, rows) if seed % 2 else (rows, 0 * rows)
@@ -222,9 +222,7 @@ class _Catalogue:
         self.A = [[self.general(e, r) for _ in range(heads)] for e, r, heads in layers]
         shapes = zip(network.dims[1:], network.dims, network.heads_by_layer, strict=False)
         self.V = [
-            [_padded(np.eye(min(d, e), dtype=int).astype(object), e, d)]
-            if self.plain
-            else [self.full(e, d) for _ in range(heads)]
+            [np.eye(e, d, dtype=object)] if self.plain else [self.full(e, d) for _ in range(heads)]
             for e, d, heads in shapes
         ]
         if self.plain:
@@ -249,7 +247,7 @@ class _Catalogue:
 
     def general(self, e: int, r: int) -> Factors:
         """Of rank r, neither symmetric nor skew where there are others."""
-        B = np.eye(e, dtype=int).astype(object) if r == e else self.full(e, r)
+        B = np.eye(e, dtype=object) if r == e else self.full(e, r)
 
         def good(C: Array) -> bool:
             A = B @ C
@@ -265,7 +263,7 @@ class _Catalogue:
     def skew(self, e: int, r: int) -> Factors:
         """Of the largest even rank up to r."""
         r -= r % 2
-        B, J = self.full(e, r), np.zeros((r, r), dtype=int).astype(object)
+        B, J = self.full(e, r), np.zeros((r, r), dtype=object)
         J[0::2, 1::2], J[1::2, 0::2] = np.eye(r // 2, dtype=int), -np.eye(r // 2, dtype=int)
         return B, J @ B.T
 
@@ -308,7 +306,7 @@ class _Catalogue:
         for i, (V, *_) in enumerate(self.V[:-1] if self.plain else self.V):
             name = self.letter("V", i)
             for low in range(min(V.shape)):
-                given = _padded(np.eye(low, dtype=int).astype(object), *V.shape)
+                given = _padded(np.eye(low, dtype=object), *V.shape)
                 yield f"rk {name} = {low}" if low else f"{name} = 0", {}, {i: given}
         for low in range(self.of_L - 1, -1, -1) if self.plain else ():
             name = f"rk L = {low}" if low else "L = 0"

@@ -121,7 +121,7 @@ class VirtualPoint(NamedTuple):
         """
         l, (d_out, d) = len(self.M), self.L.shape
         network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
-        arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=int).astype(object))
+        arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=object))
         arrays |= {f"Q_{i}": m for i, m in enumerate(self.M, 1)} | {f"V_{l}": self.L}
         return ExactWeights(network, arrays)
 
@@ -347,7 +347,7 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
     def draw(*shape: int) -> Array:
         return generator.integers(-9, 10, shape).astype(object)
 
-    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=int).astype(object)]
+    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=object)]
 
     def vector() -> Array:
         return pool[int(generator.integers(len(pool)))]
@@ -364,7 +364,7 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
         a = draw(d, d)
         return a + a.T
 
-    one, strict = np.eye(d, dtype=int).astype(object), np.triu(np.ones((d, d), dtype=int), 1)
+    one, strict = np.eye(d, dtype=object), np.triu(np.ones((d, d), dtype=int), 1)
     types: list[Callable[[], Array]] = [
         lambda: vector() @ vector().T,
         square,
