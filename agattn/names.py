@@ -100,7 +100,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         "singularities": VerbEntry(
             f"{_GEOMETRY}.singular_points.singularities:singularities",
             "Decide which kinds of points of a network or model are critical or singular.",
-            (f"{_GEOMETRY}.singular_points.point_facts:Singularities",),
+            (f"{_GEOMETRY}.singular_points.singularities:Singularities",),
         ),
         "rlct": VerbEntry(
             "agattn.heads.coefficients:rlct",

@@ -59,7 +59,7 @@ def main() -> None:
     )
     for sizes, metric, task in [*CASES, *(LARGE if options.large else ())][: options.cases]:
         layer = SingleLayer(*sizes)
-        problem = build(task, layer, PRIMES[0][0], loss=loss(layer, metric))
+        problem = build(task, layer, PRIMES[0], loss=loss(layer, metric))
         seconds, found = {}, []
         for name, installation in installations.items():
             try:

@@ -32,7 +32,7 @@ from agattn.engines.catalogue import able, engine_named
 from agattn.engines.elimination import by_theorem, check_generators, examined
 from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import chosen_loss
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.trained import critical_points_near
 from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
@@ -139,20 +139,20 @@ def critical_points(
     """
     from agattn.verification.critical_points import critical_points
 
-    loss: dict[str, Any] = {
+    how: dict[str, Any] = {
         "metric": metric or "generic",
         "data": read_data(data, metric, samples),
         "samples": samples,
     }
     if weights is None:
-        _draw(output, given["seed"], lambda: LossFigure(chosen_loss(architecture, **loss, target=None)))
-        return _shown(critical_points(architecture, **loss, **given), as_json, output)
+        _draw(output, given["seed"], lambda: LossFigure(loss(architecture, **how)))
+        return _shown(critical_points(architecture, **how, **given), as_json, output)
     if _is_picture(output):
         raise InputError(f"cannot write {output}; with --weights its name must end in .json")
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
     leave_out("is for counting; with --weights nothing is counted", *counting)
     head = read_weights(WeightFile([weights]))
-    near: Any = critical_points_near(architecture, head, **loss, seed=given["seed"])
+    near: Any = critical_points_near(architecture, head, **how, seed=given["seed"])
     if as_json or output is not None:
         return _shown(near, as_json, output)
     print_folded(str(near))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import run
 from agattn.errors import TooLargeError, UndecidedError, argument
+from agattn.geometry.critical_points.charts import FIRST
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import Loss, turned
 from agattn.geometry.strata.strata import Stratum
@@ -17,8 +17,8 @@ from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.problem import Task
 
-#: The primes, each with whether the chart is the opposite one; the third decides where two disagree.
-PRIMES = ((32003, False), (32009, True), (31991, False))
+#: Each with its own charts; the third decides where two disagree.
+PRIMES = (32003, 32009, 31991)
 
 Counts = Mapping[Stratum, CriticalSet]
 
@@ -49,11 +49,11 @@ def count_critical_points(
         UndecidedError: if three primes give three answers.
     """
     task = countable(loss.layer, method, characteristic)
-    ask = partial(_ask, installation, task.name, smooth)
     answers: dict[int, Counts] = {}
-    for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
+    for seed, prime in enumerate(PRIMES if characteristic is None else (characteristic,), FIRST):
         log.info(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
-        counts = ask(loss if loss.drawn else turned(loss, prime), prime, opposite)
+        general, chart = (loss, seed) if loss.drawn else (turned(loss, prime), FIRST)
+        counts = _ask(installation, task.name, smooth, general, prime, chart)
         agreeing = [p for p, other in answers.items() if other == counts]
         answers[prime] = counts
         if agreeing or characteristic is not None:
@@ -81,11 +81,9 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
     return task
 
 
-def _ask(
-    installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, opposite: bool
-) -> Counts:
+def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
-    more = {"opposite": opposite, "smooth": smooth} if task == "critical-points" else {}
+    more = {"chart": chart, "smooth": smooth} if task == "critical-points" else {}
 
     def ask(strictly: bool | None = None) -> Counts:
         problem = build(task, loss.layer, prime, seed=0, loss=loss, strictly=strictly, **more)

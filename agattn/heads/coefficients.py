@@ -19,14 +19,14 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,
     LearningCoefficients,
     learning_coefficients,
-    parameters,
-    weights_coefficient,
 )
 from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
     WeightsCoefficient,
     at_weights,
+    parameters,
+    weights_coefficient,
 )
 from agattn.heads.checkpoints import Checkpoint, refuse_counts
 from agattn.heads.weight_files import WeightFile

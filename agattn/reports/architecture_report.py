@@ -51,8 +51,7 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.brackets import bracket
 from agattn.geometry.singular_points.kinds import kinds
-from agattn.geometry.singular_points.point_facts import Singularities
-from agattn.geometry.singular_points.singularities import singularities
+from agattn.geometry.singular_points.singularities import Singularities, singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.limits import limited, limits, log
 from agattn.reports.counterexample import counterexample

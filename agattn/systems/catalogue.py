@@ -23,7 +23,7 @@ import flint
 from agattn.architectures import Architecture
 from agattn.calls import one_of, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
-from agattn.geometry.critical_points.loss import chosen_loss
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.weights import Weights, weights_of_layer
 from agattn.geometry.reconstruction.membership import compact
@@ -176,7 +176,7 @@ def asked(architecture: Architecture, task: str, **options: Any) -> Problem:
         if "loss" not in about.takes:
             raise InputError(not_taken(name, architecture, argument(next(iter(of_loss)))))
         metric, samples, data = (of_loss.get(key) for key in ("metric", "samples", "data"))
-        given["loss"] = chosen_loss(architecture, metric or "generic", data, samples, None)  # type: ignore[arg-type]
+        given["loss"] = loss(architecture, metric or "generic", data, samples=samples)
     return build(name, architecture, **given)
 
 

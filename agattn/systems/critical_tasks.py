@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
@@ -16,15 +16,13 @@ import numpy as np
 from agattn.algebra.echelon import independent_columns
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import chart_of, singular_strata
+from agattn.geometry.critical_points.charts import FIRST, Chart, chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import equation
-from agattn.geometry.critical_points.loss import Loss, loss_of_block
-from agattn.geometry.critical_points.loss import loss as drawn_loss
+from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
@@ -42,24 +40,51 @@ class LowerStrataError(EngineError):
 
 @dataclass(frozen=True)
 class Part:
-    """One stratum in a problem: the chart as scripts have it."""
+    """One stratum in a problem: the chart as scripts have it.
+
+    Attributes:
+        stratum, variables, y: of the chart, and a variable for the inverse of what is avoided.
+        avoided: 0 where y = 0, and on lower strata where every loss has solutions of the equations.
+        lower: ideals of lower strata on which there may be critical points, too.
+    """
 
     stratum: Stratum
     variables: tuple[Variable, ...]
-    A: tuple[tuple[Polynomial, ...], ...]
-    V: tuple[tuple[Polynomial, ...], ...]
+    y: tuple[Polynomial, ...]
     avoided: Polynomial
     lower: tuple[tuple[Polynomial, ...], ...]
-    preimages: int
+
+    @classmethod
+    def of(cls, chart: Chart, strictly: bool) -> Part:
+        """The chart of a stratum, where ``strictly`` without the points of lower strata."""
+        avoided = _combination([x for x in chart.ring.gens if x not in chart.parameters], 0)
+        lower = chart.lower
+        if chart.avoided is not None:
+            avoided, lower = avoided * chart.avoided, ()
+        if strictly:
+            for seed, ideal in enumerate(lower, 1):
+                avoided *= _combination(ideal, seed)
+            lower = ()
+        # Gröbner bases are found faster where the linear factor comes last.
+        ring = PolynomialRing((*reversed(chart.ring.variables), Variable("z")))
+
+        def moved(f: Polynomial) -> Polynomial:
+            return f.compose(ring.gens[-2::-1])
+
+        ideals = tuple(tuple(map(moved, ideal)) for ideal in lower)
+        return cls(chart.stratum, ring.variables, tuple(map(moved, chart.y)), moved(avoided), ideals)
 
 
-def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
-    return tuple(map(tuple, matrix.tolist()))
+def _combination(polynomials: Sequence[Polynomial], seed: int) -> Polynomial:
+    """A random combination of polynomials of one ring."""
+    random = np.random.default_rng(seed)
+    zero = polynomials[0].ring.zero()
+    return sum((int(random.integers(1, 100)) * f for f in polynomials), zero)
 
 
 def _loss_data(layer: SingleLayer, chosen: Loss | None, cuts: int) -> dict[str, Any]:
     """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
-    chosen = chosen or drawn_loss(layer, seed=limits().seed)
+    chosen = chosen or loss(layer)
     if chosen.layer != layer:
         raise InputError(f"the loss is for {chosen.layer.name}, and the layer is {layer.name}")
     entries = [*chain(*chosen.block), *chosen.linear]
@@ -84,24 +109,12 @@ def _data(
     loss: Loss | None = None,
     smooth: bool = False,
     strictly: bool = False,
-    opposite: bool = False,
+    chart: int = FIRST,
 ) -> dict[str, Any]:
     singular = () if smooth else singular_strata(layer)
-    charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
-    cuts = max(len(chart.ring) for chart in charts)
-    parts = tuple(
-        Part(
-            chart.stratum,
-            (*chart.ring.variables, Variable("s")),
-            _rows(chart.A),
-            _rows(chart.V),
-            chart.avoided_strictly if strictly else chart.avoided,
-            () if strictly else chart.lower,
-            chart.preimages,
-        )
-        for chart in charts
-    )
-    return _loss_data(layer, loss, cuts) | {"parts": parts}
+    charts = (chart_of(layer, stratum, chart) for stratum in (None, *singular))
+    parts = tuple(Part.of(one, strictly) for one in charts)
+    return _loss_data(layer, loss, layer.expected_dimension) | {"parts": parts}
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
@@ -110,7 +123,7 @@ def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
         dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         if lower:
             raise LowerStrataError(f"there are critical points on strata lower than {part.stratum}, too")
-        sets[part.stratum] = CriticalSet(dimension, degree // part.preimages)
+        sets[part.stratum] = CriticalSet(dimension, degree)
     return sets
 
 
@@ -140,8 +153,8 @@ def _numbers_of_critical_points(
 def _loss_of(problem: Problem) -> Loss:
     """The loss of a problem, up to a factor and a constant."""
     data = problem.data
-    given = loss_of_block(problem.layer, data["block"], data["linear"][0], data["metric"])
-    return replace(given, drawn=data["drawn"])
+    block, [linear] = data["block"], data["linear"]
+    return Loss(problem.layer, block, linear, Fraction(0), data["metric"], drawn=data["drawn"])
 
 
 def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:
@@ -174,7 +187,7 @@ def _check_number(
 
 
 def _check_critical_points(answer: Answer) -> None:
-    """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
+    """Sets of critical points lie in their strata, with the numbers that are known."""
     parts = answer.problem.data["parts"]
     numbers = _numbers_of_critical_points(answer, [part.stratum for part in parts])
     between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
@@ -184,11 +197,8 @@ def _check_critical_points(answer: Answer) -> None:
         between(0, f"the value of lower@{i}", lower, len(part.lower))
         fit = degree >= 0 and (degree > 0) == (dimension >= 0)
         demand(fit, f"on {part.stratum} dimension and degree do not fit")
-        even = degree % part.preimages == 0
-        demand(even, f"on {part.stratum} an odd number of weights is over points with two")
         if not lower:
-            number = degree // part.preimages
-            _check_number(answer.problem, part.stratum, dimension, number, *numbers[part.stratum])
+            _check_number(answer.problem, part.stratum, dimension, degree, *numbers[part.stratum])
 
 
 def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
@@ -199,22 +209,18 @@ def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polyno
 
 
 def _systems_of_charts(problem: Problem) -> Iterator[Explicit]:
-    """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
+    """``critical@i``: the critical points on the i-th stratum, with z times what is avoided equal to 1.
 
     ``lower@i.j``: those of them on its j-th lower strata.
     """
-    layer, data = problem.layer, problem.data
+    data = problem.data
     for i, part in enumerate(data["parts"], 1):
         ring = PolynomialRing(part.variables, problem.characteristic)
-        A, V = (
-            np.array([[lifted(f, ring) for f in row] for row in rows], dtype=object)
-            for rows in (part.A, part.V)
-        )
-        y = list(coefficients(layer, A, V))
+        y = [lifted(f, ring) for f in part.y]
         triples = zip(y, _weighted(y, data["block"]), data["linear"][0], strict=True)
         value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
-        *variables, s = ring.gens
-        system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided, ring) - 1)
+        *variables, z = ring.gens
+        system = (*(value.derivative(x) for x in variables), z * lifted(part.avoided, ring) - 1)
         yield Explicit(f"critical@{i}", system)
         for j, ideal in enumerate(part.lower, 1):
             yield Explicit(f"lower@{i}.{j}", (*system, *(lifted(f, ring) for f in ideal)))
@@ -254,7 +260,7 @@ CRITICAL_POINTS = Task(
     results=(
         Printed("strata", "how many strata follow, the open one first"),
         Printed("dimension", "dimension of the set of critical points; -1 if it is empty", per_item="strata"),
-        Printed("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
+        Printed("degree", "its degree in the coordinates of phi", per_item="strata"),
         Printed("lower", "lower strata on which there are critical points, too", per_item="strata"),
     ),
     data=_data,

@@ -1,94 +1,76 @@
-"""How many critical points a loss has: by a theorem, by elimination, or by an engine, compared with both.
+"""How many critical points a loss has, and all real ones: natively where that is proved, else by an engine.
 
-What is proved natively comes first: for general data, or a general target, the theorems; for a given loss,
-where d = 2 and d' = 1, elimination. An engine is asked where neither applies, or where the user names the
-engine. The numbers of the engine are compared with what is proved, and refused where they differ.
+**Numbers.** What is proved natively comes first: for general data, or a general target, the theorems; for a
+given loss, where d = 2 and d' = 1, elimination. An engine is asked where neither applies, or where the user
+names the engine. The numbers of the engine are compared with what is proved, and refused where they differ.
 
 >>> from agattn.architectures import SingleLayer
 >>> print(critical_points(SingleLayer(4, 1), "bombieri-weyl"))
 M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
+
+**Real points**, on the smooth part of M̄ and on each singular stratum. Where one parameter is left after
+elimination, for d = 2 and d' = 1, everything is done natively and proved. Elsewhere msolve finds the real
+solutions in a chart; each is then proved natively, and that there are no others is known as msolve knows it,
+modularly.
+
+>>> for part in real_critical_points(loss(SingleLayer(2, 1), seed=1)):
+...     print(part)
+smooth part: 6 real critical points of 14 complex ones (all: proved, by elimination)
+  minimum on (1,2,2): loss 71.85144645 (proved)
+  minimum on (1,2,2): loss 75.81716935 (proved)
+  saddle of index 1 on (1,2,2): loss 94.34177313 (proved)
+  minimum on (1,2,2): loss 103.4510370 (proved)
+  saddle of index 1 on (1,2,2): loss 122.4614085 (proved)
+  saddle of index 1 on (1,2,2): loss 191.1778986 (proved)
+stratum (1,1,1): 2 real critical points of 14 complex ones (all: proved, by elimination)
+  minimum within (1,1,1): loss 100.8974814 (proved)
+  saddle of index 1 within (1,1,1): loss 216.9317690 (proved)
+stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elimination)
+  minimum within (1,1,2): loss 77.25719391 (proved)
+  minimum within (1,1,2): loss 104.4906383 (proved)
+  saddle of index 1 within (1,1,2): loss 124.2254262 (proved)
+  saddle of index 1 within (1,1,2): loss 191.3056462 (proved)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from contextlib import suppress
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
+import flint
+
+from agattn.algebra.echelon import rational
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import one_of
-from agattn.engines.catalogue import SINGULAR, able, engine_name, engine_named
+from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine_named
 from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
+from agattn.engines.msolve import solve
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
+from agattn.geometry.critical_points.charts import GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
+    CriticalSet,
     counts_by_elimination,
     counts_by_theorem,
     proved_of_general,
 )
-from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
-from agattn.geometry.critical_points.elimination import ELIMINATION
-from agattn.geometry.critical_points.loss import Loss, check_loss, chosen_loss, enough_samples
-from agattn.geometry.strata.strata import Stratum
-from agattn.limits import limits, log, takes
-from agattn.verification.real_critical_points import as_counts, real_critical_points
+from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
+from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
+from agattn.geometry.critical_points.loss import Loss, loss
+from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
+from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
+from agattn.limits import limits, log, steps, takes
+from agattn.systems.critical_tasks import MAX_VARIABLES
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
 ORDER = tuple(engine.name for engine in sorted(able("critical-points"), key=lambda e: e is not SINGULAR))
 ENGINES = ("auto", "native", *ORDER)
-
-
-@dataclass(frozen=True)
-class Question:
-    """The loss, and the part of M̄ on which critical points are counted.
-
-    Attributes:
-        layer: the layer.
-        metric: of the loss.
-        data: X and Y instead of a metric.
-        samples: the number of random samples, for the metric ``"generic"``.
-        target: the coordinates of the function that the loss is the distance to.
-        smooth: whether the smooth part alone is meant.
-    """
-
-    layer: SingleLayer
-    metric: str
-    data: tuple[Any, Any] | None
-    samples: int | None
-    target: Sequence[Any] | None
-    smooth: bool
-
-    @cached_property
-    def loss(self) -> Loss:
-        """The loss of the data, of the target, or of what the seed draws."""
-        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target)
-
-    @cached_property
-    def by_theorem(self) -> CriticalPoints | None:
-        """What theorems say, where the loss is one of general data, or with a general target.
-
-        Raises:
-            TooLargeError: if the sums take long.
-        """
-        layer = self.layer
-        if self.data is not None or self.target is not None or not layer.has_orbits:
-            return None
-        if self.samples is not None and not (self.metric == "generic" and enough_samples(layer, self.loss)):
-            return None
-        summed = self.metric == "generic" and layer.d_out <= MAX_OUT
-        if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
-            raise TooLargeError(
-                f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
-                f"Use {argument('force', True)} to start all the same"
-            )
-        return counts_by_theorem(layer, self.metric, self.samples, self.smooth)
-
-    @cached_property
-    def by_elimination(self) -> CriticalPoints | None:
-        """What elimination proves of the loss."""
-        return counts_by_elimination(self.loss, self.smooth)
 
 
 @takes("seed", "timeout", "memory", "force", "progress")
@@ -159,97 +141,185 @@ def critical_points(
     layer = one_layer(layer, "critical points", "they are known for layers alone")
     method = one_of(method, ("weights", "equations"), "method")
     engine = engine_name(engine, ENGINES)
-    check_loss(metric, data, samples, target)
-    question = Question(layer, metric, data, samples, target, smooth)
     natively = engine == "native" or (engine, method, characteristic) == ("auto", "weights", None)
-    if not real:
-        return _counted(question, engine, method, characteristic, natively)
-    parts = real_critical_points(question.loss)
-    counts = as_counts(question.loss, parts)
-    if counts and natively and not smooth:
-        return _compared(counts, question)
-    return _counted(question, engine, method, characteristic, natively).replace(real=parts)
-
-
-def _counted(
-    question: Question, engine: str, method: str, characteristic: int | None, natively: bool
-) -> CriticalPoints:
-    """The numbers of complex critical points: natively where they are proved so, else by an engine."""
-    if natively:
+    is_general = data is None and target is None
+    theorems = partial(counts_by_theorem, layer, metric, samples, smooth) if is_general else lambda: None
+    if natively and not real and (known := theorems()):
+        return known  # no data are drawn
+    given = loss(layer, metric, data, samples=samples, target=target)
+    parts = real_critical_points(given) if real else ()
+    counted = as_counts(given, parts) if real and natively and not smooth else None
+    if counted is None and natively:
         log.info("natively")
-        if found := question.by_theorem or question.by_elimination:
-            return found
-    layer = question.layer
-    if engine == "native":
-        raise InputError(
-            f"natively nothing is proved about critical points on {layer.name} of this loss "
-            f"({question.metric}); name an engine: {', '.join(ORDER)}"
+        if known := theorems() or counts_by_elimination(given, smooth):
+            return known.replace(real=parts)
+    if counted is None:
+        if engine == "native":
+            raise InputError(
+                f"natively nothing is proved about critical points on {layer.name} of this loss "
+                f"({given.metric}); name an engine: {', '.join(ORDER)}"
+            )
+        countable(layer, method, characteristic)  # before an engine is looked for
+        counted = count_critical_points(
+            given, installed(engine), method=method, smooth=smooth, characteristic=characteristic
         )
-    countable(layer, method, characteristic)  # before an engine is looked for
-    counted = count_critical_points(
-        question.loss,
-        installed(engine),
-        method=method,
-        smooth=question.smooth,
-        characteristic=characteristic,
-    )
-    return _compared(counted, question)
+    general = None
+    with suppress(TooLargeError):
+        general = theorems()
+    return _compared(counted, given, smooth, general).replace(real=parts)
 
 
 def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
-    if engine != "auto":
-        return locate(engine_named(engine))
-    for name in ORDER[:-1]:
-        try:
+    *names, last = ORDER if engine == "auto" else (engine,)
+    for name in names:
+        with suppress(EngineNotFoundError):
             return locate(engine_named(name))
-        except EngineNotFoundError:
-            continue
-    return locate(engine_named(ORDER[-1]))
+    return locate(engine_named(last))
 
 
-def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
-    """The numbers counted for a loss, compared with theorems, or with elimination for this loss.
+def _compared(
+    counted: CriticalPoints, given: Loss, smooth: bool, general: CriticalPoints | None
+) -> CriticalPoints:
+    """The numbers counted for a loss, compared with elimination for it, and with those of general losses.
 
     Raises:
         DisagreementError: if a number is not as it is proved to be for this loss, or for general ones.
     """
     hint = f". The engine is wrong, or the loss of seed {limits().seed} is special: try another seed"
-    eliminated = question.by_elimination.found if question.by_elimination else {}
-    general = _theorems(question)
+    eliminated = counts_by_elimination(given, smooth)
     proofs = {}
-    for n, (stratum, said) in enumerate(counted.found.items()):
-        known = eliminated.get(stratum)
+    for n, (stratum, part) in enumerate(counted.found.items()):
+        here = eliminated.found.get(stratum) if eliminated else None
         expected = general.found.get(stratum) if general else None
-        if said == expected and general:
+        if general and part == expected:
             proofs[stratum] = general.proofs[stratum]
-        elif said == known:
+        elif part == here:
             proofs[stratum] = ELIMINATION  # the loss is a special one
-        elif known is not None:
-            proved = f"{known} are proved for this loss, by elimination"
+        elif here is not None:
+            proved = f"{here} are proved for this loss, by elimination"
             raise DisagreementError(_difference(counted, stratum, proved))
-        elif expected is not None and general:
+        elif general and expected is not None:
             proved = f"{expected} are proved for general losses, by theorem {general.theorem_on(stratum)}"
             raise DisagreementError(_difference(counted, stratum, proved) + hint)
-        elif proved := proved_of_general(question.loss, stratum if n else None, said):
+        elif proved := proved_of_general(given, stratum if n else None, part):
             raise DisagreementError(
                 _difference(counted, stratum, f"{proved} proved for general losses") + hint
             )
     return counted.replace(proofs=proofs)
 
 
-def _theorems(question: Question) -> CriticalPoints | None:
-    """What theorems say, where their sums take no time."""
-    try:
-        return question.by_theorem
-    except TooLargeError:
-        return None
-
-
 def _difference(counted: CriticalPoints, stratum: Stratum, proved: str) -> str:
     over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in counted.fields)
-    found = counted.found[stratum]
-    said = f"critical points {found}" if found.count is None else f"{found} critical points"
-    return (
-        f"{counted.engine} says that there are {said} on {stratum} of {counted.layer.name}, {over}; {proved}"
+    part = counted.found[stratum]
+    points = f"critical points {part}" if part.count is None else f"{part} critical points"
+    points = f"{points} on {stratum} of {counted.layer.name}"
+    return f"{counted.engine} says that there are {points}, {over}; {proved}"
+
+
+_BITS = 256
+
+
+def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
+    """All real critical points of a loss: on the smooth part, and on each of the :func:`lower_strata`.
+
+    Args:
+        loss: a definite loss: a distance, or the loss of enough data.
+
+    Raises:
+        InputError: for one token, for a loss that is not definite, and where there are infinitely many.
+        TooLargeError: for layers beyond what finishes.
+        EngineNotFoundError: if msolve is needed and not installed.
+        EngineError: if msolve does not finish.
+    """
+    layer = loss.layer
+    require_two_tokens(layer)
+    if layer.expected_dimension > MAX_VARIABLES and not limits().force:
+        raise TooLargeError(
+            f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
+            f"Use {argument('force', True)} to start all the same"
+        )
+    require_definite(loss)
+    places = (None, *lower_strata(layer))
+    named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")
+    return tuple(real_part(loss, stratum) for stratum in named)
+
+
+def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
+    """The numbers of complex critical points that were found with the real ones, if all are known."""
+    layer, found = loss.layer, {}
+    for part in parts:
+        if part.complex_number is None:
+            return None
+        if part.regular or singular_by_ranks(layer, part.stratum):
+            found[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
+    by = {part.found_by for part in parts}
+    native = by == {ELIMINATION}
+    engine = " and ".join(sorted(by))
+    return CriticalPoints(
+        loss,
+        found,
+        (0,),
+        engine,
+        ELIMINATION if native else "weights",
+        tuple(parts),
+        proofs={part.stratum: ELIMINATION for part in parts if part.found_by == ELIMINATION},
     )
+
+
+def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
+    """The strata of singular points of M̄ and on the boundary of M, but 0.
+
+    >>> [str(s) for s in lower_strata(SingleLayer(2, 1, 1))]  # a smooth M̄, and a boundary
+    ['(1,1,1)']
+    """
+    return tuple(
+        stratum
+        for stratum in strata(layer)[1:]
+        if singular_by_ranks(layer, stratum) or boundary(layer, stratum).on_boundary
+    )
+
+
+def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
+    """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
+    layer = loss.layer
+    chart = chart_of(layer, stratum, 0 if loss.drawn else GENERAL)
+    if not any(loss.linear) or is_eliminated(chart):
+        return part_by_elimination(layer, loss, stratum)
+    installation = locate(MSOLVE)
+    equations = [f.primitive() for f in chart.equations(loss)]
+    size = len(equations)
+    if (avoided := chart.avoided) is not None:
+        equations = _without(equations, avoided)
+    found = solve(equations, precision=_BITS, installation=installation)
+    if found.dimension > 0:
+        raise InputError(
+            f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "
+            f"solutions: in a chart, a set of dimension {found.dimension} and degree {found.degree}"
+        )
+    with flint.ctx.workprec(_BITS):
+        candidates = [
+            [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
+        ]
+        others = found.parametrization.complex_points() if found.parametrization else []
+        others = [point[:size] for point in others]
+        real = [[_ball(*interval) for interval in box[:size]] for box in found.boxes]
+        # A special loss has solutions on lower strata as well, which are not to be counted.
+        all_inside = all(map(chart.is_inside, [*real, *others]))
+    # The losses of the theorem are those of data, and their limits.
+    known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
+    bound = generic_ed_degree(layer) if known else None
+    number = found.degree if all_inside else None
+    return CriticalEquations(chart, loss).part_near(candidates, number, str(installation), others, bound)
+
+
+def _ball(low: Fraction, high: Fraction) -> Any:
+    """A ball that contains an interval."""
+    return flint.arb(rational((low + high) / 2), rational((high - low) / 2))
+
+
+def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:
+    """The equations where a polynomial is not 0: with one more variable, its inverse."""
+    ring = PolynomialRing([*avoided.ring.variables, Variable("inverse")])
+    *gens, inverse = ring.gens
+    return [*(f.compose(gens) for f in equations), avoided.compose(gens) * inverse - 1]

@@ -232,16 +232,16 @@ def counted(layer, given, characteristic, *numbers, **others):
 
 @pytest.mark.parametrize("characteristic", [0, 32003, 32009])
 def test_a_lie_about_critical_points_is_no_answer_over_any_field(characteristic):
-    """Elimination knows the numbers for the loss, over every field; on (1,1,2) each has two preimages."""
+    """Elimination knows the numbers for the loss, over every field."""
     for metric, numbers in (
-        ("generic", (14, 14, 20)),
-        ("gaussian", (6, 6, 12)),
-        ("bombieri-weyl", (4, 4, 4)),
+        ("generic", (14, 14, 10)),
+        ("gaussian", (6, 6, 6)),
+        ("bombieri-weyl", (4, 4, 2)),
     ):
         given = loss(LAYER, metric)
         check_answer(counted(LAYER, given, characteristic, *numbers))
         for n in range(3):
-            for lie in (numbers[n] - 2, numbers[n] + 2):
+            for lie in (numbers[n] - 1, numbers[n] + 1):
                 said = [lie if i == n else number for i, number in enumerate(numbers)]
                 with pytest.raises(TranscriptError, match="the number of critical points on"):
                     check_answer(counted(LAYER, given, characteristic, *said))
@@ -250,10 +250,10 @@ def test_a_lie_about_critical_points_is_no_answer_over_any_field(characteristic)
 
 
 def test_no_loss_of_data_has_more_critical_points_than_a_general_one():
-    check_answer(counted(TWO, loss(TWO), 32003, 68, 24, 40))
-    check_answer(counted(TWO, loss(TWO, "gaussian"), 32003, 52, 20, 16))
-    check_answer(counted(TWO, loss(TWO, "coefficients"), 32003, 69, 24, 40))  # is not one of data
-    for numbers in ((69, 24, 40), (68, 25, 40), (68, 24, 42)):
+    check_answer(counted(TWO, loss(TWO), 32003, 68, 24, 20))
+    check_answer(counted(TWO, loss(TWO, "gaussian"), 32003, 52, 20, 8))
+    check_answer(counted(TWO, loss(TWO, "coefficients"), 32003, 69, 24, 20))  # is not one of data
+    for numbers in ((69, 24, 20), (68, 25, 20), (68, 24, 21)):
         with pytest.raises(TranscriptError, match="it must be from 0 to"):
             check_answer(counted(TWO, loss(TWO), 32003, *numbers))
 

@@ -13,8 +13,10 @@ import pytest
 from agattn import SingleLayer, checker
 from agattn.errors import InputError
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    parameters,
     points,
+)
+from agattn.geometry.learning_coefficients.weights_coefficients import (
+    parameters,
     weights_coefficient,
 )
 from agattn.verification.certificate import make_learning_certificate

@@ -8,13 +8,13 @@ import pytest
 from agattn import SingleLayer
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.verification import real_critical_points as module
-from agattn.verification.real_critical_points import as_counts, lower_strata, real_critical_points, real_part
+from agattn.verification import critical_points as module
+from agattn.verification.critical_points import as_counts, lower_strata, real_critical_points, real_part
 
 
 def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
@@ -22,7 +22,7 @@ def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
     for stratum in (None, *lower_strata(L.layer)):
         proved = real_part(L, stratum)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "affine_chart", lambda *given: _without_elimination(*given))
+            patch.setattr(module, "chart_of", lambda *given: _without_elimination(*given))
             found = real_part(L, stratum)
         assert found.found_by == str(msolve_installation) and found.complete is Evidence.MODULAR
         assert found.complex_number == proved.complex_number and len(found.points) == len(proved.points)
@@ -33,7 +33,7 @@ def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
 
 def _without_elimination(*given):
     """Another chart, which says that it has more parameters."""
-    chart = affine_chart(*given[:2], 5)
+    chart = chart_of(*given[:2], 5)
     chart.__dict__["parameters"] = chart.ring.gens
     return chart
 
@@ -62,7 +62,7 @@ def test_given_losses_hide_no_point_at_a_special_place(msolve_installation):
     tangent = [coefficients(layer, u, V) for u in units] + [coefficients(layer, A, u) for u in units]
     assert not (np.array(tangent) @ normal).any()
     L = loss(layer, "coefficients", target=(y + normal).tolist())
-    assert affine_chart(layer).near(np.array(A, float), np.array(V, float)) is None
+    assert chart_of(layer).near(np.array(A, float), np.array(V, float)) is None
     part = real_part(L)
     assert part.complex_number == 28 and part.complete is Evidence.MODULAR and part.undecided == 0
     assert any(np.allclose(point.coordinates, y.astype(float)) for point in part.points)

@@ -280,10 +280,10 @@ class LimitSet(Described):
 
     def summary(self) -> str:
         """What the limits are, and how many dimensions they have."""
-        known = f"of dimension {self.dimension} (proved)"
+        size = f"of dimension {self.dimension} (proved)"
         if self.evidence is None:
-            known = f"of dimension {self.dimension} to {self.upper_bound}"
-        return f"{LimitMap(self.network, self.first)}: {known}"
+            size = f"of dimension {self.dimension} to {self.upper_bound}"
+        return f"{LimitMap(self.network, self.first)}: {size}"
 
 
 def limit_set(network: DeepNetwork) -> LimitSet:
@@ -308,10 +308,10 @@ def limit_set(network: DeepNetwork) -> LimitSet:
     bound = network_bound(network).value - 1
     best: tuple[int, dict[str, Array], Array] | None = None
     for arrays, Y in _candidates(limit_map):
-        found = ExactWeights(limit_map, arrays).differential_rank(bound)
-        if best is None or found > best[0]:
-            best = found, arrays, Y
-        if found == bound:
+        rank = ExactWeights(limit_map, arrays).differential_rank(bound)
+        if best is None or rank > best[0]:
+            best = rank, arrays, Y
+        if rank == bound:
             break
     if best is None:
         raise AssertionError(f"{network}: open conditions that general weights meet never held")
@@ -325,7 +325,7 @@ def _candidates(limit_map: LimitMap) -> Iterator[tuple[dict[str, Array], Array]]
     """Integer weights and Y that meet all conditions, small ones first."""
     generator = np.random.default_rng(limits().seed)
     for size in _SIZES:
-        found = 0
+        count = 0
         for _ in range(50 * _DRAWS):
 
             def draw(*shape: int, most: int = size) -> Array:
@@ -335,8 +335,8 @@ def _candidates(limit_map: LimitMap) -> Iterator[tuple[dict[str, Array], Array]]
             Y = draw(*limit_map.input_shape)
             if not limit_map.open_conditions(arrays, Y):
                 yield arrays, Y
-                found += 1
-            if found == _DRAWS:
+                count += 1
+            if count == _DRAWS:
                 break
 
 
@@ -383,12 +383,12 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
     kinds.append(("all rk M_i = 1", dict.fromkeys(numbers, "one")))
     if len(twisted) == network.depth:
         kinds.append(("all M_i skew", dict.fromkeys(numbers, "skew")))
-    found = []
+    result = []
     for name, what in kinds:
         ones = [i for i in numbers if what.get(i) == "one" or ranks[i - 1] == 1]
         lost = any(what.get(j) == "skew" for i in ones[:1] for j in range(i + 1, network.depth + 1))
-        found.append((name, what, lost or "zero" in what.values()))
-    return found
+        result.append((name, what, lost or "zero" in what.values()))
+    return result
 
 
 @takes("seed")

@@ -31,7 +31,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -208,11 +208,11 @@ class HeadsArc:
 
     def expansion(self) -> dict[int, Target]:
         """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
-        found: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
+        sums: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
         for h in range(1, self.network.heads_by_layer[0] + 1):
             for power, y in self.head(h).terms().items():
-                found[power].update(y)
-        values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(found.items())}
+                sums[power].update(y)
+        values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(sums.items())}
         return {n: y for n, y in values.items() if y}
 
     def head(self, h: int) -> Arc:
@@ -284,7 +284,7 @@ class Products:
             terms = (g * y.get((1, b, min(i, k), max(i, k)), 0) for b, g in gens.items())
             return doubled * sum(terms, ring.zero())
 
-        minor = _determinant([[entry(i, k) for k in self.columns] for i in self.rows], ring.zero())
+        [minor] = all_minors([[entry(i, k) for k in self.columns] for i in self.rows], 3)
         if [max(exponents) for exponents in minor.terms] != [3]:
             return "the minor is not a multiple of one cube"
         return ""
@@ -313,13 +313,14 @@ class Pencil:
     def flaw(self, network: DeepNetwork, y: Target) -> str:
         """Why this obstruction does not hold for a matrix y of quadratic forms; empty if it holds."""
         d, n = network.dims[0], min(network.ranks[0], network.dims[0]) + 2
-        found: defaultdict[Coordinate, int] = defaultdict(int)
+        expanded: defaultdict[Coordinate, int] = defaultdict(int)
         for form, matrix in ((self.v, self.B), (self.w, self.A)):
             for i, x in enumerate(form, 1):
                 for k, row in enumerate(matrix, 1):
                     for b, z in enumerate(row, 1):
-                        found[1, b, min(i, k), max(i, k)] += x * z
-        if {name: x for name, x in found.items() if x} != {name: x for name, x in y.items() if name[0] == 1}:
+                        expanded[1, b, min(i, k), max(i, k)] += x * z
+        first = {name: x for name, x in y.items() if name[0] == 1}
+        if {name: x for name, x in expanded.items() if x} != first:
             return "y is not vB + wA"
         if not len({*self.rows}) == len({*self.columns}) == n:
             return "the minor has not a + 2 rows and columns"
@@ -353,17 +354,6 @@ class Pencil:
         """The minor at s = 1. If it is the same at more places than its degree, it does not depend on t."""
         chosen = [[self.B[i - 1][b - 1] + t * self.A[i - 1][b - 1] for b in self.columns] for i in self.rows]
         return int(flint.fmpz_mat(chosen).det())
-
-
-def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Polynomial:
-    """The determinant of a small matrix of polynomials."""
-    if len(matrix) == 1:
-        return matrix[0][0]
-    total = zero
-    for n, x in enumerate(matrix[0]):
-        smaller = [[*row[:n], *row[n + 1 :]] for row in matrix[1:]]
-        total = total + (-1) ** n * x * _determinant(smaller, zero)
-    return total
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,166 +1,67 @@
-r"""Charts of strata of M̄, and the equations of critical points of a loss there.
+r"""Strata of M̄ in coordinates without redundancy, and the equations of critical points there.
 
-A chart is an open part of a stratum in as many coordinates as the stratum has dimensions. :class:`Chart` is
-what all charts have in common. The charts of this file are by weights: every point has a known number of
-weights, and no point is outside of M. The charts of :mod:`~agattn.geometry.critical_points.affine_charts` are
-one-to-one, and have real points outside of M.
+**Strata.** The points of the stratum (r_V, r_A, r) are y = φ_{A,V} where the row space of V and the column
+space of A lie in a common space U of dimension r. With bases in echelon form, W = (1 B) times a fixed
+invertible matrix,
 
-A pair with ranks (r_V, r_A, r) is V = V′P, A = PᵀA′, where the rows of P span the space, of dimension r, that
-the rows of V and the columns of A span together. In a chart all gauge is fixed: P = (I B); a factor of rank
-below its size is H (I B), or (I B)ᵀ Q; and the first entry of V′ or H is 1, which fixes the scaling of A
-against V. P is left out where r = min(d, r_V + r_A), as V and A of these ranks are then general. The number
-of variables is the dimension of the stratum, and the critical points of a loss on the stratum are zeros of
-as many derivatives.
+.. math:: V = H\, W_V W_U, \qquad A = W_U^{\mathsf T} W_A^{\mathsf T} Q,
 
-Such a chart is the part of a stratum where certain minors are not 0. A second chart has rows and columns in
-opposite order. Critical points of a loss with a general target are in both.
+which is one-to-one up to the scale (sA, V/s) where r_V, r_A and r are the ranks. On (1,1,2), where (A, V) has
+two preimages, the form k·v is taken as a whole instead: y = h ⊗ q ⊗ S for a symmetric S of rank 2 on a
+space U of dimension 2. So the real points outside M are found, too: those with S definite. *Regular points*
+of M̄ are those with A of rank α = min(a, d) and V ≠ 0, not both of rank one: A = W_UᵀQ with U of dimension
+α, and V free. For a = d' = 1 they are those of (1,1,2).
 
->>> from agattn.geometry.critical_points.loss import loss
->>> chart = chart_of(SingleLayer(2, 1), Stratum(1, 1, 2))
->>> print(chart.V)
-[[1 v_(1,2)]]
->>> print(chart.A)
-[[q_(1,1) q_(1,2)]
- [k_(1,2)*q_(1,1) k_(1,2)*q_(1,2)]]
->>> chart.preimages, sorted(str(f) for f, _ in chart.avoided.factors())
-(2, ['85*q_(1,1) + 64*q_(1,2)', 'k_(1,2) - v_(1,2)'])
->>> [f.degree() for f in chart.equations(loss(SingleLayer(2, 1)))]
-[5, 5, 5, 5]
+**Equations.** Let y be linear in one factor x, and the other factors be normalized by an affine form of their
+entries; θ are the coordinates of those. L is a quadratic function of y, so the critical points are the zeros
+of (Gy − b)·∂y for the derivatives ∂ by all coordinates. Where x has more entries than θ, x = 0 solves them
+for special b only. Otherwise *all* factors are normalized and y = λ·u(θ). Then ∂y/∂θ = λ ∂u/∂θ, and the
+equations are divided by λ: (Gy − b)·∂u/∂θ = 0 and (Gy − b)·u = 0, whose zeros with λ = 0 are the singular
+points of {b = 0} on the projective stratum: none for general b.
+
+A chart leaves out a hyperplane for each factor that is normalized, and for each basis: those where a minor of
+the first coordinates is 0, or random ones. Critical points for general data are on none of these.
+
+>>> from agattn.architectures import SingleLayer
+>>> from agattn.geometry.strata.strata import Stratum
+>>> for seed in (FIRST, 0):
+...     chart = chart_of(SingleLayer(2, 1), Stratum(1, 1, 1), seed)       # y = q ⊗ k²
+...     print(chart.ring, chart.linear, chart.y[0].factors())
+QQ[q_1, q_2, b_1] q [(q_1, 1)]
+QQ[q_1, q_2, b_1] q [(q_1, 1), (b_1 + 1, 2)]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Any
 
+import flint
 import numpy as np
 
+from agattn.algebra.interval_newton import evaluate
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
+from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.architectures.lightning import Array
+from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import (
     Stratum,
-    image_dimension,
     open_stratum,
     require_stratum,
+    require_two_tokens,
     singular_by_ranks,
     strata,
-    stratum_fiber,
 )
 from agattn.geometry.variety.coordinates import coefficients
 
+PAIR = Stratum(1, 1, 2)
 
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """An open part of a stratum, or of several, in coordinates without redundancy.
-
-    Attributes:
-        layer, stratum: which stratum, of which layer; of several strata the open one.
-        ring: the coordinates.
-        factors: matrices over the ring by their letters, from which A and V, or φ itself, are products.
-    """
-
-    layer: SingleLayer
-    stratum: Stratum
-    ring: PolynomialRing
-    factors: Mapping[str, Array]
-
-    @property
-    def y(self) -> Sequence[Polynomial]:
-        """The coordinates of φ on the chart."""
-        raise NotImplementedError
-
-    @property
-    def avoided(self) -> Polynomial | None:
-        """Where this is 0 the equations may have other solutions; ``None`` if there is no such place."""
-        raise NotImplementedError
-
-    def equations(self, loss: Loss) -> list[Polynomial]:
-        """The equations of critical points, as many as coordinates: the derivatives of the loss L(y)."""
-        value = loss.value(self.y)
-        return [value.derivative(x) for x in self.ring.gens]
-
-
-def beside_identity(
-    ring: PolynomialRing, free: Iterator[Polynomial], rows: int, columns: int, left: int
-) -> Array:
-    """(I B): the identity in so many columns on the left, and beside it free entries, row by row."""
-    entries = [
-        [next(free) if j >= left else ring.one() if i == j else ring.zero() for j in range(columns)]
-        for i in range(rows)
-    ]
-    return np.array(entries, dtype=object).reshape(rows, columns)
-
-
-@dataclass(frozen=True, eq=False)
-class WeightChart(Chart):
-    """A chart of a stratum by weights (A, V).
-
-    Attributes:
-        factors: P as ``p``, W and K where they are no identities, H as ``v``, Q: V = H W P, A = Pᵀ Kᵀ Q.
-        opposite: whether the rows and columns of A and V are in opposite order.
-    """
-
-    opposite: bool = False
-
-    @cached_property
-    def _pair(self) -> tuple[Array, Array]:
-        """A and V in the order of the factors."""
-        A, V = self.factors["q"], self.factors["v"]
-        for letter in "kp":
-            A = self.factors[letter].T @ A if letter in self.factors else A
-        for letter in "wp":
-            V = V @ self.factors[letter] if letter in self.factors else V
-        return A, V
-
-    @property
-    def A(self) -> Array:
-        """A, d × d, over the ring."""
-        return self._pair[0][:: -1 if self.opposite else 1]
-
-    @property
-    def V(self) -> Array:
-        """V, d' × d, over the ring."""
-        step = -1 if self.opposite else 1
-        return self._pair[1][::step, ::step]
-
-    @cached_property
-    def y(self) -> Sequence[Polynomial]:
-        """The coordinates of φ on the chart."""
-        return list(coefficients(self.layer, self.A, self.V))
-
-    @cached_property
-    def preimages(self) -> int:
-        """How many points (A, V) of the chart a general point of the stratum has."""
-        return stratum_fiber(self.layer, self.stratum).number
-
-    @cached_property
-    def avoided(self) -> Polynomial:
-        """A polynomial that is 0 where φ = 0, and where two preimages meet; every loss can be critical there.
-
-        It is a random combination of polynomials.
-        """
-        result = _combination(self.factors["q"].ravel(), 0)
-        if self.preimages == 2:  # A = k qᵀ, V = h vᵀ, with v and k of first entry 1
-            v = self.factors.get("w", self._pair[1])
-            result *= _combination((v - self.factors["k"])[0, 1:], 0)
-        return result
-
-    @cached_property
-    def lower(self) -> tuple[tuple[Polynomial, ...], ...]:
-        """Ideals of points in lower strata, as generators; a general loss has no critical point there."""
-        return tuple(_lower(self.layer, self.stratum, *self._pair))
-
-    @property
-    def avoided_strictly(self) -> Polynomial:
-        """A multiple of :attr:`avoided` that is also 0 on each of :attr:`lower`."""
-        result = self.avoided
-        for seed, ideal in enumerate(self.lower, 1):
-            result *= _combination(ideal, seed)
-        return result
+Shapes = dict[str, tuple[int, int]]
 
 
 def singular_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
@@ -172,66 +73,276 @@ def singular_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     return tuple(s for s in strata(layer)[1:] if singular_by_ranks(layer, s))
 
 
-def chart_of(layer: SingleLayer, stratum: Stratum | None = None, opposite: bool = False) -> WeightChart:
-    """A chart of a stratum other than 0, by default of the open one.
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """An open part of a stratum, or of the regular points of M̄, in as many coordinates as it has dimensions.
 
-    The chart of the open stratum has also the points of M̄ with smaller ranks. Its :attr:`WeightChart.lower`
-    are those that are singular on M̄.
+    Attributes:
+        layer: the layer.
+        stratum: the open stratum of what is parametrized.
+        ring: the coordinates.
+        factors: matrices of polynomials: ``V``, ``K``, ``Q`` with A = KᵀQ; for (1,1,2) ``h``, ``q``, ``W``,
+            ``S``.
+        regular: whether these are regular points of M̄, of whatever stratum.
+        linear: the letter of the factor in which y is linear and which is not normalized; "" if there is
+            none.
+        forms: for each factor that is normalized, an affine form: its first entry is 1 plus this
+            combination of the others.
+    """
+
+    layer: SingleLayer
+    stratum: Stratum
+    ring: PolynomialRing
+    factors: Mapping[str, Array]
+    regular: bool
+    linear: str
+    forms: Mapping[str, tuple[int, ...]]
+
+    @cached_property
+    def y(self) -> tuple[Polynomial, ...]:
+        """The N coordinates as polynomials in the coordinates of the chart."""
+        if not self.is_pair:
+            V, K, Q = (self.factors[name] for name in "VKQ")
+            return tuple(coefficients(self.layer, K.T @ Q, V))
+        h, q, W, S = (self.factors[name] for name in "hqWS")
+        form = W.T @ S @ W
+        squares = [form[i, k] * (1 if i == k else 2) for i, k in zip(*np.triu_indices(len(q)), strict=True)]
+        return tuple(np.multiply.outer(np.multiply.outer(h, q), np.array(squares, dtype=object)).ravel())
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether points are h ⊗ q ⊗ S, with two preimages each."""
+        return "S" in self.factors
+
+    @property
+    def name(self) -> str:
+        """What is parametrized, in words."""
+        return "the smooth part" if self.regular else f"the stratum {self.stratum}"
+
+    @cached_property
+    def parameters(self) -> tuple[Polynomial, ...]:
+        """θ: the coordinates outside of the linear factor; without one, all but λ."""
+        return self.ring.gens[len(_with_letter(self.ring, self.linear or "lambda")) :]
+
+    @cached_property
+    def scales(self) -> tuple[Polynomial, ...]:
+        """For each coordinate the factor by which its equation was divided: λ or 1."""
+        one = self.ring.one()
+        scale = one if self.linear else self.ring.gens[0]
+        return (one, *(scale for _ in self.ring.gens[1:]))
+
+    def equations(self, loss: Loss) -> list[Polynomial]:
+        """The equations of critical points, as many as coordinates, divided by :attr:`scales`."""
+        force = [entry / 2 for entry in loss.gradient(self.y)]
+        shape = list(self.y) if self.linear else [y.derivative(self.ring.gens[0]) for y in self.y]  # u
+        rows = [[f.derivative(x) for f in shape] for x in self.ring.gens]
+        if not self.linear:
+            rows[0] = shape
+        zero = self.ring.zero()
+        return [sum((f * g for f, g in zip(force, row, strict=True) if g), zero) for row in rows]
+
+    def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
+        """Matrices of polynomials at a point of balls."""
+        result = []
+        for matrix in matrices:
+            values = evaluate(list(matrix.ravel()), point)
+            entries = np.empty(len(values), dtype=object)
+            entries[:] = values
+            result.append(entries.reshape(matrix.shape))
+        return result
+
+    @property
+    def avoided(self) -> Polynomial | None:
+        """Where this is 0 the equations have other solutions: for d ≥ 3 det S, on (1,1,2); else ``None``.
+
+        At S = k² every U that contains k gives the same y, so that there are solutions over critical points
+        on (1,1,1).
+        """
+        if not self.is_pair or self.layer.d == 2:
+            return None
+        S = self.factors["S"]
+        determinant: Polynomial = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
+        return determinant
+
+    @cached_property
+    def _full(self) -> tuple[tuple[tuple[Array, int], ...], ...]:
+        """A point is in the part parametrized iff of each group one matrix has at least its rank there."""
+        if self.is_pair:
+            return tuple(
+                ((np.atleast_2d(self.factors[name]), n),) for name, n in (("h", 1), ("q", 1), ("S", 2))
+            )
+        V, K, Q = (self.factors[name] for name in ("V", "K", "Q"))
+        ranks = self.stratum
+        if not self.regular:
+            both = ((np.vstack([V, Q.T @ K]), ranks.r),)
+            joint = (both,) if ranks.r > max(ranks.r_v, ranks.r_a) else ()
+            return ((V, ranks.r_v),), ((Q, ranks.r_a),), *joint
+        if self.layer.alpha < self.layer.d:
+            return ((V, 1 if ranks.r_a > 1 else 2),), ((Q, ranks.r_a),)  # not both of rank one
+        rank = min(2, self.layer.d)
+        return ((V, 1),), ((Q, 1),), ((V, rank), (K.T @ Q, rank))
+
+    @cached_property
+    def outside(self) -> tuple[tuple[Polynomial, ...], ...]:
+        """Groups of polynomials: a point is not in the part parametrized iff all of one group are 0 there."""
+        return tuple(
+            tuple(f for M, rank in group for f in all_minors(M.tolist(), rank) if f) for group in self._full
+        )
+
+    @property
+    def lower(self) -> tuple[tuple[Polynomial, ...], ...]:
+        """Ideals of points with lower ranks, but not 0: a general loss is critical at none of them."""
+        ideals = zip(self._full, self.outside, strict=True)
+        return tuple(ideal for group, ideal in ideals if max(rank for _, rank in group) > 1)
+
+    def is_inside(self, at: Sequence[Any]) -> bool:
+        """Whether a point of balls, real or complex, is proved to be in the part parametrized."""
+        return all(
+            any(
+                _has_rank(M, rank)
+                for M, (_, rank) in zip(self.at([M for M, _ in group], at), group, strict=True)
+            )
+            for group in self._full
+        )
+
+    def near(self, A: Array, V: Array) -> list[float] | None:
+        """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.
+
+        ``None`` if that point is at infinity in this chart, as for A = 0 or V = 0 in every one.
+        """
+        rank = self.layer.alpha
+        left, sizes, right = np.linalg.svd(A)
+        A = (left[:, :rank] * sizes[:rank]) @ right[:rank]
+        values: dict[str, Array] = {}
+        if self.is_pair:
+            k, h, q = left[:, 0], V @ np.linalg.svd(V)[2][0], sizes[0] * right[0]
+            v = np.linalg.svd(V)[2][0]
+            W = self._basis("W", np.stack([k, v]), values)
+            back = np.linalg.pinv(W)
+            S = back.T @ (np.outer(k, v) + np.outer(v, k)) @ back / 2
+            values |= {"h": h, "q": q, "s": S[[0, 0, 1], [0, 1, 1]]}
+        else:
+            K = self._basis("K", left[:, :rank].T, values)
+            values |= {"v": V.ravel(), "q": np.linalg.lstsq(K.T, A, rcond=None)[0].ravel()}
+        scale = 1.0
+        for name, form in self.forms.items():
+            size = float(values[name][0] - np.array(form) @ values[name][1:])
+            if abs(size) < 1e-9 * np.abs(values[name]).max() or not size:
+                return None
+            scale *= size
+            values[name] = values[name][1:] / size
+        values |= {self.linear: values[self.linear] * scale} if self.linear else {"lambda": np.array([scale])}
+        letters = [(v.letter, v.indices[0] - 1 if v.indices else 0) for v in self.ring.variables]
+        return [float(values[letter][i]) for letter, i in letters]
+
+    def _basis(self, name: str, rows: Array, values: dict[str, Array]) -> Array:
+        """The basis (I B)·LU that the chart has of the row space; its coordinates go to ``values``."""
+        size, first = len(rows), self.factors[name][0]
+        free = _with_letter(self.ring, "b")[: rows.shape[1] - size]  # the first row of B
+        top = [[float(f.constant) for f in row] for row in self.factors[name]]
+        turn = np.array(top + [[float(f.derivative(x).constant) for f in first] for x in free])
+        left, right = np.split(rows @ np.linalg.inv(turn), [size], axis=1)
+        B: Array = np.linalg.lstsq(left, right, rcond=None)[0]
+        values["b"] = B.ravel()
+        return np.asarray(np.hstack([np.eye(size), B]) @ turn)
+
+
+#: The seed of charts with fewest terms: they leave out points where a minor of the first coordinates is 0.
+FIRST = -1
+#: The seed of charts with so many choices of hyperplanes that no given point is on one of those left out.
+GENERAL = 40
+
+
+def _with_letter(ring: PolynomialRing, letter: str) -> list[Polynomial]:
+    """The variables with a letter."""
+    return [x for x, v in zip(ring.gens, ring.variables, strict=True) if v.letter == letter]
+
+
+def _has_rank(M: Array, rank: int) -> bool:
+    """Whether a minor of this size of a matrix of balls excludes 0."""
+    kind: Any = flint.acb_mat if isinstance(M[0, 0], flint.acb) else flint.arb_mat
+    return any(
+        not kind(M[np.ix_(rows, columns)].tolist()).det().contains(0)
+        for rows in combinations(range(len(M)), rank)
+        for columns in combinations(range(M.shape[1]), rank)
+    )
+
+
+def _shapes(layer: SingleLayer, ranks: Stratum, regular: bool) -> tuple[Shapes, Shapes]:
+    """The numbers of rows and columns of factors and of bases, by their letters."""
+    d, e, r_v, r_a, r = layer.d, layer.d_out, ranks.r_v, ranks.r_a, ranks.r
+    if ranks == PAIR:
+        return {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
+    if regular:
+        return {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
+    return {"h": (e, r_v), "q": (r_a, d)}, {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
+
+
+@lru_cache(maxsize=64)
+def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> Chart:
+    """A chart of a stratum, or of the regular part of M̄ if there is none given.
 
     Args:
-        layer: the layer, with t ≥ 2 unless only the open stratum is asked for.
-        stratum: one of :func:`agattn.geometry.strata.strata.strata`.
-        opposite: whether the rows and columns are in opposite order.
+        layer: the layer.
+        stratum: one of :func:`agattn.geometry.strata.strata.strata`, but 0.
+        seed: of the hyperplanes that the chart leaves out.
 
     Raises:
-        InputError: for t = 1, or if there is no such stratum.
+        InputError: if the layer has no such stratum, or for 0, or for one token.
     """
+    require_two_tokens(layer)
     ranks = stratum or open_stratum(layer)
     require_stratum(layer, ranks)
-    d, d_out, r_v, r_a = layer.d, layer.d_out, ranks.r_v, ranks.r_a
-    r = d if ranks.r == min(d, r_v + r_a) else ranks.r
-    # Factors (I B), and general ones, as (rows, columns).
-    bases = {"p": (r, d)} if r < d else {}
-    bases |= {"w": (r_v, r)} if r_v < min(d_out, r) else {}
-    bases |= {"k": (r_a, r)} if r_a < r else {}
-    general = {"v": (d_out, r_v if "w" in bases else r), "q": (r_a, d)}
-    places = [(x, i, j) for x, (m, n) in bases.items() for i in range(m) for j in range(m, n)]
-    places += [(x, i, j) for x, (m, n) in general.items() for i in range(m) for j in range(n)]
-    places.remove(("v", 0, 0))  # 1 in place of this entry fixes the scale
-    ring = PolynomialRing([Variable(x, (i + 1, j + 1)) for x, i, j in places])
-    free = iter(ring.gens)
-    factors = {x: beside_identity(ring, free, m, n, m) for x, (m, n) in bases.items()}
-    factors["v"] = beside_identity(ring, chain([ring.one()], free), *general["v"], 0)
-    factors["q"] = beside_identity(ring, free, *general["q"], 0)
-    assert len(ring) == image_dimension(layer, ranks)
-    return WeightChart(layer, ranks, ring, factors, opposite)
+    if ranks.is_zero:
+        raise InputError("the function 0 is a stratum by itself; every loss is critical on a point")
+    shapes, bases = _shapes(layer, ranks, stratum is None)
+    sizes = {name: rows * columns for name, (rows, columns) in shapes.items()}
+    free = {name: rows * (columns - rows) for name, (rows, columns) in bases.items()}
+    linear = max(reversed(sizes), key=lambda name: sizes[name])
+    if 2 * sizes[linear] <= sum(sizes.values()) - len(sizes) + 1 + sum(free.values()):
+        linear = ""  # x = 0 would solve too many equations
+    # The linear factor or λ comes first, then normalized factors, which have one entry less, and bases.
+    counts = {linear: sizes[linear]} if linear else {}
+    counts |= {name: size - 1 for name, size in sizes.items() if name != linear} | free
+    variables = [Variable(name, (n + 1,)) for name, count in counts.items() for n in range(count)]
+    ring = PolynomialRing(variables if linear else [Variable("lambda"), *variables])
+    entries = {name: _with_letter(ring, name) for name in counts}
+    draw, turns = random.Random(f"{layer.name} {ranks} {seed}"), (-2, -1, 1, 2)
+    slopes: tuple[int, ...] = (-1, 1) if seed > FIRST else (0,)
+    if seed > 1:  # other ones for other seeds: finitely many points are all in some chart
+        slopes = turns = (*range(-seed - 1, -1), *range(2, seed + 2))
+    forms: dict[str, tuple[int, ...]] = {}
 
+    def factor(name: str) -> Array:
+        """A factor; if it is normalized, its first entry is 1 + Σ cᵢxᵢ, with xᵢ the other entries."""
+        numbers = entries[name]
+        if name != linear:
+            form = forms[name] = tuple(draw.choice(slopes) for _ in numbers)
+            first = sum((c * x for c, x in zip(form, numbers, strict=True)), ring.one())
+            numbers = [first, *numbers]
+        return np.array(numbers, dtype=object).reshape(shapes[name])
 
-def _lower(layer: SingleLayer, ranks: Stratum, A: Array, V: Array) -> Iterator[tuple[Polynomial, ...]]:
-    """Ideals of points which the chart has beyond its stratum, or, of the open one, of singular points.
+    def basis(name: str) -> Array:
+        """The rows (I B)·LU, with L and U unitriangular, so that the hyperplanes left out become general."""
+        rows, columns = bases[name]
+        B = np.array(entries[name], dtype=object).reshape(rows, columns - rows)
+        W = np.hstack([np.eye(rows, dtype=object) * ring.one(), B])
+        if rows == columns or seed == FIRST:
+            return W
+        lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
+        for i, j in zip(*np.tril_indices(columns, -1), strict=True):
+            lower[i, j], upper[j, i] = draw.choice(turns), draw.choice(turns)
+        turned: Array = W @ (lower @ upper)
+        return turned
 
-    Those of rank 0 have φ = 0, and (1,1,1) in the closure of (1,1,2) is where preimages meet.
-    """
-
-    def of_size(matrix: Array, size: int) -> tuple[Polynomial, ...]:
-        return tuple(f for f in all_minors(matrix.tolist(), size) if f)
-
-    if ranks != open_stratum(layer):
-        for matrix, rank in ((V, ranks.r_v), (A, ranks.r_a)):
-            if rank > 1:
-                yield of_size(matrix, rank)
-        if ranks.r > max(ranks.r_v, ranks.r_a) > 1:
-            yield of_size(np.vstack([V, A.T]), ranks.r)
-    elif 1 < layer.a < layer.d:
-        yield of_size(A, layer.a)
-    elif layer.d > 1 and (layer.a, layer.d_out) != (1, 1):
-        yield (*of_size(A, 2), *of_size(V, 2))
-
-
-def _combination(polynomials: Iterable[Polynomial], seed: int) -> Polynomial:
-    """A random combination of polynomials of one ring."""
-    random = np.random.default_rng(seed)
-    total, *others = [int(random.integers(1, 100)) * f for f in polynomials]
-    for f in others:
-        total += f
-    return total
+    scale = ring.one() if linear else ring.gens[0]  # λ
+    if ranks == PAIR:
+        [h], [q], [[a, b, c]] = map(factor, "hqs")
+        S = np.array([[a, b], [b, c]], dtype=object)
+        factors = {"h": h * scale, "q": q, "W": basis("b"), "S": S}
+    elif stratum is None:
+        factors = {"V": factor("v") * scale, "K": basis("b"), "Q": factor("q")}
+    else:
+        U, H = basis("b"), factor("h") * scale
+        factors = {"V": H @ basis("f") @ U, "K": basis("g") @ U, "Q": factor("q")}
+    return Chart(layer, ranks, ring, factors, stratum is None, linear, forms)

@@ -17,15 +17,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
-from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
+from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, numbers_by_theorem, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
-from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss
+from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
+from agattn.limits import limits
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
 
@@ -71,8 +72,8 @@ class CriticalPart(Result):
 
     def summary(self) -> str:
         """The stratum and the number in a line."""
-        found = CriticalSet(self.dimension, self.degree)
-        return f"{Stratum(self.r_v, self.r_a, self.r)}: {found} ({self.evidence})"
+        part = CriticalSet(self.dimension, self.degree)
+        return f"{Stratum(self.r_v, self.r_a, self.r)}: {part} ({self.evidence})"
 
 
 class CriticalPoints(AboutLoss, name="critical-points"):
@@ -135,13 +136,13 @@ class CriticalPoints(AboutLoss, name="critical-points"):
                 s.r_v,
                 s.r_a,
                 s.r,
-                found.count,
-                found.dimension,
-                found.degree,
+                part.count,
+                part.dimension,
+                part.degree,
                 self.theorem_on(s),
                 self.evidence_on(s),
             )
-            for s, found in self.strata.items()
+            for s, part in self.strata.items()
         ]
 
     @key(name="real")
@@ -231,12 +232,12 @@ class CriticalPoints(AboutLoss, name="critical-points"):
 
     def summary(self) -> str:
         """The numbers and how they are known, in a line."""
-        singular = "; ".join(f"{stratum}: {found}" for stratum, found in self.strata.items())
+        singular = "; ".join(f"{stratum}: {part}" for stratum, part in self.strata.items())
         singular = f", singular ones {singular}" if singular else ""
         number = self.regular
-        known = "critical points " + str(self.smooth) if number is None else f"{number} critical point"
-        known += "s" * (number not in (None, 1))
-        return f"{self.layer.name}, {self.data}: {known}{singular} ({self.evidence})"
+        numbers = "critical points " + str(self.smooth) if number is None else f"{number} critical point"
+        numbers += "s" * (number not in (None, 1))
+        return f"{self.layer.name}, {self.data}: {numbers}{singular} ({self.evidence})"
 
     def sheet(self) -> Sheet:
         """The numbers by strata, how they are known, and the real ones."""
@@ -258,7 +259,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
         )
 
 
-def proved_of_general(loss: Loss, stratum: Stratum | None, found: CriticalSet) -> str:
+def proved_of_general(loss: Loss, stratum: Stratum | None, part: CriticalSet) -> str:
     """What is proved of general losses and does not fit critical points; an empty string if all fits.
 
     On a smooth stratum, or on the smooth part, a general definite loss has finitely many critical points,
@@ -268,7 +269,7 @@ def proved_of_general(loss: Loss, stratum: Stratum | None, found: CriticalSet) -
     Args:
         loss: the loss.
         stratum: where the points are; ``None`` for the smooth part.
-        found: the points.
+        part: the points.
 
     >>> from agattn.geometry.critical_points.loss import loss
     >>> distance = loss(SingleLayer(2, 2), "bombieri-weyl")
@@ -277,10 +278,10 @@ def proved_of_general(loss: Loss, stratum: Stratum | None, found: CriticalSet) -
     """
     if not loss.drawn or loss.rank < loss.size:
         return ""
-    if found.dimension > 0:
+    if part.dimension > 0:
         return "finitely many are"
     total = expected_sum(loss.layer, stratum)
-    if total is None or (found.degree - total) % 2 == 0:
+    if total is None or (part.degree - total) % 2 == 0:
         return ""
     return "an odd number is" if total % 2 else "an even number is"
 
@@ -293,19 +294,32 @@ def counts_by_theorem(
     Args:
         layer: the layer.
         metric: of the loss.
-        samples: a number of samples that is known to be enough.
+        samples: the number of random samples, which may be too few for the theorem.
         smooth: the smooth part alone.
+
+    Raises:
+        TooLargeError: if the sums take long.
     """
-    known = numbers_by_theorem(layer, metric, smooth)
-    if not known:
+    if not layer.has_orbits:
+        return None
+    if samples is not None and (metric != "generic" or not enough_samples(loss(layer, samples=samples))):
+        return None
+    summed = metric == "generic" and layer.d_out <= MAX_OUT
+    if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
+        raise TooLargeError(
+            f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
+            f"Use {argument('force', True)} to start all the same"
+        )
+    numbers = numbers_by_theorem(layer, metric, smooth)
+    if not numbers:
         return None
     return CriticalPoints(
         GeneralLoss(layer, metric, samples),
-        {stratum: CriticalSet(0, number) for stratum, (number, _) in known.items()},
+        {stratum: CriticalSet(0, number) for stratum, (number, _) in numbers.items()},
         (),
         "native",
         THEOREM,
-        proofs={stratum: theorem for stratum, (_, theorem) in known.items()},
+        proofs={stratum: theorem for stratum, (_, theorem) in numbers.items()},
     )
 
 
@@ -318,7 +332,7 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
     >>> print(counts_by_elimination(loss(SingleLayer(2, 1), "gaussian")))
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
     """
-    layer, found = loss.layer, {}
+    layer, parts = loss.layer, {}
     if (
         not layer.has_orbits
         or (layer.d, layer.d_out) != (2, 1)
@@ -333,7 +347,7 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
             return None
         if number is None:
             return None
-        found[stratum] = CriticalSet(0 if number else -1, number)
+        parts[stratum] = CriticalSet(0 if number else -1, number)
     return CriticalPoints(
-        loss, found, (0,), ELIMINATION, ELIMINATION, proofs=dict.fromkeys(found, ELIMINATION)
+        loss, parts, (0,), ELIMINATION, ELIMINATION, proofs=dict.fromkeys(parts, ELIMINATION)
     )

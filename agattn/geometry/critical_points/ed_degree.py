@@ -172,11 +172,11 @@ def numbers_by_theorem(
         return {} if number is None else {open_: (number, BOMBIERI_WEYL)}
     if metric != "generic" or (layer.d > 1 and layer.d_out > MAX_OUT):
         return {}
-    found = {open_: (generic_ed_degree(layer), GENERAL_DATA)}
+    numbers = {open_: (generic_ed_degree(layer), GENERAL_DATA)}
     for stratum in () if smooth else strata(layer)[1:]:
         if singular_by_ranks(layer, stratum) and (number := stratum_ed_degree(layer, stratum)) is not None:
-            found[stratum] = number, SINGULAR_STRATA
-    return found
+            numbers[stratum] = number, SINGULAR_STRATA
+    return numbers
 
 
 def _integral(points: Callable[[], Iterator[FixedPoint]]) -> int:
@@ -249,15 +249,15 @@ def _products(d: int, d_out: int) -> Iterator[FixedPoint]:
 def _kernels(layer: SingleLayer, size: int, seed: int = 0) -> Iterator[FixedPoint]:
     """(A, k ∈ K, h) with K in the kernel of M_A of this dimension, and h isotropic: for d' = 2 one of two."""
     rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3, seed=seed)
-    places = range(layer.d)
+    indices = range(layer.d)
     isotropic = (
         [([], [], 0)]
         if layer.d_out == 2
         else [(_others(outputs, n), [-2 * x], x) for n, x in enumerate(outputs)]
     )
-    for K in combinations(places, size):
-        flag = [kernel[j] - kernel[i] for i in K for j in places if j not in K]
-        pairs = {tuple(sorted((i, j))) for i in K for j in places}
+    for K in combinations(indices, size):
+        flag = [kernel[j] - kernel[i] for i in K for j in indices if j not in K]
+        pairs = {tuple(sorted((i, j))) for i in K for j in indices}
         for n, (tangent, line), (other, conic, h) in product(
             range(size), list(_attention(layer, rows, columns)), isotropic
         ):

@@ -26,7 +26,7 @@ For the regular part of M(2, 1, 2) n is 8, for (1,1,1) 8, and for (1,1,2) 6. So 
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss
->>> found = eliminate(affine_chart(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
+>>> found = eliminate(chart_of(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
 >>> found.degree, len(found.roots), found.number()
 (14, 14, 14)
 """
@@ -48,14 +48,12 @@ from agattn.algebra.residue_fields import ResidueField, trimmed
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import AffineChart, affine_chart
+from agattn.geometry.critical_points.charts import Chart, chart_of
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import (
+    CriticalEquations,
     RealCriticalPoint,
     RealPart,
-    critical_point,
-    degenerate_point,
-    part_of,
     require_definite,
 )
 from agattn.geometry.strata.strata import Stratum
@@ -78,7 +76,7 @@ class Elimination:
         degree: that of P.
     """
 
-    chart: AffineChart
+    chart: Chart
     loss: Loss
     gram: tuple[tuple[Any, ...], ...]
     right: tuple[Any, ...]
@@ -244,7 +242,7 @@ def _in_parameter(f: Polynomial) -> Any:
     return flint.fmpq_poly([coefficients.get(n, 0) for n in range(max(coefficients, default=-1) + 1)])
 
 
-def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
+def eliminate(chart: Chart, loss: Loss) -> Elimination | None:
     """The equation for θ, where it is one parameter; ``None`` where θ = ∞ is critical.
 
     Raises:
@@ -263,15 +261,15 @@ def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
     linear = [one * rational(b) for b in loss.linear]
     right = tuple(_dot(linear, column) for column in columns)
     n = 2 * m * max(f.degree() for column in columns for f in column)
-    places = [flint.fmpq(i) for i in range(-(n // 2), n - n // 2 + 1)]
+    nodes = [flint.fmpq(i) for i in range(-(n // 2), n - n // 2 + 1)]
     values: list[list[Any]] = [[], []]
-    for place in places:
-        at = flint.fmpq_mat([[g(place) for g in row] for row in gram])
-        b = flint.fmpq_mat([[f(place)] for f in right])
+    for node in nodes:
+        at = flint.fmpq_mat([[g(node) for g in row] for row in gram])
+        b = flint.fmpq_mat([[f(node)] for f in right])
         D = at.det()
         values[0].append(D)
         values[1].append(D * (b.transpose() * at.solve(b))[0, 0])
-    powers = flint.fmpq_mat([[place**e for e in range(n + 1)] for place in places])
+    powers = flint.fmpq_mat([[node**e for e in range(n + 1)] for node in nodes])
     solved = powers.solve(flint.fmpq_mat([list(pair) for pair in zip(*values, strict=True)])).tolist()
     polynomials: list[Any] = [flint.fmpq_poly(list(column)) for column in zip(*solved, strict=True)]
     D, N = polynomials
@@ -281,7 +279,7 @@ def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
     return Elimination(chart, loss, gram, right, P, D, 2 * n - 2) if P.degree() == 2 * n - 2 else None
 
 
-def is_eliminated(chart: AffineChart) -> bool:
+def is_eliminated(chart: Chart) -> bool:
     """Whether one parameter is left in a chart besides a linear factor: for d = 2 and d' = 1."""
     return bool(chart.linear) and len(chart.parameters) == 1
 
@@ -292,8 +290,8 @@ def equation(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> 
     Raises:
         InputError: if there are more parameters, the loss is not definite, or all θ are critical.
     """
-    charts = (affine_chart(layer, stratum, seed) for seed in count())
-    return next(found for chart in charts if (found := eliminate(chart, loss)) is not None)
+    charts = (chart_of(layer, stratum, seed) for seed in count())
+    return next(reduced for chart in charts if (reduced := eliminate(chart, loss)) is not None)
 
 
 def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> RealPart:
@@ -314,26 +312,17 @@ def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None 
     require_definite(loss)
     if not any(loss.linear):
         # L(λu) = λ² G(u, u) + c is critical in direction of u for λ = 0 only.
-        return part_of(affine_chart(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
-    found = equation(layer, loss, stratum)
+        critical = CriticalEquations(chart_of(layer, stratum), loss)
+        return critical.part((), 0, None, Evidence.PROVED, "the norm")
+    reduced = equation(layer, loss, stratum)
+    critical = CriticalEquations(reduced.chart, loss)
+    points: list[RealCriticalPoint | None] = []
     with flint.ctx.workprec(_BITS):
-        return _collect(found)
-
-
-def _collect(found: Elimination) -> RealPart:
-    """The real critical points at the roots."""
-    chart, loss = found.chart, found.loss
-    system = chart.system(loss)
-    points: list[RealCriticalPoint] = []
-    undecided = 0
-    for root, multiplicity in found.roots:
-        if not root.imag.is_zero():
-            continue
-        at = found.point(root)
-        if multiplicity > 1:
-            point = degenerate_point(chart, loss, at, multiplicity)
-        else:
-            point, _ = critical_point(chart, loss, system, at)
-        undecided += point is None
-        points += [] if point is None else [point]
-    return part_of(chart, points, undecided, found.number(), Evidence.PROVED, ELIMINATION)
+        for root, multiplicity in reduced.roots:
+            if root.imag.is_zero():
+                at = reduced.point(root)
+                simple = multiplicity == 1
+                points.append(critical.point(at)[0] if simple else critical.at(at, None, multiplicity))
+        proved = [point for point in points if point is not None]
+        undecided = len(points) - len(proved)
+        return critical.part(proved, undecided, reduced.number(), Evidence.PROVED, ELIMINATION)

@@ -29,7 +29,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import product
 from math import comb, factorial, prod
 from typing import Any
 
@@ -42,7 +41,7 @@ from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.limits import limits
+from agattn.limits import limits, takes
 from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
@@ -63,7 +62,7 @@ class Loss:
 
     Attributes:
         layer: the layer.
-        gram: G, N × N, symmetric and positive semidefinite, I ⊗ W with d' equal blocks.
+        block: W, symmetric and positive semidefinite.
         linear: b, of length N; it lies in the image of G.
         constant: c.
         metric: one of the four in ``METRICS``, or ``"data"``.
@@ -72,7 +71,7 @@ class Loss:
     """
 
     layer: SingleLayer
-    gram: tuple[Row, ...]
+    block: tuple[Row, ...]
     linear: Row
     constant: Fraction
     metric: str
@@ -85,18 +84,30 @@ class Loss:
         >>> loss(SingleLayer(1, 1), "coefficients", target=[3]).gradient([5])
         [Fraction(4, 1)]
         """
-        return [2 * (part - b) for part, b in zip(self._times(y), self.linear, strict=True)]
+        return [2 * (part - b) for part, b in zip(self.times(y), self.linear, strict=True)]
 
     def value(self, y: Sequence[Any]) -> Any:
         """L(y), for coordinates y from any ring over ℚ: numbers, or polynomials in whatever."""
-        parts = zip(self._times(y), self.linear, y, strict=True)
+        parts = zip(self.times(y), self.linear, y, strict=True)
         return sum((part - 2 * b) * entry for part, b, entry in parts) + self.constant
 
-    def _times(self, y: Sequence[Any]) -> list[Any]:
-        if len(y) != len(self.linear):
-            raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {len(self.linear)}")
-        zero = 0 * y[0]
-        return [sum((g * x for g, x in zip(row, y, strict=True) if g), zero) for row in self.gram]
+    def times(self, y: Sequence[Any]) -> list[Any]:
+        """Gy."""
+        if len(y) != (count := self.layer.ambient_dimension):
+            raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {count}")
+        zero, size = 0 * y[0], self.size
+        parts = (y[n : n + size] for n in range(0, len(y), size))
+        return [
+            sum((g * x for g, x in zip(row, part, strict=True) if g), zero)
+            for part in parts
+            for row in self.block
+        ]
+
+    @cached_property
+    def gram(self) -> tuple[Row, ...]:
+        """G = I ⊗ W, N × N."""
+        zeros, last = (Fraction(0),) * self.size, self.layer.d_out - 1
+        return tuple(zeros * c + row + zeros * (last - c) for c in range(last + 1) for row in self.block)
 
     @cached_property
     def matrices(self) -> tuple[flint.fmpq_mat, flint.fmpq_mat]:
@@ -107,17 +118,12 @@ class Loss:
     @property
     def size(self) -> int:
         """The number of rows of W."""
-        return len(self.linear) // self.layer.d_out
-
-    @property
-    def block(self) -> tuple[Row, ...]:
-        """W, with G = I ⊗ W."""
-        return tuple(row[: self.size] for row in self.gram[: self.size])
+        return len(self.block)
 
     @property
     def rank(self) -> int:
         """The rank of W; the loss is a distance where that is d C(d+1, 2), the number of its rows."""
-        return int(rational_matrix(self.block, len(self.block)).rank())
+        return int(rational_matrix(self.block, self.size).rank())
 
 
 @dataclass(frozen=True)
@@ -173,25 +179,27 @@ class AboutLoss(Result):
         return self.loss.samples
 
 
-def enough_samples(layer: SingleLayer, loss: Loss) -> bool:
+def enough_samples(loss: Loss) -> bool:
     """Whether general data with as many samples as a random loss are those of the theorem on general data.
 
     >>> from agattn.architectures import SingleLayer
-    >>> [enough_samples(SingleLayer(2, 1), loss(SingleLayer(2, 1), samples=n)) for n in (3, 5)]
+    >>> [enough_samples(loss(SingleLayer(2, 1), samples=n)) for n in (3, 5)]
     [False, True]
     """
-    enough = loss.samples is not None and loss.samples >= _generic_number(layer)
+    enough = loss.samples is not None and loss.samples >= _generic_number(loss.layer)
     return enough and loss.rank == loss.size
 
 
+@takes("seed")
 def loss(
     layer: SingleLayer,
     metric: str = "generic",
-    target: Sequence[Any] | None = None,
-    seed: int = 0,
+    data: tuple[Any, Any] | None = None,
+    *,
     samples: int | None = None,
+    target: Sequence[Any] | None = None,
 ) -> Loss:
-    """The loss of random data, or the squared distance to a target in a metric of the coordinates.
+    """The loss of given or random data, or the squared distance to a target in a metric of the coordinates.
 
     Args:
         layer: the layer; t tokens matter for data and Gaussian tokens.
@@ -199,14 +207,14 @@ def loss(
             ``samples`` says how many; ``"gaussian"``: E‖φ(X) − φ_u(X)‖² for tokens of independent standard
             Gaussians; ``"bombieri-weyl"``: the invariant norm of the quadratic forms y_{c,b} (at t = 1 of the
             cubic forms); ``"coefficients"``: Σ y².
+        data: X and Y, as for :func:`loss_of_data`, instead of a metric.
+        samples: the number of samples, for ``"generic"``.
         target: u, the N coordinates of the target; random integers if not given. For ``"generic"`` outputs
             are then those of u.
-        seed: of the random integers.
-        samples: the number of samples, for ``"generic"``.
 
     Raises:
-        InputError: for an unknown metric, a target of the wrong length, or a number of samples below 1 or for
-            another metric than ``"generic"``.
+        InputError: for an unknown metric, a target of the wrong length, a number of samples below 1 or for
+            another metric than ``"generic"``, or data with any of these.
         TooLargeError: beyond :data:`MAX_COORDINATES` coordinates.
 
     >>> from agattn.architectures import SingleLayer
@@ -214,6 +222,12 @@ def loss(
     >>> gaussian.value([1])  # 3 E (x_1 (x_1² + x_2² + x_3²))² = 3 (15 + 2·2·3 + 2·3 + 2·1)
     Fraction(105, 1)
     """
+    if data is not None:
+        if samples is not None or target is not None or metric != "generic":
+            raise InputError(
+                "data were given, which have their own loss; leave out metric, samples and target"
+            )
+        return loss_of_data(layer, *data)
     if metric not in METRICS:
         raise InputError(
             f"{metric!r} is no metric; use one of {', '.join(METRICS)}{nearest(metric, METRICS)}"
@@ -224,22 +238,30 @@ def loss(
         least = f"it must be from 1 to {MOST_SAMPLES}: more random samples are as generic as these"
         raise InputError(f"the number of samples is {samples}; {least}")
     _check_size(layer)
-    draw = np.random.default_rng(seed)
-    u = _target(layer, target)
+    if target is not None and len(target) != layer.ambient_dimension:
+        raise InputError(
+            f"the target has {len(target)} coordinates; {layer.name} has {layer.ambient_dimension}"
+        )
+    draw = np.random.default_rng(limits().seed)
+    u = [] if target is None else [fraction(read_number(x)[0]) for x in target]
     if metric != "generic":
         block = _gaussian(layer) if metric == "gaussian" else _diagonal(layer, metric)
-        u = u or [Fraction(int(x)) for x in draw.integers(-_LARGEST, _LARGEST + 1, len(coordinates(layer)))]
-        return replace(_distance(layer, block, u, metric), drawn=target is None)
-    while True:
+        u = u or [Fraction(int(x)) for x in draw.integers(-_LARGEST, _LARGEST + 1, layer.ambient_dimension)]
+        distance = Loss(layer, block, (), Fraction(0), metric, None, target is None)
+    else:
         number = samples or _generic_number(layer)
-        X = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d, layer.t))
-        Y = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d_out, layer.t))
-        found = loss_of_data(layer, X, Y)
-        if samples or found.rank == len(found.block):
-            break
-    if u:
-        return _distance(layer, found.block, u, metric, number)
-    return Loss(layer, found.gram, found.linear, found.constant, metric, number, drawn=True)
+        while True:
+            X = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d, layer.t))
+            Y = draw.integers(-_LARGEST, _LARGEST + 1, (number, layer.d_out, layer.t))
+            drawn = loss_of_data(layer, X, Y)
+            if samples or drawn.rank == drawn.size:
+                break
+        distance = replace(drawn, metric=metric, drawn=target is None)
+    if not u:
+        return distance
+    linear = tuple(distance.times(u))
+    constant = sum((b * x for b, x in zip(linear, u, strict=True)), Fraction(0))
+    return replace(distance, linear=linear, constant=constant)
 
 
 @lru_cache(maxsize=32)
@@ -250,46 +272,9 @@ def gaussian_gram(layer: SingleLayer) -> np.ndarray[Any, Any]:
     >>> gaussian_gram(SingleLayer(1, 1, t=3))
     array([[105.]])
     """
-    found = np.array([[float(x) for x in row] for row in _gaussian(layer)])
-    found.setflags(write=False)
-    return found
-
-
-def loss_of_block(
-    layer: SingleLayer, block: Sequence[Sequence[Any]], linear: Sequence[Any], metric: str
-) -> Loss:
-    """The loss with this W and b, up to a constant.
-
-    >>> from agattn.architectures import SingleLayer
-    >>> loss_of_block(SingleLayer(1, 2), [[3]], [1, 2], "data").value([1, 0])
-    Fraction(1, 1)
-    """
-    rows = [[Fraction(x) for x in row] for row in block]
-    return Loss(layer, _blocks(layer, rows), tuple(map(Fraction, linear)), Fraction(0), metric)
-
-
-def check_loss(metric: str, data: object, samples: object, target: object) -> None:
-    """Refuse data together with what names another loss.
-
-    Raises:
-        InputError: if both are given.
-    """
-    if data is not None and (samples is not None or target is not None or metric != "generic"):
-        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
-
-
-def chosen_loss(
-    layer: SingleLayer,
-    metric: str,
-    data: tuple[Any, Any] | None,
-    samples: int | None,
-    target: Sequence[Any] | None,
-) -> Loss:
-    """The loss of data, or that of a metric: to a target, or of what a seed draws."""
-    check_loss(metric, data, samples, target)
-    if data is not None:
-        return loss_of_data(layer, *data)
-    return loss(layer, metric, target, limits().seed, samples)
+    gram = np.array(_gaussian(layer), dtype=float)
+    gram.setflags(write=False)
+    return gram
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
@@ -316,11 +301,9 @@ def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
     targets = outputs.swapaxes(1, 2).reshape(-1, layer.d_out)
     features, goals = (rational_matrix(m, m.shape[1]) for m in (F, targets))
     products = (features.transpose() * goals).transpose().entries()
-    block = fraction_matrix(features.transpose() * features).tolist()
     total = sum((x * x for x in goals.entries()), flint.fmpq(0))
-    return Loss(
-        layer, _blocks(layer, block), tuple(map(fraction, products)), fraction(total), "data", len(tokens)
-    )
+    block, linear = _rows(features.transpose() * features), tuple(map(fraction, products))
+    return Loss(layer, block, linear, fraction(total), "data", len(tokens))
 
 
 def turned(loss: Loss, seed: int) -> Loss:
@@ -352,8 +335,12 @@ def turned(loss: Loss, seed: int) -> Loss:
     T = rational_matrix([[entry(new, old) for old in names] for new in names], size)
     rows = [loss.linear[n : n + size] for n in range(0, len(loss.linear), size)]
     linear = rational_matrix(reflection, layer.d_out) * rational_matrix(rows, size) * T
-    block = fraction_matrix(T.transpose() * rational_matrix(loss.block, size) * T).tolist()
-    return replace(loss, gram=_blocks(layer, block), linear=tuple(map(fraction, linear.entries())))
+    block = _rows(T.transpose() * rational_matrix(loss.block, size) * T)
+    return replace(loss, block=block, linear=tuple(map(fraction, linear.entries())))
+
+
+def _rows(matrix: flint.fmpq_mat) -> tuple[Row, ...]:
+    return tuple(map(tuple, fraction_matrix(matrix).tolist()))
 
 
 def _unimodular(d: int, draw: random.Random) -> list[list[int]]:
@@ -380,11 +367,11 @@ def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
         shape = " × ".join(map(str, array.shape)) or "a number"
         raise InputError(f"{name} is {shape}; it must be n × {size} × t with at least one sample")
     exact = np.empty(array.shape, dtype=object)
-    for place, value in np.ndenumerate(array):
+    for index, value in np.ndenumerate(array):
         try:
-            exact[place] = read_number(value)[0]
+            exact[index] = read_number(value)[0]
         except InputError as error:
-            at = ", ".join(str(i + 1) for i in place)
+            at = ", ".join(str(i + 1) for i in index)
             raise InputError(f"{name} at ({at}): {error}") from None
     return exact
 
@@ -408,7 +395,7 @@ def _generic_number(layer: SingleLayer) -> int:
     return max(-(-len(_one_output(layer)) // layer.t), layer.expected_dimension, forms)
 
 
-def _gaussian(layer: SingleLayer) -> list[list[Fraction]]:
+def _gaussian(layer: SingleLayer) -> tuple[Row, ...]:
     """The expectation of f fᵀ, summed over τ: f is a sum over tokens j, which is τ or one of t − 1 others."""
     t, names = layer.t, _one_output(layer)
     pairs = Counter({(0, 0): 1, (0, 1): t - 1, (1, 0): t - 1, (1, 1): t - 1, (1, 2): (t - 1) * (t - 2)})
@@ -421,7 +408,7 @@ def _gaussian(layer: SingleLayer) -> list[list[Fraction]]:
             value += number * prod(map(_standard_moment, powers.values()))
         return Fraction(t * value)
 
-    return [[moment(left, right) for right in names] for left in names]
+    return tuple(tuple(moment(left, right) for right in names) for left in names)
 
 
 def _standard_moment(n: int) -> int:
@@ -429,7 +416,7 @@ def _standard_moment(n: int) -> int:
     return 0 if n % 2 else factorial(n) // (2 ** (n // 2) * factorial(n // 2))
 
 
-def _diagonal(layer: SingleLayer, metric: str) -> list[list[Fraction]]:
+def _diagonal(layer: SingleLayer, metric: str) -> tuple[Row, ...]:
     """W for Σ y², or divided by multinomial coefficients of the forms in each group of letters."""
 
     def weight(index: tuple[int, ...]) -> Fraction:
@@ -440,37 +427,7 @@ def _diagonal(layer: SingleLayer, metric: str) -> list[list[Fraction]]:
         return Fraction(1, arrangements)
 
     names = _one_output(layer)
-    return [[weight(a) if a == b else Fraction(0) for b in names] for a in names]
-
-
-def _distance(
-    layer: SingleLayer,
-    block: Sequence[Sequence[Fraction]],
-    u: Sequence[Fraction],
-    metric: str,
-    samples: int | None = None,
-) -> Loss:
-    gram = _blocks(layer, block)
-    linear = tuple(sum((g * x for g, x in zip(row, u, strict=True)), Fraction(0)) for row in gram)
-    constant = sum((b * x for b, x in zip(linear, u, strict=True)), Fraction(0))
-    return Loss(layer, gram, linear, constant, metric, samples)
-
-
-def _blocks(layer: SingleLayer, block: Sequence[Sequence[Fraction]]) -> tuple[Row, ...]:
-    """I ⊗ W."""
-    zeros = [Fraction(0)] * len(block)
-    return tuple(
-        tuple(x for other in range(layer.d_out) for x in (row if other == c else zeros))
-        for c, row in product(range(layer.d_out), block)
-    )
-
-
-def _target(layer: SingleLayer, target: Sequence[Any] | None) -> list[Fraction]:
-    if target is None:
-        return []
-    if len(target) != (size := len(coordinates(layer))):
-        raise InputError(f"the target has {len(target)} coordinates; {layer.name} has {size}")
-    return [fraction(read_number(x)[0]) for x in target]
+    return tuple(tuple(weight(a) if a == b else Fraction(0) for b in names) for a in names)
 
 
 def _check_size(layer: SingleLayer) -> None:

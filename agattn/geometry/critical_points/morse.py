@@ -42,7 +42,7 @@ from collections.abc import Iterable
 from math import comb, prod
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.critical_points.affine_charts import PAIR
+from agattn.geometry.critical_points.charts import PAIR
 from agattn.geometry.strata.strata import Stratum
 
 

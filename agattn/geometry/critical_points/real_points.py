@@ -1,6 +1,6 @@
 r"""Real critical points of a loss, each proved, with its loss, its index, and the weights behind it.
 
-A candidate is an approximate zero of the equations of a chart (:mod:`.affine_charts`), from any source. It
+A candidate is an approximate zero of the equations of a chart (:mod:`.charts`), from any source. It
 becomes a :class:`RealCriticalPoint` when Krawczyk's operator proves that a box around it contains exactly one
 real zero (:mod:`agattn.algebra.interval_newton`). The derivative of the equations there is the Hessian of the
 loss on the stratum, up to the division by λ, so such a point is never degenerate, and the signs of
@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import flint
@@ -40,7 +42,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import AffineChart
+from agattn.geometry.critical_points.charts import Chart
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.strata.strata import Stratum
@@ -184,9 +186,9 @@ class RealPart(Result, eq=False):
         """How many there are and how that is known, in a line."""
         name = "smooth part" if self.regular else f"stratum {self.stratum}"
         complex_ = "" if self.complex_number is None else f" of {self.complex_number} complex ones"
-        known = "not known to be all" if self.complete is None else f"all: {self.complete}"
-        known += f", all isolated ones: {self.isolated}" if self.isolated != self.complete else ""
-        text = f"{name}: {len(self.points)} real critical points{complex_} ({known}, by {self.found_by})"
+        evidence = "not known to be all" if self.complete is None else f"all: {self.complete}"
+        evidence += f", all isolated ones: {self.isolated}" if self.isolated != self.complete else ""
+        text = f"{name}: {len(self.points)} real critical points{complex_} ({evidence}, by {self.found_by})"
         if self.undecided:
             text += f"; {self.undecided} more real solutions are not proved to be simple and in the stratum"
         return text
@@ -199,85 +201,151 @@ class RealPart(Result, eq=False):
         return Sheet(self.summary(), (real_table(self.summary(), self.points),))
 
 
-def part_from_candidates(
-    chart: AffineChart,
-    loss: Loss,
-    candidates: Iterable[Sequence[Any]],
-    complex_number: int | None,
-    found_by: str,
-    others: Iterable[Sequence[Any]] = (),
-    bound: int | None = None,
-) -> RealPart:
-    """The real critical points near candidates: all real solutions in a chart, as an engine found them.
+@dataclass(frozen=True, eq=False)
+class CriticalEquations:
+    """The equations of the critical points of a loss in a chart, and what is proved from approximations.
 
-    Args:
-        chart, loss: what they are critical points of.
-        candidates: approximations.
-        complex_number: of complex solutions, with multiplicity, as the engine counts them; ``None`` if some
-            of them may lie on lower strata.
-        found_by: the engine.
-        others: approximations of the other complex solutions, one of each two conjugate ones.
-        bound: the number of critical points of a general loss, all of which are simple. No loss has more
-            isolated ones, since they persist, with their multiplicities, when the loss is changed a little.
-            So if as many are proved to exist there are no other isolated ones.
+    >>> from agattn.geometry.critical_points.charts import chart_of
+    >>> from agattn.geometry.critical_points.loss import loss
+    >>> layer = SingleLayer(1, 1)                                             # y = λ
+    >>> equations = CriticalEquations(chart_of(layer), loss(layer, "coefficients", target=[3]))
+    >>> print(equations.point([2.9])[0])
+    minimum on (1,1,1): loss 0 (proved)
     """
-    system = chart.system(loss)
-    points: list[RealCriticalPoint] = []
-    zeros: list[Zero] = []
-    undecided = 0
-    for candidate in candidates:
-        point, zero = critical_point(chart, loss, system, candidate)
-        if point is None or zero is None or not all(zero.excludes(other) for other in zeros):
-            undecided += 1
-        else:
-            zeros.append(zero)
-            points.append(point)
-    part = part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
-    if bound is None or undecided or len(points) + _certified_pairs(chart, system, others) < bound:
-        return part
-    return part.replace(isolated=Evidence.PROVED)
 
+    chart: Chart
+    loss: Loss
 
-def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequence[Any]]) -> int:
-    """How many solutions, in conjugate pairs, are proved to be different, simple, and regular points."""
-    known: list[list[Any]] = []
-    for start in starts:
-        zero = certified_zero(system, start)
-        if zero is None or not chart.is_inside(zero.point):
-            continue
-        conjugate = [flint.acb(x.real, -x.imag) for x in zero.point]
-        if not any(
-            all(x.overlaps(y) for x, y in zip(zero.point, other, strict=True))
-            for other in [*known, conjugate]
-        ):
-            known += [zero.point, conjugate]
-    return len(known)
+    @cached_property
+    def system(self) -> System:
+        """The equations, ready for balls."""
+        return System(self.chart.equations(self.loss))
 
+    def point(self, start: Sequence[Any]) -> tuple[RealCriticalPoint | None, Zero | None]:
+        """The critical point near ``start``, a point in the chart, and the zero of the equations there.
 
-def part_of(
-    chart: AffineChart,
-    points: Sequence[RealCriticalPoint],
-    undecided: int,
-    number: int | None,
-    complete: Evidence,
-    found_by: str,
-) -> RealPart:
-    """Points as a value, in order, with what their indices must add up to."""
-    ordered = tuple(sorted(points, key=lambda point: float(point.loss.mid())))
-    complete_ = None if undecided else complete
-    expected = expected_sum(chart.layer, None if chart.regular else chart.stratum)
-    return RealPart(
-        chart.layer,
-        chart.stratum,
-        chart.regular,
-        ordered,
-        undecided,
-        number,
-        complete_,
-        complete_,
-        found_by,
-        expected,
-    )
+        ``None`` for what is not proved: that there is a simple zero, or that it lies in the stratum.
+        Precision is raised until the gradient in balls is below 2^−64, relative to a loss above 1, if it can
+        be.
+        """
+        point, zero = None, None
+        for bits in PRECISIONS:
+            if zero is not None and bits <= zero.bits:
+                continue
+            closer = certified_zero(self.system, start if zero is None else zero.point, bits)
+            if closer is None:
+                break
+            zero = closer
+            with flint.ctx.workprec(zero.bits):
+                signs = signature(self.hessian(zero))
+                point = self.at(zero.point, None if signs is None else signs[1])
+            if point is not None and point.gradient <= 2.0**-64 * max(1.0, float(self.loss.constant)):
+                break
+        return point, zero
+
+    def hessian(self, zero: Zero) -> Any:
+        """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
+
+        Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
+        """
+        scales = evaluate(self.chart.scales, zero.point)
+        rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
+        H = flint.arb_mat(rows)
+        return (H + H.transpose()) / 2
+
+    def at(self, zero: list[Any], index: int | None, multiplicity: int = 1) -> RealCriticalPoint | None:
+        """The critical point at a zero in balls; ``None`` where it is not proved to be in the stratum.
+
+        Without an index it is a multiple zero that was isolated otherwise: its Hessian is degenerate.
+        """
+        chart = self.chart
+        located = _weights_of_pair if chart.is_pair else _weights_at
+        stratum, in_m, weights = located(chart, zero)
+        if stratum is None:
+            return None
+        scales = evaluate(chart.scales, zero)
+        gradient = [x * scale for x, scale in zip(self.system.values(zero), scales, strict=True)]
+        if not all(x.contains(0) for x in gradient):
+            return None
+        y = evaluate(chart.y, zero)
+        return RealCriticalPoint(
+            stratum,
+            chart.regular,
+            tuple(y),
+            value_in_balls(self.loss, y),
+            index,
+            len(zero),
+            multiplicity,
+            in_m,
+            weights,
+            max(float(abs(x).upper()) for x in gradient),
+            exact_ranks=stratum == chart.stratum,
+        )
+
+    def part(
+        self,
+        points: Iterable[RealCriticalPoint],
+        undecided: int,
+        number: int | None,
+        complete: Evidence,
+        found_by: str,
+    ) -> RealPart:
+        """Points as a value, in order, with what their indices must add up to."""
+        chart, evidence = self.chart, None if undecided else complete
+        expected = expected_sum(chart.layer, None if chart.regular else chart.stratum)
+        ordered = tuple(sorted(points, key=lambda point: float(point.loss.mid())))
+        at = chart.layer, chart.stratum, chart.regular
+        return RealPart(*at, ordered, undecided, number, evidence, evidence, found_by, expected)
+
+    def part_near(
+        self,
+        candidates: Iterable[Sequence[Any]],
+        complex_number: int | None,
+        found_by: str,
+        others: Iterable[Sequence[Any]] = (),
+        bound: int | None = None,
+    ) -> RealPart:
+        """The real critical points near candidates: all real solutions in a chart, as an engine found them.
+
+        Args:
+            candidates: approximations.
+            complex_number: of complex solutions, with multiplicity, as the engine counts them; ``None`` if
+                some of them may lie on lower strata.
+            found_by: the engine.
+            others: approximations of the other complex solutions, one of each two conjugate ones.
+            bound: the number of critical points of a general loss, all of which are simple. No loss has more
+                isolated ones, since they persist, with their multiplicities, when the loss is changed a
+                little. So if as many are proved to exist there are no other isolated ones.
+        """
+        points: list[RealCriticalPoint] = []
+        zeros: list[Zero] = []
+        undecided = 0
+        for candidate in candidates:
+            point, zero = self.point(candidate)
+            if point is None or zero is None or not all(zero.excludes(other) for other in zeros):
+                undecided += 1
+            else:
+                zeros.append(zero)
+                points.append(point)
+        part = self.part(points, undecided, complex_number, Evidence.MODULAR, found_by)
+        if bound is None or undecided or len(points) + self._certified_pairs(others) < bound:
+            return part
+        return part.replace(isolated=Evidence.PROVED)
+
+    def _certified_pairs(self, starts: Iterable[Sequence[Any]]) -> int:
+        """How many solutions, in conjugate pairs, are proved to be different, simple, and regular points."""
+        proved: list[list[Any]] = []
+        for start in starts:
+            zero = certified_zero(self.system, start)
+            if zero is None or not self.chart.is_inside(zero.point):
+                continue
+            conjugate = [flint.acb(x.real, -x.imag) for x in zero.point]
+            if not any(
+                all(x.overlaps(y) for x, y in zip(zero.point, other, strict=True))
+                for other in [*proved, conjugate]
+            ):
+                proved += [zero.point, conjugate]
+        return len(proved)
 
 
 def require_definite(loss: Loss) -> None:
@@ -290,100 +358,40 @@ def require_definite(loss: Loss) -> None:
         )
 
 
-def critical_point(
-    chart: AffineChart, loss: Loss, system: System, start: Sequence[Any]
-) -> tuple[RealCriticalPoint | None, Zero | None]:
-    """The critical point near ``start``, a point in the chart, and the zero of the equations there.
-
-    ``None`` for what is not proved: that there is a simple zero, or that it lies in the stratum. Precision is
-    raised until the gradient in balls is below 2^−64, relative to a loss above 1, if it can be.
-    """
-    point, zero, bits = None, None, PRECISIONS[0]
-    while bits and (better := certified_zero(system, start if zero is None else zero.point, bits)):
-        zero = better
-        with flint.ctx.workprec(zero.bits):
-            values = signature(hessian(chart, zero))
-            index = None if values is None else values[1]
-            point = _point(chart, loss, zero.point, index, 1, system)
-        if point is not None and point.gradient <= 2.0**-64 * max(1.0, float(loss.constant)):
-            break
-        bits = next((higher for higher in PRECISIONS if higher > zero.bits), 0)
-    return point, zero
+#: The stratum, or nothing where it is not proved, whether the point is in M, and its weights.
+Located = tuple[Stratum | None, bool, tuple[RealWeights, ...]]
+_NOWHERE: Located = None, False, ()
 
 
-def hessian(chart: AffineChart, zero: Zero) -> Any:
-    """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
-
-    Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
-    """
-    scales = evaluate(chart.scales, zero.point)
-    rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
-    return flint.arb_mat(
-        [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
-    )
-
-
-def degenerate_point(
-    chart: AffineChart, loss: Loss, at: list[Any], multiplicity: int
-) -> RealCriticalPoint | None:
-    """The critical point at a multiple zero that was isolated otherwise; its Hessian is degenerate."""
-    return _point(chart, loss, at, None, multiplicity, chart.system(loss))
+def _weights_of_pair(chart: Chart, zero: list[Any]) -> Located:
+    """Where h ⊗ q ⊗ S is: in M if S is indefinite, with two weights."""
+    h, q, W, S = chart.at([chart.factors[name] for name in "hqWS"], zero)
+    discriminant = S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]
+    if discriminant.contains(0) or any(all(x.contains(0) for x in v) for v in (h, q)):
+        return _NOWHERE
+    if not discriminant > 0:
+        return chart.stratum, False, ()
+    # s_11 u² + 2 s_12 uv + s_22 v² = (s_11 u + p v)(u + (s_22/p) v), p² − 2p s_12 + s_11 s_22 = 0.
+    root = discriminant.sqrt()
+    p = S[0, 1] + (root if S[0, 1] > 0 or S[0, 1].mid() > 0 else -root)
+    k, v = S[0, 0] * W[0] + p * W[1], W[0] + S[1, 1] / p * W[1]
+    weights = (_weights(chart.layer, np.outer(h, w), u[None], q[None]) for u, w in ((k, v), (v, k)))
+    return chart.stratum, True, tuple(weights)
 
 
-def _point(
-    chart: AffineChart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
-) -> RealCriticalPoint | None:
-    y = evaluate(chart.y, at)
-    stratum, exact_ranks = chart.stratum, True
-    in_m = True
-    weights: tuple[RealWeights, ...] = ()
-    if chart.is_pair:
-        h, q, W, S = chart.at([chart.factors[name] for name in ("h", "q", "W", "S")], at)
-        discriminant = S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]
-        if discriminant.contains(0) or any(all(x.contains(0) for x in v) for v in (h, q)):
-            return None
-        in_m = bool(discriminant > 0)
-        if in_m:
-            # s_11 u² + 2 s_12 uv + s_22 v² = (s_11 u + p v)(u + (s_22/p) v), p² − 2p s_12 + s_11 s_22 = 0.
-            root = discriminant.sqrt()
-            p = S[0, 1] + (root if S[0, 1] > 0 or S[0, 1].mid() > 0 else -root)
-            left, right = S[0, 0] * W[0] + p * W[1], W[0] + S[1, 1] / p * W[1]
-            weights = tuple(
-                _weights(chart.layer, np.outer(h, v), k[None, :], q[None, :])
-                for k, v in ((left, right), (right, left))
-            )
-    else:
-        V, K, Q = chart.at([chart.factors[name] for name in ("V", "K", "Q")], at)
-        A = K.T @ Q
-        ranks = [_rank(M) for M in (V, A, np.vstack([V, A.T]))]
-        if chart.regular:
-            # Regular points have rank α if α < d, and are not of rank one twice if d > 1.
-            d, alpha = chart.layer.d, chart.layer.alpha
-            if (alpha < d and ranks[1] < alpha) or max(ranks[:2]) < min(2, d):
-                return None
-            # Ranks in balls are proved from below, and no rank is larger than on the open stratum.
-            stratum, exact_ranks = Stratum(*ranks), Stratum(*ranks) == chart.stratum
-        elif tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
-            return None
-        weights = (_weights(chart.layer, V, K, Q),)
-    gradient = [
-        value * scale for value, scale in zip(system.values(at), evaluate(chart.scales, at), strict=True)
-    ]
-    if not all(value.contains(0) for value in gradient):
-        return None
-    return RealCriticalPoint(
-        stratum,
-        chart.regular,
-        tuple(y),
-        value_in_balls(loss, y),
-        index,
-        len(at),
-        multiplicity,
-        in_m,
-        weights,
-        max(float(abs(value).upper()) for value in gradient),
-        exact_ranks=exact_ranks,
-    )
+def _weights_at(chart: Chart, zero: list[Any]) -> Located:
+    """Where φ_{A,V} is, which is in M; on the smooth part its ranks are at least these."""
+    V, K, Q = chart.at([chart.factors[name] for name in "VKQ"], zero)
+    A = K.T @ Q
+    ranks = Stratum(*(_rank(M) for M in (V, A, np.vstack([V, A.T]))))
+    if chart.regular:
+        # Regular points have rank α if α < d, and are not of rank one twice if d > 1.
+        d, alpha = chart.layer.d, chart.layer.alpha
+        if (alpha < d and ranks.r_a < alpha) or max(ranks.r_v, ranks.r_a) < min(2, d):
+            return _NOWHERE
+    elif ranks != chart.stratum:
+        return _NOWHERE
+    return ranks, True, (_weights(chart.layer, V, K, Q),)
 
 
 def value_in_balls(loss: Loss, y: Sequence[Any]) -> Any:

@@ -49,12 +49,12 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.loss import AboutLoss, Loss, chosen_loss
+from agattn.geometry.critical_points.charts import chart_of
+from agattn.geometry.critical_points.loss import AboutLoss, Loss, loss
 from agattn.geometry.critical_points.real_points import (
+    CriticalEquations,
     RealCriticalPoint,
     RealWeights,
-    critical_point,
     require_definite,
     value_in_balls,
 )
@@ -205,9 +205,9 @@ def critical_points_near(
     >>> [(point.rank, point.index, point.escapes, point.is_local_minimum) for point in near]
     [(2, 0, 0, True), (1, 1, 1, False)]
     """
-    one = one_layer(layer, "critical points", "they are known for layers alone")
-    loss = chosen_loss(one, metric, data, samples, target)
-    return points_near(loss, weights_of_layer(one, weights))
+    layer = one_layer(layer, "critical points", "they are known for layers alone")
+    given = loss(layer, metric, data, samples=samples, target=target)
+    return points_near(given, weights_of_layer(layer, weights))
 
 
 def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
@@ -235,21 +235,21 @@ def points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     if given.is_zero:
         raise InputError("the weights give the function 0, where every loss is critical in K, Q and V")
     A, V = (np.array(M, dtype=float) for M in (given.A, given.V))
-    found = []
+    points = []
     for rank in range(1, min(given.a, d) + 1):
         layer = SingleLayer(d, d_out, rank, loss.layer.t)
-        charts, small = (affine_chart(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
+        charts, small = (chart_of(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
         # Each chart leaves out some hyperplanes, which differ from chart to chart.
         starts = ((chart, at) for chart in charts if (at := chart.near(A, V)) is not None)
         chart, at = next(starts, (None, None))
         if chart is None or at is None:
             raise InputError(f"the weights are at infinity in all charts of {layer.name}: A or V is tiny")
-        point, _ = critical_point(chart, small, chart.system(small), at)
+        point, _ = CriticalEquations(chart, small).point(at)
         if point is not None and point.in_m:
-            found.append(_nearby(small, given, point, rank))
+            points.append(_nearby(small, given, point, rank))
     with flint.ctx.workprec(_BITS):
         value = float(value_in_balls(loss, _coordinates(loss, given)).mid())
-    return NearbyCriticalPoints(loss, value, tuple(sorted(found, key=lambda one: one.distance)))
+    return NearbyCriticalPoints(loss, value, tuple(sorted(points, key=lambda point: point.distance)))
 
 
 def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> NearbyCriticalPoint:
@@ -317,8 +317,8 @@ def _form(gram: Any, y: Any) -> Any:
 
 def _scaled(w: RealWeights, V: Array) -> RealWeights:
     """The weights (A/s, sV) for which sV is nearest to the given V."""
-    known, wanted = (np.array([float(x) for x in M.ravel()]) for M in (w.V, V))
-    s = flint.arb(float(known @ wanted / (known @ known)) or 1.0)
+    own, wanted = (np.array([float(x) for x in M.ravel()]) for M in (w.V, V))
+    s = flint.arb(float(own @ wanted / (own @ own)) or 1.0)
     return RealWeights(w.A / s, w.V * s, w.K, w.Q / s)
 
 

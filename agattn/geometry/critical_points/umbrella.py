@@ -72,14 +72,14 @@ class SurfacePoint(Result, eq=False):
     @key(name="weights")
     def weights_by_name(self) -> dict[str, list[list[float]]] | None:
         """A and V; null outside M."""
-        found = self.weights()
-        return None if found is None else dict(zip("AV", found, strict=True))
+        pair = self.weights()
+        return None if pair is None else dict(zip("AV", pair, strict=True))
 
     def summary(self) -> str:
         """The kind, the place, the loss, and how the point is known."""
-        place = ", ".join(f"{float(c.mid()):.4g}" for c in self.position)
+        coordinates = ", ".join(f"{float(c.mid()):.4g}" for c in self.position)
         outside = "" if self.in_m else ", outside M"
-        return f"{self.kind} at ({place}){outside}: loss {float(self.loss.mid()):.6g} ({self.evidence})"
+        return f"{self.kind} at ({coordinates}){outside}: loss {float(self.loss.mid()):.6g} ({self.evidence})"
 
 
 def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
@@ -113,7 +113,7 @@ def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
         P //= common
         common = P.gcd(common)
     system = System([f.derivative(x), f.derivative(s)])
-    found = []
+    points = []
     with flint.ctx.workprec(_BITS):
         for root, multiplicity in P.complex_roots():
             if not root.imag.is_zero():
@@ -121,10 +121,10 @@ def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
             at = root.real
             start = [-flint.arb_poly(beta)(at) / (2 * flint.arb_poly(alpha)(at)), at]
             zero = certified_zero(system, start) if multiplicity == 1 else None
-            place = start if zero is None else zero.point
+            at_zero = start if zero is None else zero.point
             signs = None if zero is None else signature(zero.jacobian)
-            found.append(_point(loss, place, None if signs is None else signs[1]))
-        return [*sorted(found, key=lambda point: float(point.loss.mid())), _on_line(loss)]
+            points.append(_point(loss, at_zero, None if signs is None else signs[1]))
+        return [*sorted(points, key=lambda point: float(point.loss.mid())), _on_line(loss)]
 
 
 def _hessian(loss: Polynomial) -> Any:
@@ -138,8 +138,8 @@ def _coefficient(f: Polynomial, degree: int) -> Any:
     return flint.fmpq_poly([rational(terms.get(e, 0)) for e in range(max(terms, default=0) + 1)])
 
 
-def _point(loss: Polynomial, place: list[Any], index: int | None) -> SurfacePoint:
-    x, s = place
+def _point(loss: Polynomial, at: list[Any], index: int | None) -> SurfacePoint:
+    x, s = at
     position = (x, s * x, -s * s)
     (value,) = evaluate([loss], position)
     return SurfacePoint(position, value, index, False, True, Stratum(1, 2, 2))
@@ -148,8 +148,8 @@ def _point(loss: Polynomial, place: list[Any], index: int | None) -> SurfacePoin
 def _on_line(loss: Polynomial) -> SurfacePoint:
     _, _, w = loss.ring.gens
     slope = loss.derivative(w)
-    place = -Fraction(slope.constant) / Fraction(slope.derivative(w).constant)
-    position = (flint.arb(0), flint.arb(0), flint.arb(rational(place)))
-    value = flint.arb(rational(loss(0, 0, place)))
-    stratum = Stratum(1, 1, 2) if place else Stratum(1, 1, 1)
-    return SurfacePoint(position, value, 0, True, place <= 0, stratum)
+    height = -Fraction(slope.constant) / Fraction(slope.derivative(w).constant)
+    position = (flint.arb(0), flint.arb(0), flint.arb(rational(height)))
+    value = flint.arb(rational(loss(0, 0, height)))
+    stratum = Stratum(1, 1, 2) if height else Stratum(1, 1, 1)
+    return SurfacePoint(position, value, 0, True, height <= 0, stratum)

@@ -1,1 +1,7 @@
-"""Learning coefficients: λ and m exactly where known, else between two bounds."""
+"""Learning coefficients: λ and m exactly where known, else between two bounds.
+
+- ``learning_coefficients``: of one layer, by the ranks of its weights;
+- ``weights_coefficients``: at given weights of one layer, exact or floating;
+- ``normal_form``: a proof of λ and m, one point at a time;
+- ``brackets``: bounds for any architecture; ``newton``: ideals of germs by exponents.
+"""

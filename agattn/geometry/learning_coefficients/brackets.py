@@ -170,11 +170,11 @@ def _of_polynomial(at: ExactWeights) -> Bracket:
 
     def known(m: int | None, fiber: int, fiber_evidence: Evidence) -> Bracket:
         """λ is ``lower``, as the last reason says."""
-        said = Evidence.PROVED, 0.0, tuple(reasons), fiber_evidence
-        return Bracket(architecture, lower, lower, m, rank, fiber, *said)
+        how = Evidence.PROVED, 0.0, tuple(reasons), fiber_evidence
+        return Bracket(architecture, lower, lower, m, rank, fiber, *how)
 
-    if (product := _two_matrices(at)) is not None:
-        lower, multiplicity, reason = _of_two_matrices(product)
+    if (product := _of_two_matrices(at)) is not None:
+        lower, multiplicity, reason = product
         reasons.append(reason)
         family = widest_family(at, n - rank, 0)
         return known(multiplicity, family.dimension, family.evidence)
@@ -188,18 +188,17 @@ def _of_polynomial(at: ExactWeights) -> Bracket:
     orbit = at.orbit_dimension()
     if family.dimension < n - rank and (functions := _on_slice(at)) is not None:
         read = reading(functions)
-        found = read.germ
-        free = Fraction(found.free, 2)
-        split = f"{found.free} coordinates are free, and the ideal of the others"
-        if free + found.lower > lower:
-            lower = free + found.lower
+        free = Fraction(read.free, 2)
+        split = f"{read.free} coordinates are free, and the ideal of the others"
+        if free + read.lower > lower:
+            lower = free + read.lower
             contains = "has in its integral closure" if read.is_closed else "contains"
-            reasons.append(f"at least {lower}: {split} {contains} monomials with λ = {found.lower}")
-        if found.upper == found.lower:
+            reasons.append(f"at least {lower}: {split} {contains} monomials with λ = {read.lower}")
+        if read.upper == read.lower:
             reasons.append(f"at most {lower}: {split} {_of_monomials(read)}")
-            return known(found.multiplicity, family.dimension, family.evidence)
+            return known(read.multiplicity, family.dimension, family.evidence)
         family = widest_family(at, floor(n - 2 * lower), orders)
-        weighted = None if found.upper is None else free + found.upper
+        weighted = None if read.upper is None else free + read.upper
     else:
         weighted = None
         if family.dimension < n - rank:
@@ -217,8 +216,8 @@ def _of_polynomial(at: ExactWeights) -> Bracket:
     if 2 * upper == rank:
         m = 1
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-    said = evidence, error, tuple(reasons), family.evidence
-    return Bracket(architecture, lower, upper, m, rank, family.dimension, *said)
+    how = evidence, error, tuple(reasons), family.evidence
+    return Bracket(architecture, lower, upper, m, rank, family.dimension, *how)
 
 
 def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Bracket:
@@ -233,11 +232,11 @@ def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Brack
         if (functions := _on_slice(part)) is None:
             break
         read = reading(functions)
-        if (found := Fraction(read.germ.free, 2) + read.germ.lower) > lower:
-            lower = found
+        if (bound := Fraction(read.free, 2) + read.lower) > lower:
+            lower = bound
             reasons.append(
-                f"at least {lower}: in the jet of order {order}, {read.germ.free} coordinates are free, and "
-                f"the ideal of the others has λ of at least {read.germ.lower}"
+                f"at least {lower}: in the jet of order {order}, {read.free} coordinates are free, and "
+                f"the ideal of the others has λ of at least {read.lower}"
             )
     more = through.dimension - through.orbit_dimension
     reasons.append(
@@ -262,17 +261,17 @@ def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Brack
 
 def _of_monomials(read: Reading) -> str:
     """What an ideal has to do with monomials of the same λ, in words."""
-    half, m = read.germ.upper, read.germ.multiplicity
+    half, m = read.upper, read.multiplicity
     if read.is_monomial:
         return f"{'has the integral closure of' if read.is_closed else 'is'} one of monomials, with m = {m}"
-    said = f"has weights with half their sum {half}"
-    if m is None:
-        return f"{said}; m is not known"
-    return f"{said}, and m = {m} as for the monomials in it and for all its terms"
+    multiplicity = "; m is not known"
+    if m is not None:
+        multiplicity = f", and m = {m} as for the monomials in it and for all its terms"
+    return f"has weights with half their sum {half}{multiplicity}"
 
 
-def _two_matrices(at: ExactWeights) -> MatrixProduct | None:
-    """The matrices of a model that is X ↦ W_2 W_1 X, by their sizes and ranks; ``None`` for all others."""
+def _of_two_matrices(at: ExactWeights) -> tuple[Fraction, int, str] | None:
+    """λ, m and the reason, 2λ = rows · columns − pq + 2λ(p, q, h), for X ↦ W_2 W_1 X; ``None`` for others."""
     model = at.architecture
     linear = isinstance(model, Network) and all(
         isinstance(step, Place) and (step.is_matrix or step.power == 1) for step in model.steps
@@ -281,15 +280,10 @@ def _two_matrices(at: ExactWeights) -> MatrixProduct | None:
         return None
     W_1, W_2 = (rational_matrix(M.tolist(), M.shape[1]) for M in at.exact().values())
     C = W_2 * W_1
-    ranks = W_2.rank(), W_1.rank(), C.rank()
-    return MatrixProduct(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
-
-
-def _of_two_matrices(product: MatrixProduct) -> tuple[Fraction, int, str]:
-    """λ and m at two matrices, 2λ = rows · columns − pq + 2λ(p, q, h), and the reason."""
-    p, q, h = product.product
+    rows, columns = C.nrows(), C.ncols()
+    p, q, h = MatrixProduct(rows, columns, W_1.nrows(), W_2.rank(), W_1.rank(), C.rank()).product
     least = product_at_zero(p, q, h)
-    value = Fraction(product.rows * product.columns - p * q + least.twice, 2)
+    value = Fraction(rows * columns - p * q + least.twice, 2)
     reason = (
         f"equal to {value}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
         "matrix at zero and free coordinates (Aoyagi and Watanabe)"
@@ -312,10 +306,10 @@ def _on_slice(at: ExactWeights) -> list[Polynomial] | None:
     if comb(len(free) + in_weights, in_weights) * comb(inputs + in_inputs - 1, in_inputs) > MOST_MONOMIALS:
         return None
     coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
-    for place, f in enumerate(at.expanded(at.units(free))):
+    for output, f in enumerate(at.expanded(at.units(free))):
         for e, c in f.terms.items():
             powers, monomial = e[: len(free)], e[len(free) :]
             if any(powers):
-                coefficients.setdefault((place, monomial), {})[powers] = c
+                coefficients.setdefault((output, monomial), {})[powers] = c
     target = PolynomialRing([Variable("s", (i + 1,)) for i in range(len(free))])
     return [target.from_terms(terms) for terms in coefficients.values()]

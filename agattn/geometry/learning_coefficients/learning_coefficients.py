@@ -30,19 +30,16 @@ and m is the number of minimizing s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-import numpy as np
 from msgspec import structs
 
-from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.weights import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
@@ -136,13 +133,13 @@ class MatrixProduct(NamedTuple):
         return self.rows - self.left, self.columns - self.right, spare
 
 
-def _free(name: str, rows: int, columns: int) -> LearningCoefficient:
-    return LearningCoefficient(
-        (Term(Fraction(rows * columns, 2), f"the {rows}·{columns} entries of {name}"),), 1
-    )
+def free_entries(name: str, rows: int, columns: int) -> LearningCoefficient:
+    """A matrix that is free."""
+    term = Term(Fraction(rows * columns, 2), f"the {rows}·{columns} entries of {name}")
+    return LearningCoefficient((term,), 1)
 
 
-def _factored(name: str, f: MatrixProduct) -> LearningCoefficient:
+def factored(name: str, f: MatrixProduct) -> LearningCoefficient:
     """The germ of a product of two matrices."""
     p, n, h = f.product
     if min(p, n, h, f.rank, f.left - f.rank, f.right - f.rank) < 0:
@@ -152,19 +149,19 @@ def _factored(name: str, f: MatrixProduct) -> LearningCoefficient:
         )
     free = f.rows * f.columns - p * n
     terms = [Term(Fraction(free, 2), f"{name}: {free} entries are free")] if free else []
-    found = product_at_zero(p, n, h)
+    zero = product_at_zero(p, n, h)
     if p * n:
         if h:
-            least = ", ".join(map(str, found.least_at))
-            at = f"the least of ({h}−s)({n}−s) + {p}s is {found.twice}, at s = {least}"
+            least = ", ".join(map(str, zero.least_at))
+            at = f"the least of ({h}−s)({n}−s) + {p}s is {zero.twice}, at s = {least}"
             reason = f"a ({p}×{h})({h}×{n}) product at zero; {at}"
         else:
             reason = f"the other {p}·{n} vanish, as the inner dimension is used up"
-        terms.append(Term(Fraction(found.twice, 2), f"{name}: {reason}"))
-    return LearningCoefficient(tuple(terms), found.multiplicity)
+        terms.append(Term(Fraction(zero.twice, 2), f"{name}: {reason}"))
+    return LearningCoefficient(tuple(terms), zero.multiplicity)
 
 
-def _together(
+def together(
     blocks: list[LearningCoefficient], *more: Term, evidence: Evidence = Evidence.PROVED
 ) -> LearningCoefficient:
     """The sum of ideals in different variables: λ adds up, and m − 1 adds up."""
@@ -172,7 +169,7 @@ def _together(
     return LearningCoefficient((*terms, *more), 1 + sum(b.multiplicity - 1 for b in blocks), evidence)
 
 
-def _product(A: LearningCoefficient, V: LearningCoefficient, evidence: Evidence) -> LearningCoefficient:
+def smaller(A: LearningCoefficient, V: LearningCoefficient, evidence: Evidence) -> LearningCoefficient:
     """The product of ideals in different variables: the smaller λ; where both λ are equal, m adds up."""
     equal, less = A.value == V.value, min(A, V, key=lambda block: block.value)
     m = A.multiplicity + V.multiplicity if equal else less.multiplicity
@@ -217,21 +214,21 @@ def layer_coefficient(
     if not (0 <= r_v <= min(d, d_out) and 0 <= r_a <= d and r in ranks_together(layer, r_v, r_a)):
         raise InputError(f"there are no V ({d_out} × {d}) and A ({d} × {d}) with the ranks {orbit}")
     if rank_k is None or rank_q is None:
-        A = _free("A", d, d)
+        A = free_entries("A", d, d)
     else:
-        A = _factored("A = KᵀQ", MatrixProduct(d, d, layer.a, rank_k, rank_q, r_a))
-    V = _free("V", d_out, d) if values is None else _factored("V = W_O W_V", values)
+        A = factored("A = KᵀQ", MatrixProduct(d, d, layer.a, rank_k, rank_q, r_a))
+    V = free_entries("V", d_out, d) if values is None else factored("V = W_O W_V", values)
     if softmax:
-        return _together([V, A] if r_v else [V], evidence=evidence)
+        return together([V, A] if r_v else [V], evidence=evidence)
     if not r_v or not r_a:
         if r_v or r_a:
-            return _together([A if r_v else V], evidence=evidence)
-        return _product(A, V, evidence)
+            return together([A if r_v else V], evidence=evidence)
+        return smaller(A, V, evidence)
     terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
     if r == 1 < d:
         reason = f"d − 1 = {d - 1} coordinates enter by their products alone"
         terms.append(Term(Fraction(1 - d, 4), reason))
-    return _together([V, A], *terms, evidence=evidence)
+    return together([V, A], *terms, evidence=evidence)
 
 
 class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
@@ -246,8 +243,8 @@ class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
         cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
     ) -> CoefficientPoint:
         """Weights with these ranks, and the coefficient there."""
-        known = structs.asdict(coefficient)
-        return CoefficientPoint(**known, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        fields = structs.asdict(coefficient)
+        return CoefficientPoint(**fields, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
     @property
     def coefficient(self) -> LearningCoefficient:
@@ -321,8 +318,8 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Co
         value_ranks = [0] if softmax else [0, 1]
         orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
     ranks = [(orbit, orbit.r_a, orbit.r_a) for orbit in orbits]
-    found = (CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
-    return min(found, key=lambda point: (point.value, -point.multiplicity))
+    candidates = (CoefficientPoint.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
+    return min(candidates, key=lambda point: (point.value, -point.multiplicity))
 
 
 class Least(Result):
@@ -383,7 +380,7 @@ class LearningCoefficients(Result, name="rlct"):
     @key(name="global")
     def of_functions(self) -> list[Least]:
         """The least λ of the functions of each stratum."""
-        return [Least(*one) for one in self.least]
+        return [Least(*row) for row in self.least]
 
     def summary(self) -> str:
         """From which λ to which."""
@@ -449,222 +446,3 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
                 truths += [Stratum(r_v, r_a, r) for r in {ranks[0], ranks[-1]} if r == ranks[-1] or r_v == 1]
     least = tuple((truth, least_point(layer, truth, softmax)) for truth in truths)
     return LearningCoefficients(layer, softmax, tuple(points(layer, softmax)) if listed else (), least)
-
-
-class Parameters(NamedTuple):
-    """Weights of one layer as the parameters that they are: A or (K, Q), and V or (W_O, W_V)."""
-
-    weights: Weights
-    output: tuple[Array, Array] | None = None
-
-    @property
-    def layer(self) -> SingleLayer:
-        """The layer, for t ≥ 2."""
-        return SingleLayer(len(self.weights.A), len(self.weights.V), self.weights.a)
-
-    @property
-    def number(self) -> int:
-        """The number of parameters."""
-        w = self.weights
-        arrays = [*((w.A,) if w.K is None else (w.K, w.Q)), *(self.output or (w.V,))]
-        return sum(M.size for M in arrays if M is not None)
-
-
-def parameters(*, V: Any = None, W_O: Any = None, W_V: Any = None, **attention: Any) -> Parameters:
-    """Parameters from arrays K, Q (a × d) or A (d × d), and V (d' × d) or W_O (d' × b), W_V (b × d).
-
-    Raises:
-        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers.
-
-    >>> parameters(A=[[1, 0], [0, 1]], W_O=[[1]], W_V=[[1, 2]]).weights.V.tolist()
-    [[Fraction(1, 1), Fraction(2, 1)]]
-    """
-    if (W_O is None) != (W_V is None) or (V is None) == (W_O is None):
-        found = [name for name, M in (("V", V), ("W_O", W_O), ("W_V", W_V)) if M is not None]
-        there = " and ".join(found) or "none of these"
-        raise InputError(f"weights have either V, or W_O and W_V with V = W_O W_V; there is {there}")
-    if V is not None:
-        return Parameters(weights(V=V, **attention))
-    W_O, W_V = matrix(W_O, "W_O"), matrix(W_V, "W_V")
-    if W_O.shape[1] != len(W_V):
-        shapes = [f"{len(M)} × {M.shape[1]}" for M in (W_O, W_V)]
-        raise InputError(f"W_O is {shapes[0]} and W_V is {shapes[1]}; they must be d' × b and b × d")
-    if not is_exact(W_O, W_V):
-        W_O, W_V = as_floats(W_O), as_floats(W_V)
-    return Parameters(weights(V=W_O @ W_V, **attention), (W_O, W_V))
-
-
-Spectra = Mapping[str, Array]
-
-
-def spectra(given: Parameters) -> Spectra:
-    """The singular values, relative to the largest, of K, Q, A, W_O, W_V, V and [V; Aᵀ] (its blocks scaled).
-
-    An A or V that is a product is reduced by isometries to its inner width first.
-
-    >>> {name: values.tolist() for name, values in spectra(parameters(A=[[2.0]], V=[[0.5]])).items()}
-    {'A': [1.0], 'V': [1.0], 'joint': [1.0]}
-    """
-    w = given.weights
-    found = {name: _singular_values(M) for name, M in (("K", w.K), ("Q", w.Q)) if M is not None}
-    A, V = w.A.T, w.V
-    if w.K is not None and w.Q is not None:
-        K, Q = (scaled(as_floats(M))[0] for M in (w.K, w.Q))
-        A = np.linalg.qr(Q.T, mode="r") @ K
-    if given.output is not None:
-        W_O, W_V = (scaled(as_floats(M))[0] for M in given.output)
-        found |= {"W_O": _singular_values(W_O), "W_V": _singular_values(W_V)}
-        V = np.linalg.qr(W_O, mode="r") @ W_V
-    blocks = [scaled(as_floats(M))[0] for M in (V, A)]
-    of_v, of_a = map(_singular_values, blocks)
-    sizes = [sigma[0] or 1.0 for sigma in (of_v, of_a)]
-    joint = np.concatenate([block / size for block, size in zip(blocks, sizes, strict=True)])
-    found |= {"A": of_a, "V": of_v, "joint": _singular_values(joint)}
-    return {name: sigma / (sigma[0] or 1.0) for name, sigma in found.items()}
-
-
-def _singular_values(M: Array) -> Array:
-    """The singular values of a scaled matrix; a long or wide matrix is first made small by an isometry."""
-    M = scaled(as_floats(M))[0]
-    M = M if len(M) > M.shape[1] else M.T
-    sigma: Array = np.linalg.svd(np.linalg.qr(M, mode="r"), compute_uv=False)
-    return sigma
-
-
-def _ranks(known: Spectra, tolerance: float, given: Parameters) -> dict[str, int]:
-    """The ranks at a tolerance; those of products and of [V; Aᵀ] within what their parts allow."""
-    ranks = {name: int((sigma > tolerance).sum()) for name, sigma in known.items()}
-    d = len(given.weights.A)
-    for product, left, right, inner in (
-        ("A", "K", "Q", given.weights.a),
-        ("V", "W_O", "W_V", len(given.output[1]) if given.output else 0),
-    ):
-        if left in ranks:
-            least = max(0, ranks[left] + ranks[right] - inner)
-            ranks[product] = min(max(ranks[product], least), ranks[left], ranks[right])
-    r_v, r_a = ranks["V"], ranks["A"]
-    ranks["joint"] = min(max(ranks["joint"], r_v, r_a), d, r_v + r_a)
-    return ranks
-
-
-def weights_coefficient(
-    given: Parameters,
-    *,
-    t: int = 2,
-    softmax: bool = False,
-    tolerance: float = TOLERANCE,
-    known: Spectra | None = None,
-) -> CoefficientPoint:
-    """λ and m at given weights.
-
-    Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
-    singular values above the tolerance, relative to the largest, and λ is numerical. Those of KᵀQ and of
-    [V; Aᵀ] are kept within what the ranks of their parts allow.
-
-    Args:
-        given: the parameters; see :func:`parameters`.
-        t: 1 for one token; otherwise every t ≥ 2 is the same.
-        softmax: for a softmax head, t ≥ 2.
-        tolerance: of the decisions for floats, above 0 and below 1.
-        known: the spectra, if they are known.
-
-    Raises:
-        InputError: if the tolerance makes no sense.
-        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
-
-    >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
-    >>> print(point.orbit, point.coefficient)
-    (1,1,1) λ = 7/4, m = 1 (proved)
-    >>> print(weights_coefficient(parameters(A=[[1, 2], [2, 3]], V=[[1, 0]]), t=1).coefficient)
-    λ = 2, m = 1 (proved)
-    """
-    if not 0 < tolerance < 1:
-        raise InputError(f"the tolerance is {tolerance}; it must be above 0 and below 1")
-    if softmax and t == 1:
-        raise InputError("with one token softmax is 1 and the layer is V x; give t ≥ 2")
-    w, output, layer = given.weights, given.output, given.layer
-    exact = w.is_exact
-    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    if exact:
-        stratum = {"V": w.V, "A": w.A, "joint": np.concatenate([w.V, w.A.T]), "K": w.K, "Q": w.Q}
-        stratum |= dict(zip(("W_O", "W_V"), output or (), strict=False))
-        ranks = {name: decide_rank(M).rank for name, M in stratum.items() if M is not None}
-    else:
-        ranks = _ranks(spectra(given) if known is None else known, tolerance, given)
-    orbit = Stratum(ranks["V"], ranks["A"], ranks["joint"])
-    rank_k, rank_q = ranks.get("K"), ranks.get("Q")
-    values = None
-    if output is not None:
-        sizes = (layer.d_out, layer.d, len(output[1]))
-        values = MatrixProduct(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
-    if t == 1:
-        coefficient = _one_token(w, ranks, values, tolerance, evidence)
-    else:
-        at = (layer, orbit, rank_k, rank_q)
-        coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
-    return CoefficientPoint.at(orbit, rank_k, rank_q, coefficient)
-
-
-def _one_token(
-    w: Weights, ranks: Mapping[str, int], values: MatrixProduct | None, tolerance: float, evidence: Evidence
-) -> LearningCoefficient:
-    """λ and m at t = 1, where φ = V·S with the quadratic form S = xᵀAx, and S is free near the weights."""
-    d, S = len(w.A), w.A + w.A.T
-    rank_s = decide_rank(S, tolerance).rank
-    V = _free("V", len(w.V), d) if values is None else _factored("V = W_O W_V", values)
-    if rank_s and not ranks["V"]:
-        return _together([V], evidence=evidence)  # ‖φ‖ is comparable with ‖V‖, whatever K and Q are
-    if w.K is not None and w.Q is not None:
-        both = [M if is_exact(M) else scaled(M)[0] for M in (w.K, w.Q)]
-        spanned = decide_rank(np.concatenate(both), tolerance).rank
-        if spanned < d:
-            raise UndecidedError(
-                f"the rows of K and Q span {spanned} of {d} dimensions, so A + Aᵀ is not free near them;"
-                " λ of one token is not known there"
-            )
-    A = LearningCoefficient((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
-    if not rank_s:
-        return _together([A], evidence=evidence) if ranks["V"] else _product(A, V, evidence)
-    terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
-    if d > 1 and ranks["V"] == 1 and _divides(w.V, S, tolerance):
-        power, name = (3, "cubes") if rank_s == 1 else (2, "products")
-        lost = Fraction(1 - d, 2) * (1 - Fraction(1, power))
-        form = "S = cV²" if rank_s == 1 else "S = V·g"
-        terms.append(Term(lost, f"{form}: d − 1 = {d - 1} coordinates enter by their {name} alone"))
-    return _together([V, A], *terms, evidence=evidence)
-
-
-def _divides(V: Array, S: Array, tolerance: float) -> bool:
-    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where V is."""
-    row = max(V.tolist(), key=lambda row: max(map(abs, row)))
-    pivot = max(range(len(row)), key=lambda i: abs(row[i]))
-    kernel = [
-        [int(i == j) - (row[i] / row[pivot]) * (j == pivot) for j in range(len(row))] for i in range(len(row))
-    ]
-    basis = np.array([vector for i, vector in enumerate(kernel) if i != pivot], dtype=S.dtype)
-    restricted = basis @ S @ basis.T
-    return not restricted.any() if is_exact(S) else np.abs(restricted).max() <= tolerance * np.abs(S).max()
-
-
-def tolerance_curve(
-    given: Parameters,
-    *,
-    softmax: bool = False,
-    known: Spectra | None = None,
-) -> list[tuple[float, CoefficientPoint]]:
-    """λ of floating weights at every tolerance from 1e-12 to 1/2, t ≥ 2.
-
-    Each point is that from its tolerance on, up to the next one.
-
-    >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
-    >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given)]
-    [('1e-12', '5/2'), ('1e-03', '5/2'), ('5e-03', '9/4')]
-    """
-    known = spectra(given) if known is None else known
-    values = np.concatenate(list(known.values()))
-    curve: list[tuple[float, CoefficientPoint]] = []
-    for start in [1e-12, *np.unique(values[(values > 1e-12) & (values < 0.5)]).tolist()]:
-        point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
-        if not curve or point.ranks != curve[-1][1].ranks:
-            curve.append((start, point))
-    return curve

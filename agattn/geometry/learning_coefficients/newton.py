@@ -23,8 +23,8 @@ norm of the generators near 0, and z can be added to them: that changes neither 
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y, z, w = PolynomialRing(["x", "y", "z", "w"]).gens
->>> germ([x + y * z, w + x * w, y * z * (1 + w) + x**2])
-Germ(free=2, lower=Fraction(1, 2), upper=Fraction(1, 2), multiplicity=2)
+>>> reading([x + y * z, w + x * w, y * z * (1 + w) + x**2])[:4]       # free, lower, upper, m
+(2, Fraction(1, 2), Fraction(1, 2), 2)
 >>> polyhedron([(2, 0), (0, 3)])
 Polyhedron(value=Fraction(5, 6), weights=(Fraction(1, 2), Fraction(1, 3)), codimension=1)
 """
@@ -118,90 +118,71 @@ def _maximize(
         basis[leaving] = entering
 
 
-class Germ(NamedTuple):
-    """What is known of λ(I) = free/2 + λ(I'), where I' is what free coordinates leave.
+class Reading(NamedTuple):
+    """What is known of λ(I) = free/2 + λ(I'), where I' is what free coordinates leave, and how.
 
     Attributes:
         free: the number of coordinates split off.
         lower: λ(I') is at least this,
         upper: and at most this; ``None`` if it is not known.
         multiplicity: m(I), where it is known.
+        is_monomial: whether monomials in some coordinates generate I'.
+        is_closed: whether monomials that are integral over it were added before.
     """
 
     free: int
     lower: Fraction
     upper: Fraction | None
     multiplicity: int | None
-
-
-def germ(generators: Sequence[Polynomial]) -> Germ:
-    """λ of an ideal at 0, from polynomials over ℚ in one ring that vanish at 0.
-
-    >>> from agattn.algebra.polynomial import PolynomialRing
-    >>> x, y, z = PolynomialRing(["x", "y", "z"]).gens
-    >>> germ([x * y + x * z, y**2])                  # coordinates x, y, y + z
-    Germ(free=0, lower=Fraction(3, 4), upper=Fraction(3, 4), multiplicity=2)
-    >>> germ([x**2 + y**2, x * z])
-    Germ(free=0, lower=Fraction(1, 2), upper=Fraction(3, 4), multiplicity=None)
-    """
-    return reading(generators).germ
-
-
-class Reading(NamedTuple):
-    """A germ, and how it is known.
-
-    Attributes:
-        germ: what is known of λ and m.
-        is_monomial: whether monomials in some coordinates generate what free coordinates leave.
-        is_closed: whether monomials that are integral over it were added before.
-    """
-
-    germ: Germ
     is_monomial: bool = False
     is_closed: bool = False
 
 
 def reading(generators: Sequence[Polynomial]) -> Reading:
-    """The same as :func:`germ`, and how it is known.
+    """λ of an ideal at 0, from polynomials over ℚ in one ring that vanish at 0.
 
     >>> from agattn.algebra.polynomial import PolynomialRing
+    >>> x, y, z = PolynomialRing(["x", "y", "z"]).gens
+    >>> reading([x * y + x * z, y**2])[:4]           # coordinates x, y, y + z
+    (0, Fraction(3, 4), Fraction(3, 4), 2)
+    >>> reading([x**2 + y**2, x * z])[:4]
+    (0, Fraction(1, 2), Fraction(3, 4), None)
     >>> u, v, x, y = PolynomialRing(["u", "v", "x", "y"]).gens
-    >>> found = reading([u * x, u * y + v * x, v * y])  # the coefficients of a product of two linear forms
-    >>> found.germ.upper, found.germ.multiplicity, found.is_monomial, found.is_closed
+    >>> product = reading([u * x, u * y + v * x, v * y])  # the coefficients of a product of two linear forms
+    >>> product.upper, product.multiplicity, product.is_monomial, product.is_closed
     (Fraction(1, 1), 2, True, True)
     """
     free, rest = 0, _span(generators)
     while True:
-        found = _coordinate(rest)
-        if found is None:
+        pair = _coordinate(rest)
+        if pair is None:
             rest = _span(map(_without_units, rest))
-            if (found := _coordinate(rest)) is None:
+            if (pair := _coordinate(rest)) is None:
                 break
-        rest, free = _eliminated(rest, *found), free + 1
+        rest, free = _eliminated(rest, *pair), free + 1
         if sum(map(len, rest)) > MOST_TERMS:
-            return Reading(Germ(free, Fraction(0), None, None))
+            return Reading(free, Fraction(0), None, None)
         rest = _span(rest)
     linear = [_linear_part(f) for f in rest]
     if any(map(any, linear)):
         if flint.fmpq_mat(linear).rank() == len(rest):  # all are coordinates, by the implicit functions
-            return Reading(Germ(free + len(rest), Fraction(0), Fraction(0), 1), is_monomial=True)
-        return Reading(Germ(free, Fraction(0), None, None))
+            return Reading(free + len(rest), Fraction(0), Fraction(0), 1, is_monomial=True)
+        return Reading(free, Fraction(0), None, None)
     rest = _simplified(rest)
     if not rest:
-        return Reading(Germ(free, Fraction(0), Fraction(0), 1), is_monomial=True)
+        return Reading(free, Fraction(0), Fraction(0), 1, is_monomial=True)
     is_closed = False
     if (crossing := _normal_crossing(rest)) is None:
         before, rest = rest, _with_integral_monomials(rest)
         is_closed, crossing = rest is not before, _normal_crossing(rest)
     if crossing is not None:
-        found_at = polyhedron(crossing)
-        half = found_at.value / 2
-        return Reading(Germ(free, half, half, found_at.codimension), True, is_closed)
+        value, _, m = polyhedron(crossing)
+        return Reading(free, value / 2, value / 2, m, True, is_closed)
     inside = polyhedron(_monomials(rest))
     around = polyhedron(undivided({e for f in rest for e in f.terms}))
-    known = (inside.value, inside.codimension) == (around.value, around.codimension)
-    m = around.codimension if known else None
-    return Reading(Germ(free, inside.value / 2, around.value / 2, m), False, is_closed)
+    met = (inside.value, inside.codimension) == (around.value, around.codimension)
+    m_of_both = around.codimension if met else None
+    return Reading(free, inside.value / 2, around.value / 2, m_of_both, False, is_closed)
 
 
 def _span(generators: Iterable[Polynomial]) -> list[Polynomial]:
@@ -211,15 +192,15 @@ def _span(generators: Iterable[Polynomial]) -> list[Polynomial]:
         return []
     rows = [f.terms for f in given]
     columns = sorted({e for terms in rows for e in terms}, key=lambda e: (sum(e), e))
-    place = {e: i for i, e in enumerate(columns)}
+    number = {e: i for i, e in enumerate(columns)}
     table = flint.fmpq_mat(len(rows), len(columns))
     for i, terms in enumerate(rows):
         for e, c in terms.items():
-            table[i, place[e]] = rational(c)
+            table[i, number[e]] = rational(c)
     reduced, pivots = echelon(table)
     ring = given[0].ring
     return [
-        ring.from_terms({e: fraction(reduced[i, j]) for e, j in place.items() if reduced[i, j]})
+        ring.from_terms({e: fraction(reduced[i, j]) for e, j in number.items() if reduced[i, j]})
         for i in range(len(pivots))
     ]
 
@@ -236,10 +217,6 @@ def _linear_part(f: Polynomial) -> list[flint.fmpq]:
     terms, n = f.terms, len(f.ring)
     units = (tuple(int(i == j) for j in range(n)) for i in range(n))
     return [rational(terms.get(e, 0)) for e in units]
-
-
-def _is_unit(f: Polynomial) -> bool:
-    return (0,) * len(f.ring) in f.terms
 
 
 def _coordinate(generators: Sequence[Polynomial]) -> tuple[int, int] | None:
@@ -323,7 +300,7 @@ def _without_units(f: Polynomial) -> Polynomial:
         return f
     product = f.ring.one()
     for p, e in f.factors():
-        if not _is_unit(p):
+        if (0,) * len(f.ring) not in p.terms:  # no unit
             product *= p**e
     return product
 
@@ -336,11 +313,11 @@ def _normal_crossing(generators: Sequence[Polynomial]) -> list[Exponents] | None
     bases = list(dict.fromkeys(p.primitive() for factors in factored for p, _ in factors))
     if flint.fmpq_mat([_linear_part(p) for p in bases]).rank() < len(bases):
         return None
-    place = {p: i for i, p in enumerate(bases)}
+    number = {p: i for i, p in enumerate(bases)}
     result = []
     for factors in factored:
         exponents = [0] * len(bases)
         for p, e in factors:
-            exponents[place[p.primitive()]] = e
+            exponents[number[p.primitive()]] = e
         result.append(tuple(exponents))
     return result

@@ -102,10 +102,10 @@ class NormalForm:
         return self._matrix(self.weights[2])
 
     def _matrix(self, rows: Rows) -> Array:
-        found = np.empty((len(rows), self.layer.d), dtype=object)
+        matrix = np.empty((len(rows), self.layer.d), dtype=object)
         for i, row in enumerate(rows):
-            found[i] = [self._polynomial(entry) for entry in row]
-        return found
+            matrix[i] = [self._polynomial(entry) for entry in row]
+        return matrix
 
     def _polynomial(self, f: Sparse) -> Polynomial:
         counted = range(len(self.variables))
@@ -194,8 +194,8 @@ class NormalForm:
         leading = self._leading
         quotients: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
         for monomial, c in f:
-            found = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
-            if (n := min(found, default=None)) is not None:
+            numbers = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
+            if (n := min(numbers, default=None)) is not None:
                 rest = list(monomial)
                 for i in self._divisors[n]:
                     rest.remove(i)
@@ -273,14 +273,14 @@ class NormalForm:
     def coefficient(self) -> tuple[Fraction, int]:
         """λ and m of the generators."""
         columns = len(self.N[0]) if self.N else 0
-        found = product_at_zero(len(self.T), columns, len(self.N))
+        zero = product_at_zero(len(self.T), columns, len(self.N))
         of_values = sum(self.variables[i].letter == "W" for i in self.free)
-        A = Fraction(len(self.free) + found.twice, 2) + Fraction(len(self.squares), 4)
+        A = Fraction(len(self.free) + zero.twice, 2) + Fraction(len(self.squares), 4)
         if self.kind != "product":
-            return A, found.multiplicity
+            return A, zero.multiplicity
         V = Fraction(of_values, 2)
         A -= V
-        return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
+        return min(A, V), zero.multiplicity + 1 if A == V else zero.multiplicity if A < V else 1
 
 
 def _monomial(*numbers: int) -> Sparse:
@@ -380,75 +380,14 @@ def _rows(matrix: Iterable[Sequence[Terms]]) -> Rows:
     return tuple(tuple(tuple(terms.items()) for terms in row) for row in matrix)
 
 
-def _kind(orbit: Stratum, softmax: bool) -> Kind:
-    if softmax:
-        return "pair" if orbit.r_v else "values"
-    return "function" if orbit.r_v or orbit.r_a else "product"
-
-
-def _checked_rank_vk(
-    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, rank_vk: int | None
-) -> int:
-    """The rank of [V; K], by default the least possible.
-
-    Raises:
-        InputError: if no weights have these ranks.
-    """
-    d, a, r = layer.d, layer.a, orbit.r_a
-    # The sizes of blocks are not negative: d − κ, d − ρ, a − κ − ρ + r_A, ρ − r_A and κ − r_A.
-    if min(d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r, rank_k - r) < 0:
-        raise InputError(
-            f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
-        )
-    possible = joint_ranks(layer, orbit, rank_k)
-    rank_vk = min(possible, default=rank_k) if rank_vk is None else rank_vk
-    if rank_vk not in possible:
-        raise InputError(f"[V; K] cannot have the rank {rank_vk} there")
-    return rank_vk
-
-
-def _ones_of_values(orbit: Stratum, rank_k: int, rank_vk: int) -> list[tuple[int, int]]:
+def _ones_of_values(orbit: Stratum, rank_k: int, outside: int) -> list[tuple[int, int]]:
     """The places of the ones of V at z = 0: one in each of the first r_V rows.
 
     From above they lie in the span of the columns of A, in that of the rows of K beyond it, and outside of
     both.
     """
-    outside = rank_vk - rank_k
-    shared = range(orbit.r - orbit.r_v, orbit.r_a)
-    columns = [*shared, *range(orbit.r_a, orbit.r - outside), *range(rank_k, rank_k + outside)]
-    return list(enumerate(columns))
-
-
-def _coordinates(
-    layer: SingleLayer,
-    orbit: Stratum,
-    rank_k: int,
-    rank_q: int,
-    ones: list[tuple[int, int]],
-    kind: Kind,
-    boundary: bool,
-) -> _Coordinates:
-    """The coordinates of the slice through K, Q and V."""
-    d, a, r = layer.d, layer.a, orbit.r_a
-    p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
-    # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
-    if kind == "values" or (kind == "function" and not orbit.r_v):
-        shapes = {"K": (a, d), "Q": (a, d)}
-    else:
-        shapes = {
-            "X": (rank_k, d),
-            "S": (p, rank_k),
-            "B": (p, more),
-            "T": (p, h),
-            "G": (more, n),
-            "N": (h, n),
-        }
-    values = {(c, i): Variable("W", (c + 1, i + 1)) for c, i in np.ndindex(layer.d_out, d)}
-    if boundary:
-        values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
-    if kind == "function" and not orbit.is_zero:  # the scaling fixes an entry of V that is 1
-        del values[ones[0]]
-    return _Coordinates(shapes, values)
+    shared, beyond = range(orbit.r - orbit.r_v, orbit.r_a), range(orbit.r_a, orbit.r - outside)
+    return list(enumerate([*shared, *beyond, *range(rank_k, rank_k + outside)]))
 
 
 def _attention_on_slice(
@@ -493,25 +432,48 @@ def normal_form(
     Raises:
         InputError: if there are no such weights.
     """
-    rank_vk = _checked_rank_vk(layer, orbit, rank_k, rank_q, rank_vk)
-    kind = _kind(orbit, softmax)
-    boundary = not orbit.is_zero and orbit.r == 1 < layer.d and not softmax
-    ones = _ones_of_values(orbit, rank_k, rank_vk)
-    z = _coordinates(layer, orbit, rank_k, rank_q, ones, kind, boundary)
+    d, a, r = layer.d, layer.a, orbit.r_a
+    p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
+    if min(p, n, h, more, rank_k - r) < 0:  # sizes of blocks
+        raise InputError(
+            f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
+        )
+    possible = joint_ranks(layer, orbit, rank_k)
+    rank_vk = min(possible, default=rank_k) if rank_vk is None else rank_vk
+    if rank_vk not in possible:
+        raise InputError(f"[V; K] cannot have the rank {rank_vk} there")
+    kind: Kind = "function" if orbit.r_v or orbit.r_a else "product"
+    if softmax:
+        kind = "pair" if orbit.r_v else "values"
+    boundary = not orbit.is_zero and orbit.r == 1 < d and not softmax
+
+    ones = _ones_of_values(orbit, rank_k, rank_vk - rank_k)
+    # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
+    if kind == "values" or (kind == "function" and not orbit.r_v):
+        shapes = {"K": (a, d), "Q": (a, d)}
+    else:
+        shapes = {"X": (rank_k, d), "S": (p, rank_k), "B": (p, more)}
+        shapes |= {"T": (p, h), "G": (more, n), "N": (h, n)}
+    values = {(c, i): Variable("W", (c + 1, i + 1)) for c, i in np.ndindex(layer.d_out, d)}
+    if boundary:
+        values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
+    if kind == "function" and not orbit.is_zero:  # the scaling fixes an entry of V that is 1
+        del values[ones[0]]
+    z = _Coordinates(shapes, values)
     squares = z.numbers_in_values("al")
 
     # V = V₀ + W, with α in place of the first row of W on the boundary.
-    V = _constants((layer.d_out, layer.d), ones)
+    V = _constants((layer.d_out, d), ones)
     for (c, i), number in z.number.items():
         V[c][i][number,] = 1
-    P, Q = _attention_on_slice(z, layer, rank_k, rank_q, orbit.r_a)
+    P, Q = _attention_on_slice(z, layer, rank_k, rank_q, r)
     if boundary:  # A = g A' with g: x ↦ x − α x₁, where A' is on the slice of A
         for i, alpha in enumerate(squares, start=1):
             for entry, first in zip(P[i], P[0], strict=True):
                 entry |= {tuple(sorted((*monomial, alpha))): -c for monomial, c in first.items()}
 
     # The coordinates among the generators: X, the first r_A columns of S, B, and those of V.
-    seen = [z.numbers("X"), z.numbers("S")[:, : orbit.r_a], z.numbers("B")]
+    seen = [z.numbers("X"), z.numbers("S")[:, :r], z.numbers("B")]
     free = [int(at) for block in seen for at in block.ravel()]
     if not (kind == "function" and orbit.r_v and not orbit.r_a):  # A = 0 ≠ V: the ideal is that of A
         free += z.numbers_in_values("W")

@@ -1,6 +1,5 @@
 r"""Learning coefficients at the weights of one layer, and at those of the heads of a checkpoint.
 
->>> from agattn.geometry.learning_coefficients.learning_coefficients import parameters
 >>> found = at_weights(parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]]), curve=True)
 >>> print(found, found.deficit)
 λ = 5/2, m = 1 (numerical) 5/2
@@ -10,23 +9,32 @@ r"""Learning coefficients at the weights of one layer, and at those of the heads
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from msgspec import structs
 
-from agattn.algebra.scalars import TOLERANCE
+from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
+from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence
+from agattn.geometry.identifiability.weights import Weights, weights
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     CoefficientPoint,
-    Parameters,
-    spectra,
-    tolerance_curve,
-    weights_coefficient,
+    LearningCoefficient,
+    MatrixProduct,
+    Term,
+    factored,
+    free_entries,
+    layer_coefficient,
+    smaller,
+    together,
 )
+from agattn.geometry.strata.strata import Stratum
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import UNSET, Count, Key, Meta, Named, Result, UnsetType
 
@@ -123,6 +131,214 @@ def _notes(heads: Sequence[tuple[int, int, AtWeights]]) -> tuple[Note, ...]:
     return (Note("\n".join(lines), apart=False),) if lines else ()
 
 
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Weights of one layer as the parameters that they are: A or (K, Q), and V or (W_O, W_V)."""
+
+    weights: Weights
+    output: tuple[Array, Array] | None = None
+
+    @property
+    def layer(self) -> SingleLayer:
+        """The layer, for t ≥ 2."""
+        return SingleLayer(len(self.weights.A), len(self.weights.V), self.weights.a)
+
+    @property
+    def number(self) -> int:
+        """The number of parameters."""
+        w = self.weights
+        arrays = [*((w.A,) if w.K is None else (w.K, w.Q)), *(self.output or (w.V,))]
+        return sum(M.size for M in arrays if M is not None)
+
+    @cached_property
+    def spectra(self) -> dict[str, Array]:
+        """Singular values of K, Q, A, W_O, W_V, V and [V; Aᵀ], its blocks scaled; relative to the largest.
+
+        An A or V that is a product is reduced by isometries to its inner width first.
+
+        >>> {name: values.tolist() for name, values in parameters(A=[[2.0]], V=[[0.5]]).spectra.items()}
+        {'A': [1.0], 'V': [1.0], 'joint': [1.0]}
+        """
+        w = self.weights
+        sizes = {name: _singular_values(M) for name, M in (("K", w.K), ("Q", w.Q)) if M is not None}
+        A, V = w.A.T, w.V
+        if w.K is not None and w.Q is not None:
+            K, Q = (scaled(as_floats(M))[0] for M in (w.K, w.Q))
+            A = np.linalg.qr(Q.T, mode="r") @ K
+        if self.output is not None:
+            W_O, W_V = (scaled(as_floats(M))[0] for M in self.output)
+            sizes |= {"W_O": _singular_values(W_O), "W_V": _singular_values(W_V)}
+            V = np.linalg.qr(W_O, mode="r") @ W_V
+        blocks = [scaled(as_floats(M))[0] for M in (V, A)]
+        of_v, of_a = map(_singular_values, blocks)
+        joint = [block / (sigma[0] or 1.0) for block, sigma in zip(blocks, (of_v, of_a), strict=True)]
+        sizes |= {"A": of_a, "V": of_v, "joint": _singular_values(np.concatenate(joint))}
+        return {name: sigma / (sigma[0] or 1.0) for name, sigma in sizes.items()}
+
+
+def parameters(*, V: Any = None, W_O: Any = None, W_V: Any = None, **attention: Any) -> Parameters:
+    """Parameters from arrays K, Q (a × d) or A (d × d), and V (d' × d) or W_O (d' × b), W_V (b × d).
+
+    Raises:
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers.
+
+    >>> parameters(A=[[1, 0], [0, 1]], W_O=[[1]], W_V=[[1, 2]]).weights.V.tolist()
+    [[Fraction(1, 1), Fraction(2, 1)]]
+    """
+    if (W_O is None) != (W_V is None) or (V is None) == (W_O is None):
+        names = [name for name, M in (("V", V), ("W_O", W_O), ("W_V", W_V)) if M is not None]
+        there = " and ".join(names) or "none of these"
+        raise InputError(f"weights have either V, or W_O and W_V with V = W_O W_V; there is {there}")
+    if V is not None:
+        return Parameters(weights(V=V, **attention))
+    W_O, W_V = matrix(W_O, "W_O"), matrix(W_V, "W_V")
+    if W_O.shape[1] != len(W_V):
+        shapes = [f"{len(M)} × {M.shape[1]}" for M in (W_O, W_V)]
+        raise InputError(f"W_O is {shapes[0]} and W_V is {shapes[1]}; they must be d' × b and b × d")
+    if not is_exact(W_O, W_V):
+        W_O, W_V = as_floats(W_O), as_floats(W_V)
+    return Parameters(weights(V=W_O @ W_V, **attention), (W_O, W_V))
+
+
+def _singular_values(M: Array) -> Array:
+    """The singular values of a scaled matrix; a long or wide matrix is first made small by an isometry."""
+    M = scaled(as_floats(M))[0]
+    M = M if len(M) > M.shape[1] else M.T
+    sigma: Array = np.linalg.svd(np.linalg.qr(M, mode="r"), compute_uv=False)
+    return sigma
+
+
+def _ranks(given: Parameters, tolerance: float) -> dict[str, int]:
+    """The ranks at a tolerance; those of products and of [V; Aᵀ] within what their parts allow."""
+    ranks = {name: int((sigma > tolerance).sum()) for name, sigma in given.spectra.items()}
+    d = len(given.weights.A)
+    for product, left, right, inner in (
+        ("A", "K", "Q", given.weights.a),
+        ("V", "W_O", "W_V", len(given.output[1]) if given.output else 0),
+    ):
+        if left in ranks:
+            least = max(0, ranks[left] + ranks[right] - inner)
+            ranks[product] = min(max(ranks[product], least), ranks[left], ranks[right])
+    r_v, r_a = ranks["V"], ranks["A"]
+    ranks["joint"] = min(max(ranks["joint"], r_v, r_a), d, r_v + r_a)
+    return ranks
+
+
+def weights_coefficient(
+    given: Parameters,
+    *,
+    t: int = 2,
+    softmax: bool = False,
+    tolerance: float = TOLERANCE,
+) -> CoefficientPoint:
+    """λ and m at given weights.
+
+    Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
+    singular values above the tolerance, relative to the largest, and λ is numerical. Those of KᵀQ and of
+    [V; Aᵀ] are kept within what the ranks of their parts allow.
+
+    Args:
+        given: the parameters; see :func:`parameters`.
+        t: 1 for one token; otherwise every t ≥ 2 is the same.
+        softmax: for a softmax head, t ≥ 2.
+        tolerance: of the decisions for floats, above 0 and below 1.
+
+    Raises:
+        InputError: if the tolerance makes no sense.
+        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
+
+    >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
+    >>> print(point.orbit, point.coefficient)
+    (1,1,1) λ = 7/4, m = 1 (proved)
+    >>> print(weights_coefficient(parameters(A=[[1, 2], [2, 3]], V=[[1, 0]]), t=1).coefficient)
+    λ = 2, m = 1 (proved)
+    """
+    if not 0 < tolerance < 1:
+        raise InputError(f"the tolerance is {tolerance}; it must be above 0 and below 1")
+    if softmax and t == 1:
+        raise InputError("with one token softmax is 1 and the layer is V x; give t ≥ 2")
+    w, output, layer = given.weights, given.output, given.layer
+    exact = w.is_exact
+    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
+    if exact:
+        stratum = {"V": w.V, "A": w.A, "joint": np.concatenate([w.V, w.A.T]), "K": w.K, "Q": w.Q}
+        stratum |= dict(zip(("W_O", "W_V"), output or (), strict=False))
+        ranks = {name: decide_rank(M).rank for name, M in stratum.items() if M is not None}
+    else:
+        ranks = _ranks(given, tolerance)
+    orbit = Stratum(ranks["V"], ranks["A"], ranks["joint"])
+    rank_k, rank_q = ranks.get("K"), ranks.get("Q")
+    values = None
+    if output is not None:
+        sizes = (layer.d_out, layer.d, len(output[1]))
+        values = MatrixProduct(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
+    if t == 1:
+        coefficient = _one_token(w, ranks, values, tolerance, evidence)
+    else:
+        at = (layer, orbit, rank_k, rank_q)
+        coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
+    return CoefficientPoint.at(orbit, rank_k, rank_q, coefficient)
+
+
+def _one_token(
+    w: Weights, ranks: Mapping[str, int], values: MatrixProduct | None, tolerance: float, evidence: Evidence
+) -> LearningCoefficient:
+    """λ and m at t = 1, where φ = V·S with the quadratic form S = xᵀAx, and S is free near the weights."""
+    d, S = len(w.A), w.A + w.A.T
+    rank_s = decide_rank(S, tolerance).rank
+    V = free_entries("V", len(w.V), d) if values is None else factored("V = W_O W_V", values)
+    if rank_s and not ranks["V"]:
+        return together([V], evidence=evidence)  # ‖φ‖ is comparable with ‖V‖, whatever K and Q are
+    if w.K is not None and w.Q is not None:
+        both = [M if is_exact(M) else scaled(M)[0] for M in (w.K, w.Q)]
+        spanned = decide_rank(np.concatenate(both), tolerance).rank
+        if spanned < d:
+            raise UndecidedError(
+                f"the rows of K and Q span {spanned} of {d} dimensions, so A + Aᵀ is not free near them;"
+                " λ of one token is not known there"
+            )
+    A = LearningCoefficient((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
+    if not rank_s:
+        return together([A], evidence=evidence) if ranks["V"] else smaller(A, V, evidence)
+    terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
+    if d > 1 and ranks["V"] == 1 and _divides(w.V, S, tolerance):
+        power, name = (3, "cubes") if rank_s == 1 else (2, "products")
+        lost = Fraction(1 - d, 2) * (1 - Fraction(1, power))
+        form = "S = cV²" if rank_s == 1 else "S = V·g"
+        terms.append(Term(lost, f"{form}: d − 1 = {d - 1} coordinates enter by their {name} alone"))
+    return together([V, A], *terms, evidence=evidence)
+
+
+def _divides(V: Array, S: Array, tolerance: float) -> bool:
+    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where V is."""
+    row = max(V.tolist(), key=lambda row: max(map(abs, row)))
+    pivot = max(range(len(row)), key=lambda i: abs(row[i]))
+    kernel = [
+        [int(i == j) - (row[i] / row[pivot]) * (j == pivot) for j in range(len(row))] for i in range(len(row))
+    ]
+    basis = np.array([vector for i, vector in enumerate(kernel) if i != pivot], dtype=S.dtype)
+    restricted = basis @ S @ basis.T
+    return not restricted.any() if is_exact(S) else np.abs(restricted).max() <= tolerance * np.abs(S).max()
+
+
+def tolerance_curve(given: Parameters, *, softmax: bool = False) -> list[tuple[float, CoefficientPoint]]:
+    """λ of floating weights at every tolerance from 1e-12 to 1/2, t ≥ 2.
+
+    Each point is that from its tolerance on, up to the next one.
+
+    >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
+    >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given)]
+    [('1e-12', '5/2'), ('1e-03', '5/2'), ('5e-03', '9/4')]
+    """
+    values = np.concatenate(list(given.spectra.values()))
+    curve: list[tuple[float, CoefficientPoint]] = []
+    for start in [1e-12, *np.unique(values[(values > 1e-12) & (values < 0.5)]).tolist()]:
+        point = weights_coefficient(given, softmax=softmax, tolerance=start)
+        if not curve or point.ranks != curve[-1][1].ranks:
+            curve.append((start, point))
+    return curve
+
+
 def at_weights(
     given: Parameters,
     *,
@@ -134,8 +350,7 @@ def at_weights(
     """λ and m at given weights, and how far λ is below half the number of parameters.
 
     Args:
-        given: the parameters; see
-            :func:`~agattn.geometry.learning_coefficients.learning_coefficients.parameters`.
+        given: the parameters; see :func:`parameters`.
         t: 1 for one token; otherwise every t ≥ 2 is the same.
         softmax: for a softmax head, t ≥ 2.
         tolerance: of the decisions for floats, above 0 and below 1.
@@ -145,9 +360,8 @@ def at_weights(
         InputError: if the tolerance makes no sense.
         UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
     """
-    known = None if given.weights.is_exact else spectra(given)
-    point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, known=known)
-    steps = tolerance_curve(given, softmax=softmax, known=known) if curve else ()
+    point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance)
+    steps = tolerance_curve(given, softmax=softmax) if curve else ()
     return AtWeights(
         **structs.asdict(point),
         deficit=Fraction(given.number, 2) - point.value,

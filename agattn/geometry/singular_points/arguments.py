@@ -17,9 +17,8 @@ something returns what it says. The arguments for all architectures are here:
   functions of all weights near this preimage form a manifold of dimension dim M̄, a *smooth branch*. Other
   branches of M̄ may pass through f.
 
-:mod:`~agattn.geometry.singular_points.network_points` has what is special to networks of attention, the
-theorems by their virtual weights; :mod:`~agattn.geometry.singular_points.model_points` what is special to
-other models, further preimages and the equations of M̄.
+:mod:`~agattn.geometry.singular_points.closures` has what is special to networks of attention, the theorems by
+their virtual weights, and what is special to other models, further preimages and the equations of M̄.
 
 >>> from agattn.architectures import DeepNetwork
 >>> from agattn.geometry.singular_points.kinds import kinds
@@ -36,7 +35,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -51,8 +50,7 @@ from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.identifiability.families import ExactWeights, Vector, same_function, widest_family
-from agattn.geometry.singular_points.kind import Kind
-from agattn.geometry.singular_points.point_facts import ArgumentName, Conclusion
+from agattn.geometry.singular_points.kinds import Kind
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 
@@ -60,6 +58,22 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_
 _MOST_TERMS = 100_000
 #: Coordinates with more terms are not differentiated one by one.
 _MOST_DIFFERENTIATED = 5_000
+
+
+Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
+#: From what it may follow whether a point of the closure is singular.
+ArgumentName = Literal[
+    "tangent vectors",
+    "several branches",
+    "second order",
+    "cone",
+    "purity",
+    "one-point fiber",
+    "immersion",
+    "affine space",
+    "equations",
+    "none",
+]
 
 
 class Said(NamedTuple):
@@ -268,7 +282,7 @@ class Inquiry:
 
     @property
     def both(self) -> tuple[Neighborhood, ...]:
-        """These two places, or the one."""
+        """The place of the largest rank, and that of the weights that the kind means, if it is another."""
         return (self.top,) if self.top is self.here else (self.top, self.here)
 
     @property

@@ -127,15 +127,15 @@ class Tangents:
         """
         moving = [(point, directions) for point, directions in moving if directions]
         preimages = list({point.vector: point for point in points}.values())
-        found, idle = self.span(preimages), 0
+        dimension, idle = self.span(preimages), 0
         for number in range(_MOVES):
             if idle == patience or not moving:
                 break
-            before = found
+            before = dimension
             preimages += [point.moved(directions, self.seed + number) for point, directions in moving]
-            found = self.span(preimages)
-            idle = idle + 1 if found == before else 0
-        return preimages, found
+            dimension = self.span(preimages)
+            idle = idle + 1 if dimension == before else 0
+        return preimages, dimension
 
     def span_of_functions(self, count: int = 0) -> int:
         """The dimension of the span of ``count`` random functions, or of a few more than dim M."""
@@ -166,8 +166,8 @@ class Tangents:
         # The part quadratic in the direction u + v; those of the squares come first in what they span.
         quadratic = np.array([self._second(at, u + v) for u, v in pairs])
         image = nonzero_minor(np.concatenate([self.image(at), quadratic]), self.p).rank - rank_there
-        found = np.concatenate([self._images_at(preimages), quadratic])
-        return nonzero_minor(found, self.p).rank, image == len(quadratic)
+        vectors_there = np.concatenate([self._images_at(preimages), quadratic])
+        return nonzero_minor(vectors_there, self.p).rank, image == len(quadratic)
 
     def _second(self, at: ExactWeights, v: Residues) -> Residues:
         """The coefficient of s² in φ(w + sv), by interpolation."""

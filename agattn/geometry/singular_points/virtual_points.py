@@ -42,7 +42,7 @@ from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew
-from agattn.geometry.singular_points.network_kinds import network_kinds, rank_one_factors
+from agattn.geometry.singular_points.kinds import network_kinds, rank_one_factors
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.limits import limits, takes
 
@@ -102,17 +102,17 @@ class VirtualPoint(NamedTuple):
 
         They are changed by as many random K_j as the tangent vectors are linear in, up to a bound.
         """
-        generator, found = np.random.default_rng(limits().seed), [self]
+        generator, result = np.random.default_rng(limits().seed), [self]
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
         if first is not None:
             for _ in range(min(MOST_PREIMAGES - 1, (l - first) * comb(d, 2) + 1)):
                 N = generator.integers(-3, 4, (l - first, d, d)).astype(object)
                 moved = (m + n - n.T for m, n in zip(self.M[first:], N, strict=True))
-                found.append(self._replace(M=(*self.M[:first], *moved)))
+                result.append(self._replace(M=(*self.M[:first], *moved)))
         if rational_rank(self.M[-1]) == 1 == rational_rank(self.L):
             (k, q), (h, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
-            found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
-        return found
+            result.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
+        return result
 
     def weights(self, t: int) -> ExactWeights:
         """Weights of a wide network with t tokens, where Q_1, ..., Q_l and V_l move (M, L) in all directions.
@@ -121,7 +121,7 @@ class VirtualPoint(NamedTuple):
         """
         l, (d_out, d) = len(self.M), self.L.shape
         network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
-        arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=int).astype(object))
+        arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=object))
         arrays |= {f"Q_{i}": m for i, m in enumerate(self.M, 1)} | {f"V_{l}": self.L}
         return ExactWeights(network, arrays)
 
@@ -299,8 +299,8 @@ def ranks_at(point: VirtualPoint, t: int) -> PointRanks:
     """
     if (statement := point.statement()) is None:
         raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
-    found = spans(point.preimages(), t)
-    return PointRanks(point, statement, found[0], found[-1])
+    dimensions = spans(point.preimages(), t)
+    return PointRanks(point, statement, dimensions[0], dimensions[-1])
 
 
 def spans(points: Sequence[VirtualPoint], t: int) -> list[int]:
@@ -327,17 +327,17 @@ def special_points(network: DeepNetwork, count: int = 0) -> list[VirtualPoint]:
     """
     if not is_wide(network):
         raise ValueError(f"the theorem is not about {network}")
-    found = []
+    points = []
     for kind in network_kinds(network):
         if (given := kind.virtual) is not None:
-            found.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
+            points.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
     generator = np.random.default_rng(limits().seed + 1)
-    found = [point for point in found if point.statement() is not None]
-    least = len(found)
-    while len(found) < least + count:
+    points = [point for point in points if point.statement() is not None]
+    least = len(points)
+    while len(points) < least + count:
         point = _random(network, generator)
-        found += [point] if point.statement() is not None else []
-    return found
+        points += [point] if point.statement() is not None else []
+    return points
 
 
 def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoint:
@@ -347,7 +347,7 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
     def draw(*shape: int) -> Array:
         return generator.integers(-9, 10, shape).astype(object)
 
-    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=int).astype(object)]
+    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=object)]
 
     def vector() -> Array:
         return pool[int(generator.integers(len(pool)))]
@@ -364,7 +364,7 @@ def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoin
         a = draw(d, d)
         return a + a.T
 
-    one, strict = np.eye(d, dtype=int).astype(object), np.triu(np.ones((d, d), dtype=int), 1)
+    one, strict = np.eye(d, dtype=object), np.triu(np.ones((d, d), dtype=int), 1)
     types: list[Callable[[], Array]] = [
         lambda: vector() @ vector().T,
         square,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.geometry.closedness import closed_images
-from agattn.geometry.closedness.closed_images import closed_image
+from agattn.geometry.closedness import question
+from agattn.geometry.closedness.question import closed_image
 from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
@@ -75,7 +75,7 @@ def test_the_finest_division_is_found_where_there_are_several():
 
 
 def test_unions_of_blocks_are_not_tried(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(closed_images, "_MOST_DIVISIONS", 1)
+    monkeypatch.setattr(question, "_MOST_DIVISIONS", 1)
     found = closed_image([a * b, a * y, x * b, x * y])
     assert found is not None and found.places == ((0, 3), (1, 4))
 
@@ -93,7 +93,7 @@ def test_limits_say_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, least: int, coordinates: list[Polynomial]
 ):
     for limit in (1, least - 1, least):
-        monkeypatch.setattr(closed_images, name, limit)
+        monkeypatch.setattr(question, name, limit)
         assert (closed_image(coordinates) is not None) is (limit == least)
 
 

@@ -15,7 +15,7 @@ from agattn.algebra.residue_fields import ResidueField
 from agattn.engines.critical_points import count_critical_points
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.elimination import (
     _in_parameter,
     eliminate,
@@ -24,7 +24,7 @@ from agattn.geometry.critical_points.elimination import (
 )
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
-from agattn.geometry.critical_points.real_points import critical_point, part_from_candidates
+from agattn.geometry.critical_points.real_points import CriticalEquations
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
@@ -121,41 +121,39 @@ def test_degenerate_losses_are_said_to_be():
 
 
 def test_candidates_are_proved_or_undecided():
-    chart, L = affine_chart(LAYER, seed=1), loss(LAYER)
+    chart, L = chart_of(LAYER, seed=1), loss(LAYER)
     known = part_by_elimination(LAYER, L)
-    found = next(
-        f for n in range(9) if (f := eliminate(affine_chart(LAYER, None, n), L)) and (chart := f.chart)
-    )
+    found = next(f for n in range(9) if (f := eliminate(chart_of(LAYER, None, n), L)) and (chart := f.chart))
     starts = [[float(x.mid()) for x in found.point(r)] for r, _ in found.roots if r.imag.is_zero()]
-    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody")
+    part = CriticalEquations(chart, L).part_near([*starts, starts[0]], 14, "somebody")
     assert part.undecided == 1 and part.complete is None  # one was given twice
     for one, other in zip(part.points, known.points, strict=True):
         assert all(x.overlaps(y) for x, y in zip(one.y, other.y, strict=True)) and one.index == other.index
     others = [found.point(r) for r, _ in found.roots if r.imag > 0]
-    part = part_from_candidates(chart, L, starts, 14, "somebody", others, 14)
+    part = CriticalEquations(chart, L).part_near(starts, 14, "somebody", others, 14)
     assert part.complete is Evidence.MODULAR and part.isolated is Evidence.PROVED
-    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody", others, 14)
+    part = CriticalEquations(chart, L).part_near([*starts, starts[0]], 14, "somebody", others, 14)
     assert (part.undecided, part.isolated) == (1, None)
     for fewer in (others[:-1], [*others[:-1], others[0]]):
-        part = part_from_candidates(chart, L, starts, 14, "somebody", fewer, 14)
+        part = CriticalEquations(chart, L).part_near(starts, 14, "somebody", fewer, 14)
         assert part.isolated is Evidence.MODULAR
 
 
 def test_charts_have_the_dimension_of_their_stratum():
     for layer in (SingleLayer(2, 2), SingleLayer(3, 2, 2), SingleLayer(3, 1, 1)):
         for stratum in strata(layer)[1:]:
-            assert len(affine_chart(layer, stratum).ring) == image_dimension(layer, stratum)
+            assert len(chart_of(layer, stratum).ring) == image_dimension(layer, stratum)
 
 
 def test_what_is_in_the_part_parametrized():
     """On the smooth part for a = 1 not both ranks are one; on a stratum all three ranks are the largest."""
     line, plane, both = [[1.0, 2], [0, 0]], [[1.0, 2], [3, -1]], [[3.0, 0], [5, 0]]
-    chart = affine_chart(SingleLayer(2, 2, 1))
+    chart = chart_of(SingleLayer(2, 2, 1))
     for V, inside in ((line, False), (plane, True)):
         at = chart.near(np.array(both), np.array(V))
         for ball in flint.arb, flint.acb:
             assert chart.is_inside(list(map(ball, at))) == inside
-    chart = affine_chart(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    chart = chart_of(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
     at = {str(x): flint.arb(n + 2) for n, x in enumerate(chart.ring.gens)}
     assert chart.is_inside(list(at.values()))
     assert not chart.is_inside([flint.arb(0) if x.startswith("h") else value for x, value in at.items()])
@@ -164,7 +162,7 @@ def test_what_is_in_the_part_parametrized():
 def test_equations_divided_by_the_scale_are_the_gradient():
     layer = SingleLayer(2, 2)
     L = loss(layer, seed=3)
-    chart = affine_chart(layer, Stratum(1, 1, 1))
+    chart = chart_of(layer, Stratum(1, 1, 1))
     assert not chart.linear
     value = L.value(chart.y)
     at = [Fraction(n + 2, 3) for n in range(len(chart.ring))]
@@ -177,12 +175,12 @@ def test_the_index_is_that_of_the_hessian_where_equations_are_divided():
     L = loss(layer, "bombieri-weyl", seed=3)
     found = {}
     for seed in range(2):
-        chart = affine_chart(layer, Stratum(1, 1, 1), seed)
-        system, value = chart.system(L), L.value(chart.y)
+        chart = chart_of(layer, Stratum(1, 1, 1), seed)
+        equations, value = CriticalEquations(chart, L), L.value(chart.y)
         gens = chart.ring.gens
         hessian = [[value.derivative(a).derivative(b) for b in gens] for a in gens]
         for start in np.random.default_rng(seed).standard_normal((6, 4)):
-            point, zero = critical_point(chart, L, system, start.tolist())
+            point, zero = equations.point(start.tolist())
             if point is None:
                 continue
             at = [Fraction(float(x.mid())) for x in zero.point]

@@ -11,7 +11,7 @@ import pytest
 from agattn import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.critical_points import real_points
-from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.real_points import _floats
@@ -134,7 +134,7 @@ def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
     """A chart that contains them is taken."""
     layer = SingleLayer(2, 1)
     given = weights(K=[[1, 0], [0, 1]], Q=[[1, 2], [0, 1]], V=[[1, 1]])
-    assert affine_chart(layer).near(given.A.astype(float), given.V.astype(float)) is None
+    assert chart_of(layer).near(given.A.astype(float), given.V.astype(float)) is None
     assert [point.rank for point in points_near(loss(layer), given)] != []
 
 
@@ -191,7 +191,7 @@ def negated(L):
     """−L, whose negative eigenvalues are the positive ones of L."""
     return replace(
         L,
-        gram=tuple(tuple(-x for x in row) for row in L.gram),
+        block=tuple(tuple(-x for x in row) for row in L.block),
         linear=tuple(-x for x in L.linear),
         constant=-L.constant,
     )

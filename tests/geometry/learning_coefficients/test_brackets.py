@@ -21,10 +21,15 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, points, product_at_zero
-from agattn.geometry.learning_coefficients.newton import germ, polyhedron, reading
+from agattn.geometry.learning_coefficients.newton import polyhedron, reading
 from agattn.geometry.learning_coefficients.normal_form import normal_form
 
 ONE = [[1, 0], [0, 1]]
+
+
+def germ(generators):
+    """What is known of λ and m of an ideal: free coordinates, bounds for the rest, m."""
+    return reading(generators)[:4]
 
 
 @dataclass(frozen=True)
@@ -379,10 +384,10 @@ def test_monomials_on_both_sides_decide_m_where_they_agree() -> None:
     ring = PolynomialRing(["a", "b", "c", "d", "e", "f"])
     a, b, c, d, e, f = ring.gens
     agree = reading([a * b, c * d, a * c * e + b**3 * f])
-    assert agree == ((0, 1, 1, 3), False, False)
+    assert agree == (0, 1, 1, 3, False, False)
     assert _of_monomials(agree).endswith("and m = 3 as for the monomials in it and for all its terms")
     differ = reading([a * b, c * d, a * d + b * c + b * d**2])
-    assert differ == ((0, 1, 1, None), False, False)
+    assert differ == (0, 1, 1, None, False, False)
     assert _of_monomials(differ) == "has weights with half their sum 1; m is not known"
 
 

@@ -20,14 +20,17 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     layer_coefficient,
     learning_coefficients,
     least_point,
-    parameters,
     points,
     product_at_zero,
+)
+from agattn.geometry.learning_coefficients.normal_form import normal_form
+from agattn.geometry.learning_coefficients.weights_coefficients import (
+    NOT_MINIMIZERS,
+    _notes,
+    parameters,
     tolerance_curve,
     weights_coefficient,
 )
-from agattn.geometry.learning_coefficients.normal_form import normal_form
-from agattn.geometry.learning_coefficients.weights_coefficients import NOT_MINIMIZERS, _notes
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.sheet.result import UNSET
 

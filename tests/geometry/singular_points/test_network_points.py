@@ -14,8 +14,8 @@ from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.singular_points import virtual_points
+from agattn.geometry.singular_points.closures import by_theorem
 from agattn.geometry.singular_points.kinds import kinds
-from agattn.geometry.singular_points.network_points import by_theorem
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import coefficient_map

@@ -12,7 +12,7 @@ from command_line import document
 
 import agattn as ag
 from agattn.algebra.echelon import rational_rank
-from agattn.geometry.singular_points.model_points import ModelClosure
+from agattn.geometry.singular_points.closures import ModelClosure
 
 U, W, Z, X = [1, 2], [3, -1], [2, 5], [1, 7]
 
