@@ -137,25 +137,12 @@ def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) 
         X = generator.integers(-2, 3, network.input_shape).astype(object)
         value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
         if value.any():
-            return record | {"X": entries(X.tolist()), "value": entries(value.tolist())}
+            return record | {"X": entries(X.tolist())}
     return record
 
 
-def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
-    """A limit that no weights reach, and the numbers κ, δ ≠ 0 that prove this."""
-    arrays = {name: np.array([rows], dtype=object) for name, rows in found.weights.items()}
-    kappa, delta = LimitMap(network, found.first).minors(arrays, np.array(found.X, dtype=object))
-    return {
-        "weights": _weights(found.weights),
-        "X": entries(found.X),
-        "value": entries(found.value),
-        "kappa": kappa,
-        "delta": delta,
-    }
-
-
 def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
-    """Inputs and directions of a nonzero minor of the differential of the limits."""
+    """Inputs at which the differential of the limits has a rank."""
     limit_map = LimitMap(network, found.first)
     p = random_prime(generator)
     arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
@@ -166,22 +153,22 @@ def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Genera
         rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
         if space.add(rows) > before:
             inputs.append(entries(X.tolist()))
-    directions = sorted(column + 1 for column in space.columns)
-    return {"dimension": found.dimension, "inputs": inputs, "directions": directions}
+    return {"inputs": inputs, "dimension": found.dimension}
 
 
 def _zeros_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
     two = replace(network, t=2)
-    return {"zeros": [_zero(two, kind, generator) for kind in zero_kinds(two, seed=0)]}
+    return {"points": [_zero(two, kind, generator) for kind in zero_kinds(two, seed=0)]}
 
 
 def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
-    return {"limit": _limit(replace(network, t=2), _limits(network))}
+    found = _limits(network)
+    return {"weights": _weights(found.weights), "X": entries(found.X)}
 
 
 def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
     found = _boundary(replace(network, t=2), _limits(network), generator)
-    return _limit_proof(network, generator) | {"boundary": found}
+    return _limit_proof(network, generator) | found
 
 
 #: Two claims show the same limit.

@@ -125,10 +125,9 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
             others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
             if not singular or space.rank > at.dimension:
                 break
-        more = {"others": others[1:], "tangent": space.rank} if singular else {"rank": space.rank}
-        points.append(others[0] | more)
-    shown = {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
-    return {"singular" if singular else "critical": shown}
+        more: dict[str, Any] = {"others": others[1:]} if singular else {}
+        points.append(others[0] | more | {"rank": space.rank})
+    return {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
 
 
 HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS, WIDE)

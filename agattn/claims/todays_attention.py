@@ -91,27 +91,19 @@ def _entries(array: Any) -> list[Entry]:
     return [[*(int(i) + 1 for i in place), int(array[place])] for place in zip(*array.nonzero(), strict=True)]
 
 
-def _minor(architecture: Architecture, generator: np.random.Generator) -> dict[str, Any]:
-    """Weights of the layer with the sizes that heads can use, and a nonzero minor of its Jacobian there.
+def _general_weights(architecture: Architecture, generator: np.random.Generator) -> dict[str, Any]:
+    """Weights of the layer with the sizes that heads can use, and inputs at which its Jacobian has full rank.
 
-    The checker numbers the entries of all arrays as they follow each other here. It has an axis for the heads
-    of a group also where a group is one head, and no letters of its own for arrays behind latents.
+    The checker has an axis for the heads of a group also where a group is one head, and no letters of its own
+    for arrays behind latents.
     """
     network, theorem = one_layer(architecture), by_layer(architecture)
     assert network is not None and theorem is not None  # the claim is confirmed
-    given, smaller = network.layers[0], reduced(network)
-    weights, inputs, space = _general(smaller, theorem.dimension, generator)
-    minor, (rows, tokens) = space.minor(), smaller.output_shape
-    each = rows * tokens
+    smaller = reduced(network)
+    weights, inputs, _ = _general(smaller, theorem.dimension, generator)
     return {
-        "claim": theorem.id,
-        "layer": {key: value for key, value in given.as_json().items() if value is not None},
-        "d": network.dim,
-        "t": network.t,
         "weights": {letter: _entries(array) for letter, array in _as_checked(smaller, weights).items()},
         "inputs": [_entries(X) for X in inputs],
-        "columns": [column + 1 for column in minor.columns],
-        "rows": [[n // each + 1, n % each // tokens + 1, n % tokens + 1] for n in minor.rows],
         "dimension": theorem.dimension,
     }
 
@@ -159,7 +151,7 @@ def _as_checked(network: Network, weights: dict[str, Any]) -> dict[str, Any]:
 
 #: So many weights are drawn, and so many inputs one after the other that add nothing.
 _DRAWS = 5
-PROOF = Proof(_minor)
+PROOF = Proof(_general_weights)
 
 CLAIMS: tuple[Claim[Architecture], ...] = (
     Claim[Architecture](

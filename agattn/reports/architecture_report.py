@@ -41,7 +41,7 @@ from agattn.reports.document import Attachment, Block, Document, Picture, Text, 
 from agattn.reports.drawing import as_file
 from agattn.reports.figure2 import draw_figure_2, page_2, reading
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import certify, dump
 from agattn.verification.report import Report
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import verify
@@ -263,7 +263,7 @@ def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int
     if layer.has_orbits:
         log.info("the certificate")
         try:
-            text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
+            text = dump(certify(layer, (), verified.verdicts)) + "\n"
         except AgattnError as error:
             return values | {"certificate": str(error)}
         check = Table("To check it", ("command",), ((Code("agattn check certificate.json"),),))

@@ -22,7 +22,7 @@ from agattn.cli.main import main
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import written
 from agattn.experiments.studies.study import study
-from agattn.verification.certificate import make_certificate
+from agattn.verification.certificate import certify
 from tests.faults.child import outcomes
 from tests.faults.parsers import EXAMPLES, LAYER, _safetensors, _saved, _sparse
 
@@ -99,7 +99,7 @@ def sealed(header, data=b""):
 
 @cache
 def sound():
-    return dict(make_certificate(LAYER))
+    return dict(certify(LAYER))
 
 
 def certificate(**changed):
