@@ -668,9 +668,8 @@ def equations(layer: Layer, value: Any) -> Iterator[Sparse]:
     for terms in array(value):
         equation = polynomial(terms, coordinate)
         # If it vanishes for all A, then for those of rank ≤ a; otherwise A = KᵀQ is put in.
-        vanishes = not put_in(equation, general(layer, 0)) or (
-            layer.a < layer.d and not put_in(equation, general(layer, layer.a))
-        )
+        sizes = (0, layer.a) if layer.a < layer.d else (0,)
+        vanishes = any(not put_in(equation, general(layer, size)) for size in sizes)
         require(bool(equation) and vanishes, "an equation does not vanish on M̄")
         yield equation
 
@@ -1035,12 +1034,9 @@ class Points(Subject):
         used = [*free, *squares, *chain(*T, *N)]
         require(len(set(used)) == len(used), "a coordinate has two parts")
         g: list[Polynomial] = [{(z,): 1} for z in free]
-        g += [
-            added({tuple(sorted(pair)): 1} for pair in zip(row, column, strict=True))
-            for row in T
-            for column in zip(*N, strict=True)
-        ]
-        g += [{tuple(sorted((x, y))): 1} for e, x in enumerate(squares) for y in squares[e:]]
+        pairs = (zip(row, column, strict=True) for row in T for column in zip(*N, strict=True))
+        g += [added({joined((x,), (y,)): 1} for x, y in pair) for pair in pairs]
+        g += [{joined((x,), (y,)): 1} for e, x in enumerate(squares) for y in squares[e:]]
         M: list[dict[int, Polynomial]] = [{} for _ in f]
         for e, j, terms in map(array, array(record["multipliers"])):
             inside = 0 <= integer(e) < len(f) and 0 <= integer(j) < len(g)
@@ -1059,10 +1055,9 @@ class Points(Subject):
             own = {z for *_, monomial in V for z in monomial}
             mine = [j for j, z in enumerate(free) if z in own]
             of_attention = len(f) - self.o * self.d
-            require(  # so M is one matrix for A and one for V, which use different entries of g
-                all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row),
-                "A and V are not apart",
-            )
+            # M must be one matrix for A and one for V, which use different entries of g.
+            split = all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row)
+            require(split, "A and V are not apart")
             one, other = four - 2 * len(mine), 2 * len(mine)
             four = min(one, other)
             multiplicity = most + 1 if one == other else most if one < other else 1
@@ -1163,9 +1158,8 @@ class Heads(Subject):
         form(kind in proofs, "the obstruction is of no known kind")
         proofs[kind](record["obstruction"])
         name = f"{self.layer} with {self.h} heads"
-        return record["id"], (
-            f"confirmed: {name} is not closed: y is a limit of sums of {self.h} heads, and none."
-        )
+        said = f"{name} is not closed: y is a limit of sums of {self.h} heads, and none"
+        return record["id"], f"confirmed: {said}."
 
     def _head(self, record: Any) -> tuple[Sparse, Sparse]:
         """A = KᵀQ and V, with powers of ε."""
@@ -1395,10 +1389,8 @@ class Deep(Subject):
     def boundary(self, record: dict[str, Any]) -> str:
         """See that the limits have the dimension stated, near one that is outside."""
         self.not_closed(record)
-        weights, inputs = (
-            arrays(record["weights"], self.shapes),
-            inputs_in(record["inputs"], self.dims[0], self.dims[-1]),
-        )
+        weights = arrays(record["weights"], self.shapes)
+        inputs = inputs_in(record["inputs"], self.dims[0], self.dims[-1])
         low, high = dense_rank(jacobian(self.limit, weights, inputs), PRIME), self.bound() - 1
         require(low == integer(record["dimension"]), f"the differential of the limits has rank {low}")
         require(low == high, f"the limits are only known to have dimension {low} to {high}")
