@@ -23,7 +23,7 @@ import agattn
 from agattn import SingleLayer, checker, claims
 from agattn.architectures import DeepNetwork
 from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, load
-from agattn.claims.proof import Proof
+from agattn.claims.claim import Proof
 from agattn.errors import InputError
 from agattn.verification.certificate import certify, dump, make_learning_certificate
 from tests.faults.certificates import at, places

@@ -8,8 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import Claim, Findings, Outcome
-from agattn.claims.hypotheses import TWO_TOKENS
+from agattn.claims.claim import TWO_TOKENS, Claim, Findings, Outcome
 from agattn.errors import DisagreementError
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,

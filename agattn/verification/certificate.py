@@ -41,8 +41,7 @@ from agattn.checker import (
 )
 from agattn.checker import Layer as CheckedLayer
 from agattn.claims import claims_about
-from agattn.claims.claim import Claim
-from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
+from agattn.claims.claim import NO_PROOF, Claim, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.files import write

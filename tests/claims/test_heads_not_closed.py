@@ -11,7 +11,8 @@ from command_line import call
 import agattn as ag
 from agattn.architectures import DeepNetwork
 from agattn.checker import UnreadableError, check
-from agattn.claims import NETWORK_CLAIMS, several_heads
+from agattn.claims import NETWORK_CLAIMS
+from agattn.claims import networks as several_heads
 from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import closedness
 from agattn.verification.certificate import certify

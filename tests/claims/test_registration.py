@@ -12,7 +12,7 @@ import pytest
 import agattn as ag
 from agattn import checker
 from agattn.claims import CLAIMS, claims_about, titled
-from agattn.claims.proof import Proof
+from agattn.claims.claim import Proof
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "extend" / "claim.md"

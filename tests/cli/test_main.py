@@ -56,7 +56,7 @@ def test_a_schema_imports_the_class_of_its_document_and_no_arrays():
         "for name in ('verify', 'emit'):\n"
         "    try: main(['schema', name])\n"
         "    except SystemExit: pass\n"
-        "print({'numpy', 'sympy', 'agattn.systems.catalogue', 'agattn.claims.dimension'} & set(sys.modules))"
+        "print({'numpy', 'sympy', 'agattn.systems.catalogue', 'agattn.claims.ideal'} & set(sys.modules))"
     )
     out = run(code=code).out
     assert out.count('"title"') >= 2 and out.splitlines()[-1] == "set()"

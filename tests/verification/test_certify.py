@@ -14,8 +14,8 @@ import agattn as ag
 from agattn import checker
 from agattn.checker import UNKNOWN, UnreadableError, check, described
 from agattn.claims import claims_about
-from agattn.claims import dimension as claims_about_dimension
-from agattn.claims.proof import NO_PROOF
+from agattn.claims import ideal as claims_about_dimension
+from agattn.claims.claim import NO_PROOF
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.verification.certificate import _record, certify

@@ -19,7 +19,7 @@ from agattn import checker
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import Network, draw_parameters
 from agattn.architectures.model_file import read_model
-from agattn.claims.todays_attention import CLAIMS, _as_checked, _general
+from agattn.claims.models import CLAIMS, _as_checked, _general
 from agattn.errors import UndecidedError
 from agattn.geometry.dimension.todays_attention import by_layer
 from agattn.verification.certificate import certify, dump
@@ -229,7 +229,7 @@ def test_weights_that_happen_to_be_special_are_drawn_again(seed):
 
 
 def test_every_such_claim_is_in_the_checker():
-    assert tuple(claim.id for claim in CLAIMS) == checker.Today.CLAIMS
+    assert tuple(claim.id for claim in CLAIMS[-3:]) == checker.Today.CLAIMS
 
 
 # Each part alone --------------------------------------------------------------------------------------------
