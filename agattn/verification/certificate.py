@@ -195,7 +195,8 @@ def certify(
     found, generator = {verdict.claim: verdict for verdict in native}, np.random.default_rng(0)
     records = [_record(known, claim, found.get(claim.id), generator) for claim in chosen]
     if not any("verdict" in record for record in records):
-        raise InputError(f"{known.name} cannot be certified. {'; '.join(_reasons(records))}")
+        reasons = _reasons(record for record in records if record["id"] in able)
+        raise InputError(f"{known.name} cannot be certified: {'; '.join(reasons)}")
     document = {
         "format": FORMAT,
         "about": f"{known}, computed natively by agattn {__version__}",
