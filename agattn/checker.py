@@ -47,7 +47,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain, product
 from math import comb, gcd, isqrt, prod
 from pathlib import Path
@@ -674,7 +674,7 @@ def equations(layer: Layer, value: Any) -> Iterator[Sparse]:
         yield equation
 
 
-@cache
+@lru_cache(maxsize=4)
 def general(layer: Layer, size: int) -> dict[tuple[Any, ...], Polynomial]:
     """φ(A, V) in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
     A, K, Q, V = (
@@ -1673,7 +1673,7 @@ class Shared(Today):
         return turned
 
 
-@cache
+@lru_cache(maxsize=4)
 def rotations(pairs: int) -> list[tuple[int, int]]:
     """Cosines and sines, modulo p², of the arguments of (x + iy)² for the first primes n = x² + y²."""
     n, found = 5, list[tuple[int, int]]()

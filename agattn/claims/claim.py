@@ -189,7 +189,7 @@ class Claim(Generic[A]):
         return self.tasks[0].about
 
     @property
-    def place(self) -> tuple[bool, bool, int, int]:
+    def order(self) -> tuple[bool, bool, int, int]:
         """The place in lists: the paper's claims by number, appendices last, then this project's."""
         if not (number := re.search(r"(A|\d+)\.(\d+)", self.source)):
             return True, True, 0, 0
@@ -266,10 +266,10 @@ def select(
     others = elsewhere or {}
     chosen: dict[str, Claim[Any]] = {}
     for identifier in ids:
-        found = meant(identifier, claims)
+        found = ids_named(identifier, claims)
         if not found:
-            elsewhere_meant = [] if _containing(identifier, claims) else meant(identifier, others)
-            for other in elsewhere_meant[:1]:
+            elsewhere_named = [] if _containing(identifier, claims) else ids_named(identifier, others)
+            for other in elsewhere_named[:1]:
                 raise InputError(f"{other} is {others[other]}")
             raise no_claim(identifier, claims, others)
         chosen |= {name: claims[name] for name in found}
@@ -283,7 +283,7 @@ def no_claim(identifier: str, claims: Iterable[str], others: Iterable[str] = ())
     there is no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?
     """
     known, all_ids = [*claims], [*claims, *others]
-    numbered = meant(re.split(r"[-\s]", identifier)[-1], all_ids)
+    numbered = ids_named(re.split(r"[-\s]", identifier)[-1], all_ids)
     hint = nearest(identifier, all_ids, f"; there are {', '.join(known)}")
     for name in (_containing(identifier, all_ids) + numbered)[:1]:
         hint = f"; did you mean {name!r}?"
@@ -294,13 +294,13 @@ def _containing(identifier: str, ids: Iterable[str]) -> list[str]:
     return [name for name in ids if len(identifier) > 3 and identifier.casefold() in name.casefold()]
 
 
-def meant(text: str, ids: Iterable[str]) -> list[str]:
+def ids_named(text: str, ids: Iterable[str]) -> list[str]:
     """The ids that a text names: an equal id, else ids that begin with the text, else ids with this number.
 
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
-    >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)
+    >>> ids_named("Theorem 3.4", ids), ids_named("a.4", ids), ids_named("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
-    >>> meant("", ["agattn.degree"])
+    >>> ids_named("", ["agattn.degree"])
     []
     """
     wanted = text.casefold().replace(" ", "-")

@@ -29,7 +29,7 @@ from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
-from agattn.claims.claim import meant, no_claim
+from agattn.claims.claim import ids_named, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import ABOUT, ASKS, TOGETHER, Job
@@ -235,7 +235,7 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """The claims wanted that are about architectures of a kind; none for all."""
     tables: dict[str, str] = {}
     for text in wanted:
-        found = [text] if claims.table_of(text) else meant(text, claims.CLAIMS)
+        found = [text] if claims.table_of(text) else ids_named(text, claims.CLAIMS)
         if not found:
             raise no_claim(text, getattr(claims, _CLAIMED[kind]), claims.CLAIMS)
         tables |= {claim: claims.table_of(claim) for claim in found}
