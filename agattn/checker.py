@@ -212,7 +212,7 @@ def text(value: Any) -> None:
 
 def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
     """A list [[index..., value], ...] with increasing indices within bounds, and no value 0."""
-    found: Sparse = {}
+    values: Sparse = {}
     last: tuple[int, ...] = ()
     for entry in array(value):
         *index, x = integers(entry)
@@ -220,8 +220,8 @@ def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
         form(all(low <= n <= high for n, (low, high) in zip(index, bounds, strict=True)), "no such index")
         form(last < tuple(index), "entries are out of order")
         last = tuple(index)
-        found[last] = x
-    return found
+        values[last] = x
+    return values
 
 
 def polynomial(value: Any, factor: Callable[[Any], Any]) -> Polynomial:
@@ -248,8 +248,8 @@ def arrays(value: Any, shapes: Mapping[str, tuple[int, ...]]) -> Weights:
         WORK.more(prod(shape))
         entries = sparse(given[name], *((1, n) for n in shape))
         *axes, rows, columns = (range(1, n + 1) for n in shape)
-        for place in product(*axes):
-            matrices[name, *place] = [[entries.get((*place, i, j), 0) for j in columns] for i in rows]
+        for at in product(*axes):
+            matrices[name, *at] = [[entries.get((*at, i, j), 0) for j in columns] for i in rows]
     return matrices
 
 
@@ -322,16 +322,16 @@ def added(vectors: Iterable[Sparse]) -> Sparse:
     return collected(terms())
 
 
-def times(one: Polynomial, other: Polynomial) -> Polynomial:
+def times(f: Polynomial, g: Polynomial) -> Polynomial:
     """The product of two polynomials."""
-    WORK.more((len(one) + 1) * (len(other) + 1))
-    terms = product(one.items(), other.items())
+    WORK.more((len(f) + 1) * (len(g) + 1))
+    terms = product(f.items(), g.items())
     return collected((joined(m, n), x * y) for (m, x), (n, y) in terms)
 
 
-def joined(one: Any, other: Any) -> Any:
+def joined(m: Any, n: Any) -> Any:
     """The product of two monomials, or of two powers of ε, which are numbers."""
-    return tuple(sorted(one + other)) if isinstance(one, tuple) else one + other
+    return tuple(sorted(m + n)) if isinstance(m, tuple) else m + n
 
 
 def phi(A: Sparse, V: Sparse) -> Sparse:
@@ -419,9 +419,9 @@ def turned(matrix: Matrix) -> Matrix:
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
-def plus(one: Matrix, other: Matrix) -> Matrix:
+def plus(A: Matrix, B: Matrix) -> Matrix:
     """The sum of two matrices."""
-    return [[*map(int.__add__, *rows)] for rows in zip(one, other, strict=True)]
+    return [[*map(int.__add__, *rows)] for rows in zip(A, B, strict=True)]
 
 
 def minus(A: Matrix) -> Matrix:
@@ -431,9 +431,9 @@ def minus(A: Matrix) -> Matrix:
 
 def units(n: int) -> Iterator[Matrix]:
     """The matrices of size n with one entry 1, one at a time."""
-    for place in product(range(n), repeat=2):
+    for index in product(range(n), repeat=2):
         WORK.more(n * n)
-        yield [[int((i, j) == place) for j in range(n)] for i in range(n)]
+        yield [[int((i, j) == index) for j in range(n)] for i in range(n)]
 
 
 def entries(matrix: Matrix) -> Sparse:
@@ -494,7 +494,7 @@ class Subject:
     RECORDS: ClassVar[Mapping[str, str]] = {}  #: the claims, and the keys of their records
     ENDING: ClassVar[str] = "."  #: of what is printed
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
     def prove(self, record: dict[str, Any]) -> tuple[str, str]:
@@ -550,7 +550,7 @@ class Layer:
     def matrix(self, value: Any, rows: int, *powers: tuple[int, int]) -> Sparse:
         """A matrix [[row, column, value], ...] with d columns, or with a power of ε before each value."""
         M = sparse(value, (1, rows), (1, self.d), *powers)
-        return M if powers else {(*place, 0): x for place, x in M.items()}
+        return M if powers else {(*index, 0): x for index, x in M.items()}
 
     def point(self, value: Any, *powers: tuple[int, int]) -> Sparse:
         """Coordinates [[c, b, i, k, value], ...], or with a power of ε in front of each."""
@@ -564,20 +564,20 @@ class Orbit:
 
     def __init__(self, layer: Layer, record: Any) -> None:
         self.layer = layer
-        self.found = fields(record, "ranks A V y", "second critical arcs tangent equations")
-        self.A, self.V = layer.matrix(self.found["A"], layer.d), layer.matrix(self.found["V"], layer.o)
+        self.record = fields(record, "ranks A V y", "second critical arcs tangent equations")
+        self.A, self.V = layer.matrix(self.record["A"], layer.d), layer.matrix(self.record["V"], layer.o)
         rows, columns = lines(self.V, 0), lines(self.A, 1)
         self.ranks = rank(rows), rank(columns), rank(rows + columns)
-        require(list(self.ranks) == integers(self.found["ranks"]), f"the ranks are {named(self.ranks)}")
+        require(list(self.ranks) == integers(self.record["ranks"]), f"the ranks are {named(self.ranks)}")
         self.y = phi(self.A, self.V)
-        require(self.y == layer.point(self.found["y"]), "y is not φ(A, V)")
+        require(self.y == layer.point(self.record["y"]), "y is not φ(A, V)")
         self.preimages = self._fiber()
         self.critical = self._critical()
         self.lower, self.upper = self._tangent()
 
     def _pair(self, name: str) -> tuple[Sparse, Sparse]:
         """A pair [A, V]."""
-        A, V = array(self.found[name])
+        A, V = array(self.record[name])
         return self.layer.matrix(A, self.layer.d), self.layer.matrix(V, self.layer.o)
 
     def _fiber(self) -> int:
@@ -589,7 +589,7 @@ class Orbit:
         so rk A = rk V = 1, and the other pair is (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ.
         """
         exists = self.ranks == (1, 1, 2)
-        require(("second" in self.found) == exists, "a preimage is missing, or is one too many")
+        require(("second" in self.record) == exists, "a preimage is missing, or is one too many")
         if exists:
             A, V = self._pair("second")
             require(phi(A, V) == self.y and rank([A, self.A]) == 2, "the second preimage is none")
@@ -610,7 +610,7 @@ class Orbit:
         units = [differential(A, V, {(k, b, 0): 1}, {}) for k, b in self.layer.places(d)]
         units += [differential(A, V, {}, {(c, i, 0): 1}) for c, i in self.layer.places(o)]
         kernel = len(units) - rank(units)
-        require(("critical" in self.found) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
+        require(("critical" in self.record) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
         if kernel == 1:
             return False
         dA, dV = self._pair("critical")
@@ -624,18 +624,18 @@ class Orbit:
 
     def _tangent(self) -> tuple[int, int]:
         """Bounds of dim T_p M̄: arcs from below; from above the source, or equations."""
-        layer, found = self.layer, self.found
+        layer, record = self.layer, self.record
         lower, upper = layer.source(layer.a), layer.ambient  # dim M̄, as Facts proves, and N
         if self.preimages == 1 and not self.critical:
             # One reduced preimage: the map, finite on projective varieties, is a local isomorphism onto M̄.
             lower = upper = layer.source(self.ranks[1])
-        require(("arcs" in found) == ("tangent" in found), "arcs and a tangent dimension go together")
-        if "arcs" in found:
-            spanned = rank(vector for arc in array(found["arcs"]) for vector in self._arc(arc))
-            require(spanned == integer(found["tangent"]), f"the arcs span {spanned} dimensions")
+        require(("arcs" in record) == ("tangent" in record), "arcs and a tangent dimension go together")
+        if "arcs" in record:
+            spanned = rank(vector for arc in array(record["arcs"]) for vector in self._arc(arc))
+            require(spanned == integer(record["tangent"]), f"the arcs span {spanned} dimensions")
             lower = max(lower, spanned)
-        if "equations" in found:
-            gradients = [gradient(equation, self.y) for equation in equations(layer, found["equations"])]
+        if "equations" in record:
+            gradients = [gradient(equation, self.y) for equation in equations(layer, record["equations"])]
             require(rank(gradients) == len(gradients), "the gradients of the equations are dependent")
             upper = min(upper, layer.ambient - len(gradients))
         require(lower <= upper, f"a tangent space of at least {lower} and at most {upper} dimensions")
@@ -714,12 +714,12 @@ class Facts(Subject):
     KEYS = "d d_out a dimension strata"
     ENDING = "; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.layer = Layer(*(integer(found[name]) for name in ("d", "d_out", "a")))
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.layer = Layer(*(integer(document[name]) for name in ("d", "d_out", "a")))
         # First what is quick to compare: nothing below runs over many indices that a wrong d or d' makes up.
         self.dimension = self.layer.source(self.layer.a)
-        require(self.dimension == integer(found["dimension"]), f"the dimension is {self.dimension}")
-        records, expected = array(found["strata"]), self.layer.orbits()
+        require(self.dimension == integer(document["dimension"]), f"the dimension is {self.dimension}")
+        records, expected = array(document["strata"]), self.layer.orbits()
         require(len(records) == len(expected), f"there are {len(expected)} strata, not {len(records)}")
         self.orbits: dict[Ranks, Orbit] = {}
         for ranks, record in zip(expected, records, strict=True):
@@ -741,8 +741,8 @@ class Facts(Subject):
         name = record["id"]
         claim = CLAIMS[name]
         require(claim.applies(self.layer), f"{name} does not apply to {self.layer}")
-        fails, stated = claim.fails(self), [tuple(integers(ranks)) for ranks in array(record["fails_at"])]
-        require(stated == fails, f"{name} fails at {', '.join(map(named, fails)) or 'no stratum'}")
+        fails, claimed = claim.fails(self), [tuple(integers(ranks)) for ranks in array(record["fails_at"])]
+        require(claimed == fails, f"{name} fails at {', '.join(map(named, fails)) or 'no stratum'}")
         verdict = "refuted" if fails else "confirmed"
         require(record["verdict"] == verdict, f"{name} is {verdict}")
         if "degree" in record:
@@ -989,13 +989,13 @@ class Points(Subject):
     RECORDS: ClassVar = {"point": "ranks variables K Q V free T N squares multipliers lambda multiplicity"}
     ENDING = "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        d, o, a = self.d, self.o, self.a = tuple(integer(found[name]) for name in ("d", "d_out", "a"))
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        d, o, a = self.d, self.o, self.a = tuple(integer(document[name]) for name in ("d", "d_out", "a"))
         form(min(d, o, a) >= 1, "d, d', a are not possible")
         size = max(o * d * d * (d + 1) // 2, a * d)
         form(size <= COORDINATES, "it is about too large a layer")
-        form(found["head"] in ("lightning", "softmax"), "the head is neither lightning nor softmax")
-        self.head, self.softmax = found["head"], found["head"] == "softmax"
+        form(document["head"] in ("lightning", "softmax"), "the head is neither lightning nor softmax")
+        self.head, self.softmax = document["head"], document["head"] == "softmax"
 
     def __str__(self) -> str:
         """The head with its sizes."""
@@ -1058,12 +1058,12 @@ class Points(Subject):
             # M must be one matrix for A and one for V, which use different entries of g.
             split = all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row)
             require(split, "A and V are not apart")
-            one, other = four - 2 * len(mine), 2 * len(mine)
-            four = min(one, other)
-            multiplicity = most + 1 if one == other else most if one < other else 1
+            attention_part, values_part = four - 2 * len(mine), 2 * len(mine)
+            four, smaller = min(attention_part, values_part), attention_part < values_part
+            multiplicity = most + 1 if attention_part == values_part else most if smaller else 1
         value = Fraction(four, 4)
-        stated = integers(record["lambda"]) == [value.numerator, value.denominator]
-        require(stated, f"λ is {value.numerator}/{value.denominator}")
+        agrees = integers(record["lambda"]) == [value.numerator, value.denominator]
+        require(agrees, f"λ is {value.numerator}/{value.denominator}")
         require(integer(record["multiplicity"]) == multiplicity, f"m is {multiplicity}")
         at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}, rk [V; K] = {rank_vk}"
         return at, f"the learning coefficient is {value}, of multiplicity {multiplicity}"
@@ -1081,7 +1081,7 @@ class Points(Subject):
 
     def _directions(self, weights: Mapping[str, Sparse], *, scaled: bool) -> None:
         """See that the coordinates, GL(a) and the scaling move the weights in all directions."""
-        linear = grouped({(name, *place): x for name, M in weights.items() for place, x in M.items()}, 3)
+        linear = grouped({(name, *index): x for name, M in weights.items() for index, x in M.items()}, 3)
         at, columns = linear.get((), {}), range(1, self.d + 1)
 
         def vectors() -> Iterator[Sparse]:
@@ -1091,7 +1091,7 @@ class Points(Subject):
                 left = {("K", j, e): -at["K", i, e] for e in columns if ("K", i, e) in at}
                 yield left | {("Q", i, e): at["Q", j, e] for e in columns if ("Q", j, e) in at}
             if scaled:
-                yield {place: -x if place[0] == "V" else x for place, x in at.items() if place[0] != "Q"}
+                yield {index: -x if index[0] == "V" else x for index, x in at.items() if index[0] != "Q"}
 
         directions = (2 * self.a + self.o) * self.d
         require(rank(vectors()) == directions, "the coordinates and the motions leave a direction out")
@@ -1137,8 +1137,8 @@ class Heads(Subject):
     KEYS = "d d_out a h"
     RECORDS: ClassVar = {"agattn.heads-not-closed": "y heads obstruction"}
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        d, o, a, self.h = (integer(found[name]) for name in ("d", "d_out", "a", "h"))
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        d, o, a, self.h = (integer(document[name]) for name in ("d", "d_out", "a", "h"))
         self.layer = Layer(d, o, a)
 
     def __str__(self) -> str:
@@ -1158,14 +1158,14 @@ class Heads(Subject):
         form(kind in proofs, "the obstruction is of no known kind")
         proofs[kind](record["obstruction"])
         name = f"{self.layer} with {self.h} heads"
-        said = f"{name} is not closed: y is a limit of sums of {self.h} heads, and none"
-        return record["id"], f"confirmed: {said}."
+        statement = f"{name} is not closed: y is a limit of sums of {self.h} heads, and none"
+        return record["id"], f"confirmed: {statement}."
 
     def _head(self, record: Any) -> tuple[Sparse, Sparse]:
         """A = KᵀQ and V, with powers of ε."""
-        found, powers = fields(record, "K Q V"), (-POWERS, POWERS)
-        K, Q = (self.layer.matrix(found[name], self.layer.a, powers) for name in "KQ")
-        return attention(K, Q), self.layer.matrix(found["V"], self.layer.o, powers)
+        head, powers = fields(record, "K Q V"), (-POWERS, POWERS)
+        K, Q = (self.layer.matrix(head[name], self.layer.a, powers) for name in "KQ")
+        return attention(K, Q), self.layer.matrix(head["V"], self.layer.o, powers)
 
     def _squares(self, record: Any) -> None:
         fields(record, "kind")
@@ -1181,8 +1181,8 @@ class Heads(Subject):
         require(other, "row 2 has not the square of another column")
 
     def _products(self, record: Any) -> None:
-        found = fields(record, "kind rows columns")
-        rows, columns = (self._places(found[name], 3) for name in ("rows", "columns"))
+        minors = fields(record, "kind rows columns")
+        rows, columns = (self._places(minors[name], 3) for name in ("rows", "columns"))
         row = {tuple(name): x for (_, c, *name), x in self.y.items() if c == 1}
         forms = grouped(row, 0)
         require(self.layer.a == 1, "a is not 1")
@@ -1190,18 +1190,18 @@ class Heads(Subject):
 
         def entry(i: int, k: int) -> Polynomial:
             """Twice the entry of the symmetric matrix of Σλ_b y_b, λ_b as coordinate b."""
-            place = (min(i, k), max(i, k))
-            return {(b,): y[place] * (1 + (i == k)) for b, y in forms.items() if place in y}
+            index = (min(i, k), max(i, k))
+            return {(b,): y[index] * (1 + (i == k)) for b, y in forms.items() if index in y}
 
         minor = determinant([[entry(i, k) for k in columns] for i in rows])
         require([len(set(name)) for name in minor] == [1], "the minor is not a multiple of one cube")
 
     def _pencil(self, record: Any) -> None:
-        found = fields(record, "kind v w A B rows columns")
+        pencil = fields(record, "kind v w A B rows columns")
         d, n = self.layer.d, self.layer.a + 2
-        rows, columns = (self._places(found[name], n) for name in ("rows", "columns"))
-        A, B = (self.layer.matrix(found[name], d) for name in "AB")
-        v, w = ({(1, *i, 0): x for i, x in sparse(found[name], (1, d)).items()} for name in "vw")
+        rows, columns = (self._places(pencil[name], n) for name in ("rows", "columns"))
+        A, B = (self.layer.matrix(pencil[name], d) for name in "AB")
+        v, w = ({(1, *i, 0): x for i, x in sparse(pencil[name], (1, d)).items()} for name in "vw")
         require(self.h == 2, "there are not two heads")
         total = added([phi(B, v), phi(A, w)])
         require(total == {name: x for name, x in self.y.items() if name[1] == 1}, "y is not vB + wA")
@@ -1278,8 +1278,8 @@ class Deep(Subject):
     }
     ENDING = ". What is taken from a page of docs/ is not checked here."
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.dims, self.ranks = integers(found["dims"]), integers(found["ranks"])
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.dims, self.ranks = integers(document["dims"]), integers(document["ranks"])
         self.l = len(self.ranks)
         form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
         form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
@@ -1315,14 +1315,14 @@ class Deep(Subject):
         """See that φ is 0 at some weights and not at others, at an input each, as the theorem says."""
         zero = []
         for point in array(record["points"]):
-            found = fields(point, "weights", "X")
-            M, L = self.virtual(arrays(found["weights"], self.shapes))
+            kept = fields(point, "weights", "X")
+            M, L = self.virtual(arrays(kept["weights"], self.shapes))
             ones = [i for i, m in enumerate(M) if dense_rank(m) == 1]
             invisible = any(skew(m) for i in ones for m in M[i + 1 :])
             zero.append(invisible or not nonzero(L) or not all(map(nonzero, M)))
-            require(("X" in found) != zero[-1], "a zero is none, or is not seen as one")
-            if "X" in found:
-                value = network(dict(enumerate([*M, L])))(dense(found["X"], self.dims[0], 2))
+            require(("X" in kept) != zero[-1], "a zero is none, or is not seen as one")
+            if "X" in kept:
+                value = network(dict(enumerate([*M, L])))(dense(kept["X"], self.dims[0], 2))
                 require(nonzero(value), "φ(X) is 0")
         require(0 < sum(zero) < len(zero), "zeros and other weights are not both there")
         return (
@@ -1406,14 +1406,14 @@ class Deep(Subject):
         self.size = self.l * (self.dims[0] ** 2 - 1) + self.dims[0] * self.dims[-1]
         inputs, points = inputs_in(record["inputs"], self.dims[0], self.dims[-1]), []
         for i, point in enumerate(array(record["points"])):
-            found = fields(point, "M L rank", "others")
-            others = (fields(other, "M L") for other in array(found.get("others", [])))
-            at, *equal = (self.pair(value) for value in (found, *others))
+            stated = fields(point, "M L rank", "others")
+            others = (fields(other, "M L") for other in array(stated.get("others", [])))
+            at, *equal = (self.pair(value) for value in (stated, *others))
             alike = all(self.alike(i, at, other) for other in equal)
             require(alike, "two weights are not seen to have the same function")
             rows = (jacobian(network, dict(enumerate(weights)), inputs) for weights in (at, *equal))
             low = dense_rank(chain.from_iterable(rows), PRIME)
-            require(low == integer(found["rank"]), f"derivatives have rank {low}")
+            require(low == integer(stated["rank"]), f"derivatives have rank {low}")
             points.append((at[:-1], at[-1], low))
         return points
 
@@ -1430,8 +1430,8 @@ class Deep(Subject):
         those of (L_c u)(uᵀ m_b) for the rows L_c of L and columns m_b of M_l.
         """
         if i < self.l - 1:
-            one, two = ([*map(symmetric, weights[i + 1 : -1])] for weights in (at, other))
-            return at[: i + 1] == other[: i + 1] and at[-1] == other[-1] and one == two
+            behind, alike = ([*map(symmetric, weights[i + 1 : -1])] for weights in (at, other))
+            return at[: i + 1] == other[: i + 1] and at[-1] == other[-1] and behind == alike
         first, second = (phi(entries(A), entries(V)) for *_, A, V in (at, other))
         return at[:-2] == other[:-2] and first == second
 
@@ -1508,12 +1508,12 @@ class Today(Subject):
     group: int  #: its dimension
     shapes: dict[str, tuple[int, ...]]  #: of the arrays
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.d, self.t = integer(found["d"]), integer(found["t"])
-        self.o, self.a = (integer(found["layer"][name]) for name in ("out", "rank"))
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.d, self.t = integer(document["d"]), integer(document["t"])
+        self.o, self.a = (integer(document["layer"][name]) for name in ("out", "rank"))
         form(min(self.d, self.t, self.o, self.a) >= 1, "d, d', a or t is not possible")
         form(max(self.d, self.o, self.a) * self.t <= COORDINATES, "it is about too large a layer")
-        form(type(found["layer"].get("skip", False)) is bool, "skip is neither true nor false")
+        form(type(document["layer"].get("skip", False)) is bool, "skip is neither true nor false")
 
     def prove(self, record: dict[str, Any]) -> tuple[str, str]:
         """The dimension, by a Jacobian and the orbit of the group."""
@@ -1552,7 +1552,7 @@ class Today(Subject):
 
 def tangent(motion: Weights) -> Sparse:
     """A tangent vector that is given by the matrices that move."""
-    return {(*name, *place): x for name, A in motion.items() for place, x in entries(A).items()}
+    return {(*name, *index): x for name, A in motion.items() for index, x in entries(A).items()}
 
 
 class Shared(Today):
@@ -1570,10 +1570,10 @@ class Shared(Today):
     - C → gC, K → Kg⁻¹, P → Pg⁻¹; and D → gD, Q → Qg⁻¹.
     """
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any]) -> None:
         optional = "heads value_rank kv_heads kv_latent q_latent"
-        table = fields(found["layer"], "type out rank", f"{optional} mask rotary skip normalization")
-        super().__init__(found)
+        table = fields(document["layer"], "type out rank", f"{optional} mask rotary skip normalization")
+        super().__init__(document)
         heads, b, groups, r, rho = numbers = [table.get(name) for name in optional.split()]
         form(all(n is None or integer(n) >= 1 for n in numbers), "a number of the layer is not possible")
         self.g: int = groups or heads or 1
@@ -1676,14 +1676,14 @@ class Shared(Today):
 @lru_cache(maxsize=4)
 def rotations(pairs: int) -> list[tuple[int, int]]:
     """Cosines and sines, modulo p², of the arguments of (x + iy)² for the first primes n = x² + y²."""
-    n, found = 5, list[tuple[int, int]]()
-    while len(found) < pairs:
+    n, turns = 5, list[tuple[int, int]]()
+    while len(turns) < pairs:
         if all(n % q for q in range(3, isqrt(n) + 1, 2)):
             y, x = next((y, isqrt(n - y * y)) for y in range(1, n) if isqrt(n - y * y) ** 2 == n - y * y)
             over = pow(n, -1, SQUARE)
-            found.append(((x * x - y * y) * over % SQUARE, 2 * x * y * over % SQUARE))
+            turns.append(((x * x - y * y) * over % SQUARE, 2 * x * y * over % SQUARE))
         n += 4
-    return found
+    return turns
 
 
 class State(Today):
@@ -1699,9 +1699,9 @@ class State(Today):
     RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
     claim = Today.CLAIMS[2]
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        table = fields(found["layer"], "type out rank rule", "heads skip")
-        super().__init__(found)
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        table = fields(document["layer"], "type out rank rule", "heads skip")
+        super().__init__(document)
         form(table["rule"] in self.RULES, "there is no such rule")
         form(table.get("heads") in (None, 1), "more than one state is not checked here")
         self.rule, a, d = table["rule"], self.a, self.d
@@ -1769,10 +1769,10 @@ def check(document: Any) -> dict[str, Any]:
     agattn.checker.UnreadableError: a key is missing: about, claims, d, d_out, a, dimension
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    stated = document.get("format") if isinstance(document, Mapping) else None
-    old = isinstance(stated, str) and stated.startswith("agattn ") and stated.endswith(" 1")
+    format = document.get("format") if isinstance(document, Mapping) else None
+    old = isinstance(format, str) and format.startswith("agattn ") and format.endswith(" 1")
     form(not old, "agattn 1 wrote it; take checker-1.0.py, from the page on certificates of agattn")
-    form(stated == FORMAT, f"it is not a certificate of the format {FORMAT!r}")
+    form(format == FORMAT, f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
     try:
         return _verdict(dict(document))
@@ -1789,32 +1789,32 @@ def _verdict(document: dict[str, Any]) -> dict[str, Any]:
         kind = LAYERS.get(document["layer"].get("type"))
     if kind is None:
         raise UnreadableError("it is about nothing that is known here")
-    found = fields(document, f"format about claims {kind.KEYS}")
-    text(found["about"])
-    records = [_record(kind, record) for record in array(found["claims"])]
+    document = fields(document, f"format about claims {kind.KEYS}")
+    text(document["about"])
+    records = [_record(kind, record) for record in array(document["claims"])]
     names = [record["id"] for record in records if record["id"] != "point"]
     form(len(set(names)) == len(names), "a claim occurs twice")
     subject, flaw, claims, others = "", "", list[dict[str, Any]](), list[str]()
     try:
-        about = kind(found)
+        about = kind(document)
         subject = str(about)
         for record in records:
             name = record["id"]
             if "verdict" in record:
-                claims.append(stated(*about.prove(record), True))
+                claims.append(verdict(*about.prove(record), True))
             elif isinstance(about, Facts) and name in NAMES:
-                claims.append(stated(name, f"not certified: {about.left_out(name)}", None))
+                claims.append(verdict(name, f"not certified: {about.left_out(name)}", None))
             else:
                 others.append(name if name in NAMES else UNKNOWN)
         flaw = "" if any(claim["valid"] for claim in claims) else "nothing is certified"
     except Flaw as error:
         flaw = str(error)
-        claims = [stated(record["id"], flaw, False) for record in records if "verdict" in record]
+        claims = [verdict(record["id"], flaw, False) for record in records if "verdict" in record]
     result = {"valid": not flaw, "flaw": flaw, "layer": subject, "claims": claims}
     return {**result, "uncertified": others} if others else result
 
 
-def stated(name: str, reason: str, valid: bool | None) -> dict[str, Any]:
+def verdict(name: str, reason: str, valid: bool | None) -> dict[str, Any]:
     """The verdict on one claim."""
     return {"id": name, "valid": valid, "reason": reason}
 
@@ -1828,8 +1828,8 @@ def _record(kind: type[Subject], record: Any) -> dict[str, Any]:
         text(fields(record, "id reason")["reason"])
         return dict(record)
     form(name in kind.RECORDS, "a claim is none of those that can be certified here")
-    known = ("confirmed", "refuted") if kind is Facts else ("confirmed",)
-    form(record["verdict"] in known, f"{name} has no verdict")
+    verdicts = ("confirmed", "refuted") if kind is Facts else ("confirmed",)
+    form(record["verdict"] in verdicts, f"{name} has no verdict")
     return fields(record, f"id verdict {kind.RECORDS[name]}")
 
 
@@ -1839,15 +1839,15 @@ def described(result: Mapping[str, Any]) -> str:
         return f"NOT VALID: {result['flaw']}."
     names = {claim["id"] for claim in result["claims"]}
     width = max(map(len, names))
-    said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
-    known = chain(SUBJECTS.values(), LAYERS.values())
-    kind = next((kind for kind in known if names & kind.RECORDS.keys()), Points)
-    said += ["", f"About {result['layer']}{kind.ENDING}"]
+    rows = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
+    kinds = chain(SUBJECTS.values(), LAYERS.values())
+    kind = next((kind for kind in kinds if names & kind.RECORDS.keys()), Points)
+    rows += ["", f"About {result['layer']}{kind.ENDING}"]
     if kind is Facts and (left := sorted(CLAIMS.keys() - names)):
-        said.append(f"Nothing is said of {', '.join(left)}.")
+        rows.append(f"Nothing is said of {', '.join(left)}.")
     if others := result.get("uncertified"):
-        said.append(f"Not certified: {', '.join(dict.fromkeys(others))}.")
-    return "\n".join([*said, "The certificate is valid."])
+        rows.append(f"Not certified: {', '.join(dict.fromkeys(others))}.")
+    return "\n".join([*rows, "The certificate is valid."])
 
 
 # The command ------------------------------------------------------------------------------------------------

@@ -1167,7 +1167,7 @@ def test_critical_points_have_ranks_1_1_1_and_directions_of_small_rank(monkeypat
     orbit.layer, orbit.ranks = checker.Layer(2, 2, 1), (1, 1, 2)
     monkeypatch.setattr(checker, "differential", lambda *pairs: {})  # as if dφ killed all
     orbit.A, orbit.V = {(1, 1, 0): 1}, {(1, 1, 0): 1}
-    orbit.found = {"critical": [[[1, 1, 1], [2, 2, 1]], []]}
+    orbit.record = {"critical": [[[1, 1, 1], [2, 2, 1]], []]}
     assert flaw_of(orbit._critical) == "A + εȦ is not seen to have rank ≤ a"
 
 
