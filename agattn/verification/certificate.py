@@ -7,7 +7,7 @@ A certificate always comes from the native computation, whatever engine decided 
 >>> document = certify(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
 >>> document["claims"][0]["verdict"], document["claims"][0]["fails_at"]
 ('refuted', [[2, 1, 2], [2, 1, 3]])
->>> [claim["valid"] for claim in check(document)["claims"]]
+>>> [claim["valid"] for claim in checker.check(document)["claims"]]
 [True]
 """
 
@@ -23,23 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from agattn import checker
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_attention
 from agattn.architectures.forms import Studied
-from agattn.checker import (
-    CLAIMS,
-    COORDINATES,
-    FORMAT,
-    LETTERS,
-    Deep,
-    Facts,
-    Heads,
-    Subject,
-    Today,
-    UnreadableError,
-    check,
-)
-from agattn.checker import Layer as CheckedLayer
 from agattn.claims import claims_about
 from agattn.claims.claim import NO_PROOF, Claim, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError
@@ -74,14 +61,10 @@ class Certificate(Described, dict[str, Any]):
 
     def sheet(self) -> Sheet:
         """The verdict on each claim, or why it has none."""
+        fails_at = {claim["id"]: claim.get("fails_at", []) for claim in self["claims"]}
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (
-                claim["id"],
-                Word(claim["verdict"]),
-                " ".join(str(tuple(ranks)).replace(" ", "") for ranks in claim.get("fails_at", [])),
-            )
-            for claim in self["claims"]
-            if "verdict" in claim
+            (name, Word(word), " ".join(str(tuple(s)).replace(" ", "") for s in fails_at[name]))
+            for name, word in self.verdicts.items()
         )
         rows += tuple((name, Word("not certified"), reason) for name, reason in self.uncertified.items())
         table = Table(self.summary(), ("claim", "verdict", Wide("fails at, or why not")), rows)
@@ -198,7 +181,7 @@ def certify(
         reasons = _reasons(record for record in records if record["id"] in able)
         raise InputError(f"{known.name} cannot be certified: {'; '.join(reasons)}")
     document = {
-        "format": FORMAT,
+        "format": checker.FORMAT,
         "about": f"{known}, computed natively by agattn {__version__}",
         **_subject(known, any(isinstance(proof, Proof) and proof.spaces for proof in able.values())),
         "claims": records,
@@ -206,28 +189,23 @@ def certify(
     return _accepted(document, str(known))
 
 
-def _kind(architecture: Architecture) -> type[Subject]:
+def _kind(architecture: Architecture) -> type[checker.Subject]:
     """What the checker calls such an architecture."""
     if isinstance(architecture, DeepNetwork):
         several = architecture.depth == 1 and max(architecture.heads_by_layer) > 1
-        return Heads if several else Deep
-    return Facts if isinstance(architecture, SingleLayer) else Today
+        return checker.Heads if several else checker.Deep
+    return checker.Facts if isinstance(architecture, SingleLayer) else checker.Today
 
 
 def _subject(architecture: Architecture, with_spaces: bool) -> dict[str, Any]:
     """What a certificate is about, and for a layer its strata."""
     if isinstance(architecture, SingleLayer):
         points = [_stratum(architecture, s, with_spaces) for s in strata(architecture) if not s.is_zero]
-        return {
-            "d": architecture.d,
-            "d_out": architecture.d_out,
-            "a": architecture.alpha,
-            "dimension": architecture.expected_dimension,
-            "strata": points,
-        }
+        sizes = {"d": architecture.d, "d_out": architecture.d_out, "a": architecture.alpha}
+        return sizes | {"dimension": architecture.expected_dimension, "strata": points}
     if isinstance(architecture, DeepNetwork):
         dims, ranks = list(architecture.dims), list(architecture.ranks)
-        if _kind(architecture) is Deep:
+        if _kind(architecture) is checker.Deep:
             return {"dims": dims, "ranks": ranks}
         sizes = {"d": dims[0], "d_out": dims[1], "a": min(ranks[0], dims[0])}
         return sizes | {"h": architecture.heads_by_layer[0]}
@@ -245,18 +223,18 @@ def _record(
     proof, kind, reason = claim.certificate, _kind(architecture), ""
     if verdict is None or not isinstance(proof, Proof):
         reason = _absent(claim, architecture)
-    elif verdict.status not in DECIDED or (kind is Facts and verdict.evidence is not Evidence.PROVED):
+    elif verdict.status not in DECIDED or (kind is checker.Facts and verdict.evidence is not Evidence.PROVED):
         reason = _undecided(verdict)
     elif verdict.status is Status.REFUTED and not verdict.fails_at:
         reason = "it is refuted in a way that no certificate is known for"
-    elif isinstance(architecture, SingleLayer) and not CLAIMS[claim.id].applies(
-        CheckedLayer(architecture.d, architecture.d_out, architecture.alpha)
+    elif isinstance(architecture, SingleLayer) and not checker.CLAIMS[claim.id].applies(
+        checker.Layer(architecture.d, architecture.d_out, architecture.alpha)
     ):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
     if reason or verdict is None or not isinstance(proof, Proof):
         return {"id": claim.id, "reason": reason}
     record: dict[str, Any] = {"id": claim.id, "verdict": verdict.status.value}
-    if kind is Facts:
+    if kind is checker.Facts:
         record |= {"fails_at": [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]}
     return record | proof.record(verdict) | proof.document(architecture, generator)
 
@@ -287,7 +265,7 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
     if known.t < 2:
         raise InputError(f"t is {known.t}; a certificate needs t ≥ 2")
-    size, most, what = known.parameters, COORDINATES, "parameters"
+    size, most, what = known.parameters, checker.COORDINATES, "parameters"
     if isinstance(known, SingleLayer):
         size, most, what = known.ambient_dimension, MOST_COORDINATES, "coordinates"
     elif isinstance(known, Network):
@@ -311,8 +289,8 @@ def _check_reduced(network: Network) -> None:
 def _accepted(document: dict[str, Any], about: str) -> Certificate:
     """The document, if the checker finds no flaw."""
     try:
-        flaw = check(document)["flaw"]
-    except UnreadableError as error:
+        flaw = checker.check(document)["flaw"]
+    except checker.UnreadableError as error:
         raise InputError(f"{about} cannot be certified: {error}") from error
     if flaw:
         raise DisagreementError(f"{about}: the checker rejects the certificate: {flaw}")
@@ -327,7 +305,7 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> Cert
         DisagreementError: if the checker rejects the certificate.
 
     >>> document = make_learning_certificate(SingleLayer(2, 1, 1))
-    >>> check(document)["claims"][-1]["reason"]
+    >>> checker.check(document)["claims"][-1]["reason"]
     'the learning coefficient is 2, of multiplicity 1'
     """
     from agattn.claims.learning_coefficients import germs
@@ -338,7 +316,7 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> Cert
         )
     require_two_tokens(layer)
     document: dict[str, Any] = {
-        "format": FORMAT,
+        "format": checker.FORMAT,
         "about": f"learning coefficients of {layer}, computed natively by agattn {__version__}",
         "d": layer.d,
         "d_out": layer.d_out,
@@ -375,13 +353,13 @@ def _reasons(records: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _inapplicable(hypotheses: Iterable[str]) -> str:
-    return f"it does not apply: it assumes {' and '.join(hypotheses)}"[:LETTERS]
+    return f"it does not apply: it assumes {' and '.join(hypotheses)}"[: checker.LETTERS]
 
 
 def _undecided(verdict: Verdict) -> str:
     if verdict.assumes:
         return _inapplicable(verdict.assumes)
-    return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
+    return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[: checker.LETTERS]
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
