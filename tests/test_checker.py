@@ -427,6 +427,20 @@ def test_what_is_not_certified_does_not_count():
     assert [claim["valid"] for claim in result["claims"]] == [None]
 
 
+def test_why_a_claim_is_not_certified_is_said():
+    document = copy.deepcopy(genuine(2, 1, 1))
+    document["claims"] = [
+        {"id": "lemma-3.1", "verdict": "confirmed", "fails_at": []},
+        *({"id": name, "reason": ""} for name in ("theorem-3.2", "corollary-A.1", "theorem-3.9")),
+    ]
+    reasons = [claim["reason"] for claim in check(document)["claims"][1:]]
+    assert reasons == [
+        "not certified: there is none in the file",
+        "not certified: its hypotheses fail for M(2,1,1)",
+        "not certified: a certificate of a layer holds no proof of this claim",
+    ]
+
+
 def test_a_claim_that_nobody_knows_is_named_in_no_words_of_the_file():
     for name in ("agattn.riemann-hypothesis", "theorem\u20113.4.singular"):
         document = copy.deepcopy(genuine(3, 2, 2))

@@ -178,7 +178,7 @@ def certify(
     found, generator = {verdict.claim: verdict for verdict in native}, np.random.default_rng(0)
     records = [_record(known, claim, found.get(claim.id), generator) for claim in chosen]
     if not any("verdict" in record for record in records):
-        reasons = _reasons(record for record in records if record["id"] in able)
+        reasons = _reasons(record for record in records if not able or record["id"] in able)
         raise InputError(f"{known.name} cannot be certified: {'; '.join(reasons)}")
     document = {
         "format": checker.FORMAT,

@@ -490,6 +490,9 @@ def test_zeros_are_those_of_the_function():
             seen[zero] = point
     assert flaw_of(network.zeros, {"points": [seen[False], seen[True]]}) == ""
     assert flaw_of(network.zeros, {"points": [seen[False] | {"X": []}]}) == "φ(X) is 0"
+    for place in ([3, 1, 1], [1, 3, 1]):
+        with pytest.raises(checker.UnreadableError, match="no such index"):
+            network.zeros({"points": [seen[False] | {"X": [place]}]})
 
 
 def test_zeros_and_others_must_be_there(small):
@@ -548,6 +551,12 @@ def test_inputs_and_points_have_the_sizes_of_the_network():
             assert unreadable(points=[wrong | {"rank": 0}]) == "no such index"
     assert unreadable(inputs=[[]] * 1001) == TOO_MANY
     assert len(checker.inputs_in([[]] * 1000, 2, 1)) == 1000
+    wide = checker.Deep({"dims": [2, 2, 1001], "ranks": [2, 2]})  # of 2002 outputs for an input
+    many = {"inputs": [[]] * 1000, "points": [], "weights": {name: [] for name in wide.shapes}, "X": []}
+    wide.not_closed = lambda record: ""
+    for read in (wide.points, wide.boundary):
+        with pytest.raises(checker.UnreadableError, match="more than 2000000 outputs"):
+            read(many)
     checker.WORK.done = 0
     assert checker.dense([], 3, 4) == [[0] * 4] * 3 and checker.WORK.done == 12
     words = "not all matrices M_1, ..., M_l, L are virtual weights"
