@@ -1048,8 +1048,8 @@ class Points(Subject):
         constants = [{(j,): m[()] for j, m in row.items() if () in m} for row in M]
         require(rank(constants) == len(g), "M(0) has too few independent rows")
         self._directions({"K": K, "Q": Q, "V": V}, scaled=not apart)
-        competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
-        least, most = min(competitors), competitors.count(min(competitors))
+        halves = competitors(p, h, n)
+        least, most = min(halves), halves.count(min(halves))
         four, multiplicity = 2 * len(free) + 2 * least + len(squares), most
         if not (self.softmax or r_v or r_a):
             own = {z for *_, monomial in V for z in monomial}
@@ -1095,6 +1095,11 @@ class Points(Subject):
 
         directions = (2 * self.a + self.o) * self.d
         require(rank(vectors()) == directions, "the coordinates and the motions leave a direction out")
+
+
+def competitors(p: int, h: int, n: int) -> list[int]:
+    """Those of T·N, for T (p × h) and N (h × n): the least of them is 2λ, and m the number of these."""
+    return [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
 
 
 def _ranks(A: Sparse, K: Sparse, Q: Sparse, V: Sparse) -> list[int]:

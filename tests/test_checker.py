@@ -936,6 +936,10 @@ def test_what_is_said_of_a_valid_certificate():
     for name in REFUTED:
         assert reasons[name] == f"refuted: M(3,2,2) is singular exactly at rk A ≤ 1, rk V ≤ 1. {where}"
     assert reasons["corollary-3.3"] == "confirmed: dim M(3,2,2) = a(2d − a) + dd' − 1 = 13."
+    degree = "confirmed: deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {rk A ≤ a}"
+    assert reasons["agattn.degree"] == f"{degree} = 2376."
+    [halved] = [c["reason"] for c in check(genuine(2, 1, 1))["claims"] if c["id"] == "agattn.degree"]
+    assert halved == f"{degree}/2 = 3."
     lines = described(result).split("\n")
     assert lines[-1] == "The certificate is valid." and lines[-2].startswith(
         "About M(3,2,2), t ≥ 2; a stands"
@@ -1183,10 +1187,17 @@ def test_critical_points_have_ranks_1_1_1_and_directions_of_small_rank(monkeypat
     orbit.A, orbit.V = {(1, 1, 0): 1}, {(1, 1, 0): 1}
     orbit.record = {"critical": [[[1, 1, 1], [2, 2, 1]], []]}
     assert flaw_of(orbit._critical) == "A + εȦ is not seen to have rank ≤ a"
+    orbit.layer, orbit.A = checker.Layer(3, 2, 2), {(1, 1, 0): 1, (1, 2, 0): 1}
+    orbit.record = {"critical": [[[1, 1, 1], [2, 2, 1], [3, 3, 1]], []]}  # of rank 3, by rows and by columns
+    assert flaw_of(orbit._critical) == "A + εȦ is not seen to have rank ≤ a"
+    orbit.record = {"critical": [[[1, 1, 1], [2, 2, 1]], []]}
+    assert flaw_of(orbit._critical) == "a critical point that has other ranks than 1, 1, 1"
 
 
 def test_an_equation_of_rank_one_vanishes_on_no_larger_rank():
     terms = [[1, [1, 1, 1, 1], [1, 2, 1, 2]], [-1, [1, 1, 1, 2], [1, 2, 1, 1]]]
     assert len(list(checker.equations(checker.Layer(2, 2, 1), [terms]))) == 1
     words = "an equation does not vanish on M̄"
-    assert flaw_of(list, checker.equations(checker.Layer(2, 2, 2), [terms])) == words
+    for layer in (checker.Layer(2, 2, 2), checker.Layer(3, 2, 2)):
+        assert flaw_of(list, checker.equations(layer, [terms])) == words
+    assert len(list(checker.equations(checker.Layer(3, 2, 1), [terms]))) == 1

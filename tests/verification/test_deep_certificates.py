@@ -451,6 +451,10 @@ def test_each_condition_on_a_limit_is_seen():
     two = {"K_1": UNIT, "V_1": UNIT, "K_2": UNIT, "Q_2": UNIT, "V_2": [[1, 2]]}
     document, minors = limit_of((2, 2, 1), (2, 2), UNIT, Q_1=[[1, 1], [1, 0]], **two)
     assert minors == (1, -1) and checker.check(document)["valid"]
+    for K_1 in (UNIT, [[0, 1], [1, 0]]):  # δ is ±det(Q_1), by two of its four products each
+        for Q_1, words in (([[1, 2], [2, 4]], "κδ is 0"), ([[1, 2], [2, 5]], "")):
+            document, minors = limit_of((2, 2, 1), (2, 2), UNIT, Q_1=Q_1, **(two | {"K_1": K_1}))
+            assert checker.check(document)["flaw"] == words and bool(minors[1]) == (not words)
     # With a = 3 the part of M_1 with ε has rank 2; with K_2 = (1 0 0; 0 1 0), κ = 0 where a token is e_3.
     kernel = {"V_1": np.eye(3, dtype=int), "K_2": [[1, 0, 0], [0, 1, 0]], "Q_2": [[1, 2, 3], [0, 1, 1]]}
     wide = {"K_1": np.eye(3, dtype=int), "Q_1": [[1, 2, 3], [0, 1, 4], [1, 0, 1]], "V_2": [[1, 2, 3]]}
@@ -672,6 +676,11 @@ def test_weights_have_the_same_function_only_by_what_is_proved(monkeypatch):
             assert said(n, *same, other) == words, n
     assert said(0, rank=11) == "derivatives have rank 12"
     assert network.size == 3 * 3 + 2
+    two = checker.Deep({"dims": [2, 2, 2], "ranks": [2, 2]})  # whose L can have rank 2
+    points = [{"M": [listed(thin), listed(general[0])]}, {"M": [listed(general[0]), listed(thin)]}]
+    for last, flaw in ((thin, ""), (UNIT, "a rank is not 1")):
+        given = [points[0] | {"L": listed(UNIT), "rank": 12}, points[1] | {"L": listed(last), "rank": 12}]
+        assert flaw_of(two.singular, {"inputs": [], "points": given}) == flaw
     spanned["n"] = 11
     assert said(0, rank=11) == "tangent vectors span 11 dimensions, no more than 11"
 

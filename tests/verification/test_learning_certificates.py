@@ -197,6 +197,12 @@ def test_lambda_is_written_as_a_fraction_or_a_number() -> None:
         assert [reason.split(", of")[0].rpartition(" ")[2] for reason in reasons] == said
 
 
+def test_products_have_a_competitor_for_each_rank() -> None:
+    """(h − s)(n − s) + ps for 0 ≤ s ≤ min(h, n); at s = 2 it would be 1 again for p = h = 1, n = 3."""
+    assert checker.competitors(1, 1, 3) == [3, 1] and checker.competitors(0, 0, 0) == [0]
+    assert checker.competitors(3, 2, 2) == [4, 4, 6] and checker.competitors(1, 3, 1) == [3, 1]
+
+
 def unreadable(function, *arguments):
     """Why something cannot be read."""
     with pytest.raises(checker.UnreadableError) as raised:
