@@ -155,21 +155,6 @@ def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) 
     return record
 
 
-def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
-    """Inputs at which the differential of the limits has a rank."""
-    limit_map = LimitMap(network, found.first)
-    p = random_prime(generator)
-    arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
-    space, inputs = RowSpace(limit_map.parameters, p), []
-    while space.rank < found.dimension:
-        X = generator.integers(-3, 4, network.input_shape)
-        before = space.rank
-        rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
-        if space.add(rows) > before:
-            inputs.append(entries(X.tolist()))
-    return {"inputs": inputs, "dimension": found.dimension}
-
-
 def _zeros_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
     two = replace(network, t=2)
     return {"points": [_zero(two, kind, generator) for kind in zero_kinds(two, seed=0)]}
@@ -181,8 +166,17 @@ def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[s
 
 
 def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
-    found = _boundary(replace(network, t=2), _limits(network), generator)
-    return _limit_proof(network, generator) | found
+    """The limit, and inputs at which the differential of the limits has a rank."""
+    found, two = _limits(network), replace(network, t=2)
+    limit_map, p = LimitMap(two, found.first), random_prime(generator)
+    arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
+    space, inputs = RowSpace(limit_map.parameters, p), []
+    while space.rank < found.dimension:
+        X, rank = generator.integers(-3, 4, two.input_shape), space.rank
+        rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
+        if space.add(rows) > rank:
+            inputs.append(entries(X.tolist()))
+    return _limit_proof(network, generator) | {"inputs": inputs, "dimension": found.dimension}
 
 
 #: Two claims show the same limit.
@@ -295,9 +289,6 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
     return {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
 
 
-NOT_ZERO = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS, WIDE)
-
-
 CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "agattn.deep-zeros",
@@ -345,7 +336,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         r"\operatorname{rk} d\varphi < \dim\mathcal{M} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor M_l = kq^{\mathsf T},\ L = hk^{\mathsf T}",
         "agattn",
-        (*NOT_ZERO, MATRICES),
+        (*HYPOTHESES, WIDE, MATRICES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
         _judge_critical,
@@ -359,7 +350,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         r"f \in \operatorname{Sing}\overline{\mathcal{M}} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor \operatorname{rk} M_l = \operatorname{rk} L = 1",
         "agattn",
-        (*NOT_ZERO, NO_CURVES),
+        (*HYPOTHESES, WIDE, NO_CURVES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",
         _judge_singular,
