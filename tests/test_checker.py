@@ -815,6 +815,7 @@ def test_every_step_is_counted():
         (4 * (1 + 9), checker.rank, [rows[0], {(1,): long, (4,): 1}]),
         (4, checker.rank, [rows[0], {(1,): long, (4,): 1}], 11),
         (1 + 4 + 2, checker.determinant, [[x]]),  # a product with the determinant 1, and a sum of one term
+        (4 + 7 + 4 + 2, checker.determinant, [[x, {}], [{}, x]]),  # of one minor, as the other has factor 0
         (2 * 3 * 4, checker.multiplied, [[1] * 3] * 2, [[1] * 4] * 3),
         (2 * 3 * 4, checker.multiplied, [[long] * 3] * 2, [[1] * 4] * 3, 11),
         (2 * 3 * 4 * (1 + 9), checker.multiplied, [[1, 1, 1], [long, 1, 1]], [[1] * 4] * 3),
