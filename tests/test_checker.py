@@ -941,6 +941,8 @@ def test_what_is_said_of_a_valid_certificate():
     assert reasons["agattn.degree"] == f"{degree} = 2376."
     [halved] = [c["reason"] for c in check(genuine(2, 1, 1))["claims"] if c["id"] == "agattn.degree"]
     assert halved == f"{degree}/2 = 3."
+    [lemma] = [c["reason"] for c in check(genuine(4, 1, 3))["claims"] if c["id"] == "lemma-3.1"]
+    assert "fibers have dimension a² = 9, {rk A ≤ a} has dimension a(2d − a) = 15" in lemma
     lines = described(result).split("\n")
     assert lines[-1] == "The certificate is valid." and lines[-2].startswith(
         "About M(3,2,2), t ≥ 2; a stands"

@@ -231,6 +231,7 @@ def test_parts_of_points_are_read_as_they_are_written() -> None:
         ("M has no such entry", {"multipliers": [[1, 0, ONE]]}),
         ("M has no such entry", {"multipliers": [[-1, 0, ONE]]}),
         ("M has no such entry", {"multipliers": [[0, 3, ONE]]}),
+        ("M has no such entry", {"multipliers": [[0, 1, ONE]]}),
         ("M has no such entry", {"multipliers": [[0, -1, ONE]]}),
         ("M has no such entry", {"multipliers": [*f, *f]}),
         ("a matrix has other sizes", {"Q": [[PLUS, PLUS]]}),
