@@ -452,9 +452,16 @@ def test_each_condition_on_a_limit_is_seen():
     document, minors = limit_of((2, 2, 1), (2, 2), UNIT, Q_1=[[1, 1], [1, 0]], **two)
     assert minors == (1, -1) and checker.check(document)["valid"]
     for K_1 in (UNIT, [[0, 1], [1, 0]]):  # δ is ±det(Q_1), by two of its four products each
-        for Q_1, words in (([[1, 2], [2, 4]], "κδ is 0"), ([[1, 2], [2, 5]], "")):
+        for Q_1, words in (([[1, 3], [2, 6]], "κδ is 0"), ([[1, 3], [2, 5]], "")):
             document, minors = limit_of((2, 2, 1), (2, 2), UNIT, Q_1=Q_1, **(two | {"K_1": K_1}))
             assert checker.check(document)["flaw"] == words and bool(minors[1]) == (not words)
+    # Of three layers, the last one of rank 1: s = 1, and M_3 = 0 is the only skew-symmetric one.
+    for Q_3, words in (([[1, 2]], ""), ([[0, 0]], "some M_i or P is skew-symmetric")):
+        given = {**two, "Q_1": [[1, 1], [1, 0]], "V_2": UNIT, "K_3": [[1, 1]], "Q_3": Q_3, "V_3": [[1, 2]]}
+        weights = {name: listed(A) for name, A in drawn((2, 2, 2, 1), (2, 2, 1), **given).items()}
+        claim = document["claims"][0] | {"weights": weights, "X": listed(UNIT)}
+        three = document | {"dims": [2, 2, 2, 1], "ranks": [2, 2, 1], "claims": [claim]}
+        assert checker.check(three)["flaw"] == words
     # With a = 3 the part of M_1 with ε has rank 2; with K_2 = (1 0 0; 0 1 0), κ = 0 where a token is e_3.
     kernel = {"V_1": np.eye(3, dtype=int), "K_2": [[1, 0, 0], [0, 1, 0]], "Q_2": [[1, 2, 3], [0, 1, 1]]}
     wide = {"K_1": np.eye(3, dtype=int), "Q_1": [[1, 2, 3], [0, 1, 4], [1, 0, 1]], "V_2": [[1, 2, 3]]}
