@@ -256,6 +256,7 @@ def why_not(function, *arguments, **words):
         ("it is about too many tokens", {"d": 1, "t": 101}),
         ("a number of the layer is not possible", {"value_rank": 1, "heads": 0}),
         ("a number of the layer is not possible", {"value_rank": 1, "q_latent": 0}),
+        ("heads is no multiple of kv_heads", {"value_rank": 1, "kv_heads": 2}),
         ("skip is neither true nor false", {"skip": 1}),
         ("there are not so many pairs of rows", {"rotary": 1}),
         ("there are not so many pairs of rows", {"rank": 5, "rotary": 3}),
