@@ -1060,6 +1060,9 @@ def test_determinants_are_sums_over_permutations():
     assert checker.determinant([[x, y], [y, x]]) == {(1, 1): 1, (2, 2): -1}
 
 
+OLDER = "agattn 1 wrote it; take checker-1.0.py, from the page on certificates of agattn"
+
+
 def test_values_are_read_in_one_form(monkeypatch):
     order, length = "entries are out of order", "an entry has a wrong length, or is 0"
     layer = checker.Layer(2, 2, 1)
@@ -1081,6 +1084,8 @@ def test_values_are_read_in_one_form(monkeypatch):
         ("it is not a certificate of the format 'agattn certificate 2'", check, {"format": "another"}),
         ("it is not a certificate of the format 'agattn certificate 2'", check, [checker.FORMAT]),
         ("a text is too long, or is not printable", check, {**genuine(2, 1, 1), "about": "\n"}),
+        (OLDER, check, {"format": "agattn certificate 1"}),
+        (OLDER, check, {"format": "agattn deep limits 1"}),
     ):
         assert why_not(function, *arguments) == words, arguments
     assert checker.WORK.done == checker.Work().done == 0  # nothing was computed

@@ -407,6 +407,21 @@ def test_larger_sizes_than_heads_can_use_are_not_certified():
     assert document["layer"]["kv_latent"] == 3 and claim_of(document)["dimension"] == 10
 
 
+def test_groups_of_states():
+    """GL(3), a torus, or O(3), and one factor or two."""
+    for rule, group in zip(RULES, (9 + 1, 9 + 1, 9 + 1, 3 + 1, 3 + 1, 3 + 2), strict=True):
+        layer = {"type": "recurrence", "out": 1, "rank": 3, "rule": rule}
+        assert checker.State({"layer": layer, "d": 3, "t": 2}).group == group
+
+
+def test_a_gated_delta_rule_with_one_row():
+    """S = 7·5·2 = 70, and then S = 70 + 7·(5 − 70·2)·2 = −1820; y = 3 S."""
+    layer = {"type": "recurrence", "out": 1, "rank": 1, "rule": "gated-delta"}
+    weights = {("K",): [[2]], ("Q",): [[3]], ("V",): [[5]], ("w",): [[7]]}
+    [row] = checker.State({"layer": layer, "d": 1, "t": 2}).value(weights, [[1, 1]])
+    assert [x % checker.SQUARE for x in row] == [210, checker.SQUARE - 5460]
+
+
 def test_a_gate_does_not_move_the_first_token():
     """y_1 = V x_1 (Kx_1)(Qx_1), y_2 = V (x_2 (Kx_2) + γ x_1 (Kx_1)) (Qx_2), if K and Q have one row."""
     layer = checker.State(
