@@ -1186,6 +1186,7 @@ def test_elimination_keeps_integers_small():
     rows = [{(k,): 10 * rng.randint(1, 9) for k in range(n)} for _ in range(n)]
     assert checker.rank(rows) == n
     assert steps_of(checker.rank, rows) <= sum(n - k for row in range(n) for k in range(row))
+    assert checker.dense_rank([[2, 4], [1, 2]]) == checker.dense_rank([[2, 1], [1, 2]], 3) == 1
 
 
 def test_critical_points_have_ranks_1_1_1_and_directions_of_small_rank(monkeypatch):
