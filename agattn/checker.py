@@ -9,23 +9,28 @@ be checked: it cannot be read, is malformed, or is larger than what is stated be
 very file, and ``agattn check --write FILE`` copies it as it stands.
 
 It is meant to be read in one sitting, and trusts no word and no number of a certificate: every consequence
-is computed here, and every word that is printed stands in this file. In short
-(docs/trust/certificates.md of agattn says more):
+is computed here, and every word that is printed stands in this file
+(docs/trust/certificates.md of agattn says more).
 
-- A pair (A, V), rk A ≤ a, gives the point y with y_{c,b}(u) = V_c(u)·A_b(u), products of the row V_c and the
-  column A_b read as linear forms. M is the set of these points, M̄ its complex closure; y has the coordinates
-  (c, b, i, k), i ≤ k, the coefficients of u_i u_k. Products of nonzero forms are not 0: y = 0 means that
-  A = 0 or V = 0.
-- A group acts on pairs with finitely many orbits, told apart by rk V, rk A and rk [V; Aᵀ], and it acts
-  linearly on the points y. What holds at one pair of each orbit holds everywhere.
-- Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
+A certificate says what it is about (a layer, several heads, weights, a network, a layer with groups, latents
+or a state), and then has a record for each claim. Whatever it is about, it proves by four things:
 
-Certificates of learning coefficients, of zeros and limits of deep networks, and of the dimension of layers as
-they are built today have formats of their own: see the classes Germ, Deep, Shared and State, which say what
-they prove, and what they take from a theorem.
+- *Integers*: weights, inputs, and numbers that follow from them. What follows is computed here, and compared
+  where it is stated. This proves a statement about these weights, no more.
+- *A rank*. Vectors of a space span at least the rank that some of them have, over ℚ or modulo a prime. So a
+  Jacobian at one point, modulo a prime, bounds the dimension of an image from below; the tangent vectors of
+  the orbit of a group at one point bound the dimension of general orbits from below, hence that of the
+  functions from above; and coefficients of arcs bound a tangent space from below.
+- *A product*: y = φ(A, V), A = KᵀQ, f = M·g, a sum of heads. Multiplied out, it is an identity of
+  polynomials over ℤ, and holds for all values of their variables. So y is in M; f is in the ideal (g); a
+  limit of heads is in the closure of M.
+- *A vanishing*. A polynomial that is 0 after φ is put in, term by term over ℤ, vanishes on M and on its
+  closure M̄; its gradient bounds tangent spaces of M̄ from above. A direction that a differential kills makes a
+  point critical.
 
-A number in a certificate is recomputed and compared, or enters a product that is compared with numbers stated
-elsewhere: changing any single one makes the certificate invalid.
+From these to a claim about all points or all weights leads a theorem, and it stands beside the lines that use
+it, with its proof or with the page of agattn that has one. No certificate can prove more: if its integers are
+others, then its statements are those about the other integers, or it is refused.
 
 >>> rank([{(1,): 2, (2,): 4}, {(1,): 3, (2,): 6}])
 1
@@ -41,16 +46,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, product
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import chain, product
 from math import comb, gcd, isqrt, prod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-FORMAT = "agattn certificate 1"
-LEARNING = "agattn learning coefficients 1"
-HEADS = "agattn limits of several heads 1"
-DEEP = "agattn deep limits 1"
-TODAY = "agattn dimensions of layers 1"
+FORMAT = "agattn certificate 2"
 
 # What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
 # The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
@@ -60,20 +63,27 @@ LETTERS = 1000  #: in a text
 COORDINATES = 10**4  #: of a layer
 POWERS = 1000  #: of ε
 VARIABLES = 1000  #: of the coordinates near a point
-DEGREE = 10  #: of a polynomial near a point
+DEGREE = 20  #: of a polynomial
 INPUTS = 1000  #: of a network or layer
 TERMS = 2 * 10**5  #: of an equation, once it is expanded
 STEPS = 10**8  #: of all arithmetic together; one is a product of two integers of less than 128 bits
 ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form, or in a sum
 
 LARGEST = 10**DIGITS
-ALWAYS = (0, 0)
-"""The power of ε in what does not depend on ε; it is not written."""
-
 ANY = (0, POWERS)
 
 Sparse = dict[tuple[Any, ...], int]
 """What is not 0, by index from 1: a matrix by (row, column, power of ε), a point by (power, c, b, i, k)."""
+
+Polynomial = Sparse
+"""Coefficients by monomial, the sorted names of its variables: {(): 1, (2, 2): −3} is 1 − 3 z_2²."""
+
+Matrix = list[list[int]]
+Weights = dict[Any, Matrix]
+"""Matrices by name, and the numbers of the group and head where there are some."""
+
+PRIME = 2**61 - 1  #: p, modulo which a rank is taken; it can only be smaller than over ℚ
+SQUARE = PRIME**2  #: modulo p² a multiple of p has the square 0
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What Python raises where a document has something else than what is looked for."""
@@ -194,13 +204,6 @@ def integers(value: Any) -> list[int]:
     return [integer(x) for x in array(value)]
 
 
-def inputs_in(value: Any) -> list[Any]:
-    """A JSON array of inputs, not too many, as each becomes a matrix with all its entries."""
-    inputs = array(value)
-    form(len(inputs) <= INPUTS, f"there are more than {INPUTS} inputs")
-    return inputs
-
-
 def text(value: Any) -> None:
     """See that a text, which is never printed, is short and has printable characters only."""
     form(isinstance(value, str), "something else stands where a text belongs")
@@ -208,23 +211,53 @@ def text(value: Any) -> None:
 
 
 def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
-    """A list [[index..., value], ...] with increasing indices within bounds, and no value 0.
-
-    A bound (0, 0) stands for an index that is always 0 and is not written.
-    """
-    written = [n for n, bound in enumerate(bounds) if bound != ALWAYS]
-    found: Sparse = {}
+    """A list [[index..., value], ...] with increasing indices within bounds, and no value 0."""
+    values: Sparse = {}
     last: tuple[int, ...] = ()
     for entry in array(value):
-        *place, x = integers(entry)
-        form(len(place) == len(written) and x != 0, "an entry has a wrong length, or is 0")
-        index = dict(zip(written, place, strict=True))
-        key = tuple(index.get(n, 0) for n in range(len(bounds)))
-        form(all(low <= n <= high for n, (low, high) in zip(key, bounds, strict=True)), "no such index")
-        form(last < key, "entries are out of order")
-        found[key] = x
-        last = key
-    return found
+        *index, x = integers(entry)
+        form(len(index) == len(bounds) and x != 0, "an entry has a wrong length, or is 0")
+        form(all(low <= n <= high for n, (low, high) in zip(index, bounds, strict=True)), "no such index")
+        form(last < tuple(index), "entries are out of order")
+        last = tuple(index)
+        values[last] = x
+    return values
+
+
+def polynomial(value: Any, factor: Callable[[Any], Any]) -> Polynomial:
+    """A polynomial [[coefficient, factor, ...], ...], each of whose factors is read as a name."""
+    terms: Polynomial = {}
+    for coefficient, *factors in map(array, array(value)):
+        form(len(factors) <= DEGREE, f"a polynomial has a degree above {DEGREE}")
+        name = tuple(map(factor, factors))
+        form(name == tuple(sorted(name)) and name not in terms, "a term is out of order")
+        form(integer(coefficient) != 0, "a term is 0")
+        terms[name] = coefficient
+    return terms
+
+
+def dense(value: Any, rows: int, columns: int) -> Matrix:
+    """A matrix [[row, column, value], ...], with all its entries."""
+    return arrays({"X": value}, {"X": (rows, columns)})["X",]
+
+
+def arrays(value: Any, shapes: Mapping[str, tuple[int, ...]]) -> Weights:
+    """The matrices in arrays [[index, ..., value], ...], by name and by the indices before the last two."""
+    given, matrices = fields(value, " ".join(shapes)), Weights()
+    for name, shape in shapes.items():
+        WORK.more(prod(shape))
+        entries = sparse(given[name], *((1, n) for n in shape))
+        *axes, rows, columns = (range(1, n + 1) for n in shape)
+        for at in product(*axes):
+            matrices[name, *at] = [[entries.get((*at, i, j), 0) for j in columns] for i in rows]
+    return matrices
+
+
+def inputs_in(value: Any, d: int, o: int, t: int = 2) -> list[Matrix]:
+    """A JSON array of inputs of t tokens, not too many, as each has d·t entries and o·t outputs."""
+    many = len(array(value)) > INPUTS or len(value) * max(d, o) * t > ENTRIES
+    form(not many, f"there are more than {INPUTS} inputs, or they have more than {ENTRIES} outputs")
+    return [dense(X, d, t) for X in value]
 
 
 # Algebra: exact, and small enough to see through ------------------------------------------------------------
@@ -235,6 +268,7 @@ def rank(rows: Iterable[Sparse], modulus: int = 0) -> int:
     pivots: dict[tuple[Any, ...], Sparse] = {}
     kept = 0
     for row in rows:
+        row = {n: x % modulus for n, x in row.items() if x % modulus} if modulus else row
         while row:
             first = min(row)
             if first not in pivots:
@@ -254,12 +288,17 @@ def rank(rows: Iterable[Sparse], modulus: int = 0) -> int:
     return len(pivots)
 
 
+def grouped(vectors: Sparse, axis: int) -> dict[Any, Sparse]:
+    """Vectors by the index at one place, each by the others: the rows of a matrix, or its columns."""
+    parts: dict[Any, Sparse] = {}
+    for key, x in vectors.items():
+        parts.setdefault(key[axis], {})[key[:axis] + key[axis + 1 :]] = x
+    return parts
+
+
 def lines(matrix: Sparse, axis: int) -> list[Sparse]:
     """The nonzero rows (axis 0) or columns (axis 1) of a matrix, as vectors."""
-    found: dict[int, Sparse] = {}
-    for key, x in matrix.items():
-        found.setdefault(key[axis], {})[key[1 - axis],] = x
-    return [found[n] for n in sorted(found)]
+    return [line for _, line in sorted(grouped(matrix, axis).items())]
 
 
 def collected(terms: Iterable[tuple[tuple[Any, ...], int]]) -> Sparse:
@@ -283,20 +322,32 @@ def added(vectors: Iterable[Sparse]) -> Sparse:
     return collected(terms())
 
 
+def times(f: Polynomial, g: Polynomial) -> Polynomial:
+    """The product of two polynomials."""
+    WORK.more((len(f) + 1) * (len(g) + 1))
+    terms = product(f.items(), g.items())
+    return collected((joined(m, n), x * y) for (m, x), (n, y) in terms)
+
+
+def joined(m: Any, n: Any) -> Any:
+    """The product of two monomials, or of two powers of ε, which are numbers."""
+    return tuple(sorted(m + n)) if isinstance(m, tuple) else m + n
+
+
 def phi(A: Sparse, V: Sparse) -> Sparse:
-    """The point V_c(u)·A_b(u), with powers of ε where A and V have them."""
+    """The point V_c(u)·A_b(u), with powers of ε, or monomials, where A and V have them."""
     WORK.more((len(A) + 1) * (len(V) + 1))
     return collected(
-        ((p + q, c, b, min(i, k), max(i, k)), x * z)
+        ((joined(p, q), c, b, min(i, k), max(i, k)), x * z)
         for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items())
     )
 
 
 def attention(K: Sparse, Q: Sparse) -> Sparse:
-    """A = KᵀQ, with powers of ε where K and Q have them."""
+    """A = KᵀQ, with powers of ε, or monomials, where K and Q have them."""
     WORK.more((len(K) + 1) * (len(Q) + 1))
     return collected(
-        ((k, b, p + q), x * z)
+        ((k, b, joined(p, q)), x * z)
         for ((row, k, p), x), ((other, b, q), z) in product(K.items(), Q.items())
         if row == other
     )
@@ -307,32 +358,152 @@ def differential(A: Sparse, V: Sparse, dA: Sparse, dV: Sparse) -> Sparse:
     return added([phi(dA, V), phi(A, dV)])
 
 
-def expand(equation: Sparse, size: int) -> Sparse:
-    """The equation in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
-    terms_of = [(2 * max(size, 1)) ** min(len(monomial), DIGITS) for monomial in equation]
-    form(sum(terms_of) <= TERMS, f"an equation has more than {TERMS} terms")
-    expanded = []
-    for monomial, coefficient in equation.items():
-        terms: Sparse = {(): coefficient}
-        for c, b, i, k in monomial:
-            WORK.more(len(terms) * 2 * max(size, 1))
-            factors = [
-                [("V", c, one), *([("K", n, other), ("Q", n, b)] if size else [("A", other, b)])]
-                for (one, other), n in product({(i, k), (k, i)}, range(max(size, 1)))
-            ]
-            pairs = product(terms.items(), factors)
-            terms = collected((tuple(sorted([*name, *factor])), x) for (name, x), factor in pairs)
-        expanded.append(terms)
-    return added(expanded)
+def parted(vectors: Sparse, axis: int) -> dict[tuple[Any, ...], Polynomial]:
+    """Polynomials by the index but for one place, at which their monomials stand."""
+    parts: dict[tuple[Any, ...], Polynomial] = {}
+    for key, x in vectors.items():
+        parts.setdefault(key[:axis] + key[axis + 1 :], {})[key[axis]] = x
+    return parts
 
 
-def gradient(equation: Sparse, y: Sparse) -> Sparse:
+def put_in(equation: Polynomial, y: Mapping[Any, Polynomial]) -> Polynomial:
+    """The equation at a point whose coordinates are polynomials."""
+    terms = sum(prod(len(y[name]) for name in names) for names in equation)
+    form(terms <= TERMS, f"an equation has more than {TERMS} terms")
+    summands = []
+    for names, coefficient in equation.items():
+        summand: Polynomial = {(): coefficient}
+        for name in names:
+            summand = times(summand, y[name])
+        summands.append(summand)
+    return added(summands)
+
+
+def gradient(equation: Polynomial, y: Sparse) -> Sparse:
     """The gradient of an equation at the point y."""
     return collected(
         (name, coefficient * prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :]))
         for names, coefficient in equation.items()
         for n, name in enumerate(names)
     )
+
+
+def determinant(matrix: list[list[Polynomial]]) -> Polynomial:
+    """The determinant, by its first row.
+
+    >>> determinant([[{(): 2}, {(1,): 1}], [{(1,): 1}, {(): 3}]])
+    {(): 6, (1, 1): -1}
+    """
+    WORK.more(len(matrix) ** 2)
+    if not matrix:
+        return {(): 1}
+    terms = []
+    for n, x in enumerate(matrix[0]):
+        if x:
+            signed = {name: (-1) ** n * c for name, c in x.items()}
+            terms.append(times(signed, determinant([row[:n] + row[n + 1 :] for row in matrix[1:]])))
+    return added(terms)
+
+
+def multiplied(A: Matrix, B: Matrix, modulus: int = 0) -> Matrix:
+    """The product of two matrices, over ℤ or modulo a number."""
+    bits = 0 if modulus else max(x.bit_length() for M in (A, B) for row in M for x in row)
+    WORK.more(len(A) * len(B) * len(B[0]) * (1 + (bits >> 7) ** 2))
+    columns = turned(B)
+    C = [[sum(map(int.__mul__, row, column)) for column in columns] for row in A]
+    return [[x % modulus for x in row] for row in C] if modulus else C
+
+
+def turned(matrix: Matrix) -> Matrix:
+    """The transpose."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def plus(A: Matrix, B: Matrix) -> Matrix:
+    """The sum of two matrices."""
+    return [[*map(int.__add__, *rows)] for rows in zip(A, B, strict=True)]
+
+
+def minus(A: Matrix) -> Matrix:
+    """−A."""
+    return [[-x for x in row] for row in A]
+
+
+def units(n: int) -> Iterator[Matrix]:
+    """The matrices of size n with one entry 1, one at a time."""
+    for index in product(range(n), repeat=2):
+        WORK.more(n * n)
+        yield [[int((i, j) == index) for j in range(n)] for i in range(n)]
+
+
+def entries(matrix: Matrix) -> Sparse:
+    """What is not 0, by row, column and the power 0 of ε."""
+    return {(i, j, 0): x for i, row in enumerate(matrix) for j, x in enumerate(row) if x}
+
+
+def dense_rank(rows: Iterable[list[int]], modulus: int = 0) -> int:
+    """The rank over ℚ, or modulo a prime."""
+    return rank(({(j,): x for j, x in enumerate(row) if x} for row in rows), modulus)
+
+
+def nonzero(matrix: Matrix) -> bool:
+    """Whether a matrix is not 0."""
+    return any(map(any, matrix))
+
+
+def symmetric(matrix: Matrix) -> Matrix:
+    """Twice the symmetric part of a square matrix."""
+    return plus(matrix, turned(matrix))
+
+
+def skew(matrix: Matrix) -> bool:
+    """Whether a square matrix is skew-symmetric."""
+    return not nonzero(symmetric(matrix))
+
+
+Values = Callable[[Weights], Callable[[Matrix], Matrix]]
+"""A network: the output for some weights and an input, a polynomial in both, modulo p²."""
+
+
+def jacobian(values: Values, weights: Weights, inputs: list[Matrix]) -> Iterator[list[int]]:
+    """The derivatives of all outputs at some inputs, modulo p: a row for each entry of the weights.
+
+    f(w + pE) = f(w) + p·Df(w)E modulo p², for a polynomial f, weights w and an integer matrix E.
+    """
+
+    def outputs(at: Weights) -> list[int]:
+        function = values(at)
+        return [x for X in inputs for row in function(X) for x in row]
+
+    still = outputs(weights)
+    for name, A in weights.items():
+        for i, j in product(range(len(A)), range(len(A[0]))):
+            moved = [*map(list, A)]
+            moved[i][j] += PRIME
+            pairs = zip(outputs(weights | {name: moved}), still, strict=True)
+            yield [(x - y) % SQUARE // PRIME for x, y in pairs]
+
+
+# What certificates are about, and the claims in them --------------------------------------------------------
+
+
+class Subject:
+    """What a certificate is about. Each kind says what it proves, and what it takes from a theorem."""
+
+    KEYS: ClassVar[str] = ""  #: of the document, beside "format", "about" and "claims"
+    RECORDS: ClassVar[Mapping[str, str]] = {}  #: the claims, and the keys of their records
+    ENDING: ClassVar[str] = "."  #: of what is printed
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """The name of what a record proves, and what that is.
+
+        Raises:
+            Flaw: if it does not.
+        """
+        raise NotImplementedError
 
 
 # One layer, one orbit ---------------------------------------------------------------------------------------
@@ -376,15 +547,16 @@ class Layer:
         """The indices of a matrix with d columns."""
         return list(product(range(1, rows + 1), range(1, self.d + 1)))
 
-    def matrix(self, value: Any, rows: int, powers: tuple[int, int] = ALWAYS) -> Sparse:
+    def matrix(self, value: Any, rows: int, *powers: tuple[int, int]) -> Sparse:
         """A matrix [[row, column, value], ...] with d columns, or with a power of ε before each value."""
-        return sparse(value, (1, rows), (1, self.d), powers)
+        M = sparse(value, (1, rows), (1, self.d), *powers)
+        return M if powers else {(*index, 0): x for index, x in M.items()}
 
-    def point(self, value: Any, powers: tuple[int, int] = ALWAYS) -> Sparse:
+    def point(self, value: Any, *powers: tuple[int, int]) -> Sparse:
         """Coordinates [[c, b, i, k, value], ...], or with a power of ε in front of each."""
-        y = sparse(value, powers, (1, self.o), (1, self.d), (1, self.d), (1, self.d))
+        y = sparse(value, *powers, (1, self.o), (1, self.d), (1, self.d), (1, self.d))
         form(all(i <= k for *_, i, k in y), "a coordinate has i > k")
-        return y
+        return y if powers else {(0, *name): x for name, x in y.items()}
 
 
 class Orbit:
@@ -392,21 +564,20 @@ class Orbit:
 
     def __init__(self, layer: Layer, record: Any) -> None:
         self.layer = layer
-        self.found = fields(record, "ranks A V y", "second critical approach arcs tangent equations")
-        self.A, self.V = layer.matrix(self.found["A"], layer.d), layer.matrix(self.found["V"], layer.o)
+        self.record = fields(record, "ranks A V y", "second critical arcs tangent equations")
+        self.A, self.V = layer.matrix(self.record["A"], layer.d), layer.matrix(self.record["V"], layer.o)
         rows, columns = lines(self.V, 0), lines(self.A, 1)
         self.ranks = rank(rows), rank(columns), rank(rows + columns)
-        require(list(self.ranks) == integers(self.found["ranks"]), f"the ranks are {named(self.ranks)}")
+        require(list(self.ranks) == integers(self.record["ranks"]), f"the ranks are {named(self.ranks)}")
         self.y = phi(self.A, self.V)
-        require(self.y == layer.point(self.found["y"]), "y is not φ(A, V)")
+        require(self.y == layer.point(self.record["y"]), "y is not φ(A, V)")
         self.preimages = self._fiber()
         self.critical = self._critical()
-        self._approach()
         self.lower, self.upper = self._tangent()
 
     def _pair(self, name: str) -> tuple[Sparse, Sparse]:
         """A pair [A, V]."""
-        A, V = array(self.found[name])
+        A, V = array(self.record[name])
         return self.layer.matrix(A, self.layer.d), self.layer.matrix(V, self.layer.o)
 
     def _fiber(self) -> int:
@@ -418,7 +589,7 @@ class Orbit:
         so rk A = rk V = 1, and the other pair is (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ.
         """
         exists = self.ranks == (1, 1, 2)
-        require(("second" in self.found) == exists, "a preimage is missing, or is one too many")
+        require(("second" in self.record) == exists, "a preimage is missing, or is one too many")
         if exists:
             A, V = self._pair("second")
             require(phi(A, V) == self.y and rank([A, self.A]) == 2, "the second preimage is none")
@@ -428,12 +599,18 @@ class Orbit:
         """Whether dφ kills more than (A, −V) in the tangent cone of {rk ≤ a} times all V̇.
 
         No, if it kills nothing else at all. Yes, if it kills the direction given and A + εȦ has rank ≤ a.
+
+        If p is critical it is a limit of real points of M̄ outside M, and only then. Real points outside M
+        have two complex-conjugate preimages, which converge to preimages of p. All of these are real, so the
+        two limits agree; near it φ is not injective modulo scaling: it is critical. Conversely let A = k qᵀ,
+        V = h kᵀ, and n not parallel to k, as d ≥ 2 where φ is not injective. Then h⊗q⊗(k² + εn²), ε > 0, is
+        in M̄, k² + εn² being a product of complex linear forms, and not in M, as it is none of real ones.
         """
         A, V, d, o = self.A, self.V, self.layer.d, self.layer.o
         units = [differential(A, V, {(k, b, 0): 1}, {}) for k, b in self.layer.places(d)]
         units += [differential(A, V, {}, {(c, i, 0): 1}) for c, i in self.layer.places(o)]
         kernel = len(units) - rank(units)
-        require(("critical" in self.found) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
+        require(("critical" in self.record) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
         if kernel == 1:
             return False
         dA, dV = self._pair("critical")
@@ -442,39 +619,23 @@ class Orbit:
         require(rank([dA, A]) == 2, "the critical direction is a rescaling")
         thin = min(rank(lines(dA, axis) + lines(A, axis)) for axis in (0, 1))
         require(thin <= self.layer.a, "A + εȦ is not seen to have rank ≤ a")
+        require(self.ranks == (1, 1, 1), "a critical point that has other ranks than 1, 1, 1")
         return True
-
-    def _approach(self) -> None:
-        """If p is critical it is a limit of real points of M̄ outside M, and only then.
-
-        Real points outside M have two complex-conjugate preimages, which converge to preimages of p. All of
-        these are real, so the two limits agree; near it φ is not injective modulo scaling: it is critical.
-        Conversely let A = k qᵀ, V = h kᵀ, and n a unit vector not parallel to k. Then h⊗q⊗(k² + εn²), ε > 0,
-        is in M̄, k² + εn² being a product of complex linear forms, and not in M, as it is none of real ones.
-        """
-        require(("approach" in self.found) == self.critical, "a sequence is missing, or is one too many")
-        if self.critical:
-            require(self.ranks == (1, 1, 1), "a critical point that has other ranks than 1, 1, 1")
-            k, i = lines(self.A, 1)[0], min(self.A)[0]
-            n = next(n for n in range(1, self.layer.d + 1) if set(k) != {(n,)})  # as it is critical, d ≥ 2
-            q, h = lines(self.A, 0)[0], {c: x for (c, j, _), x in self.V.items() if j == i}
-            direction = phi({(n, b, 0): x for (b,), x in q.items()}, {(c, n, 0): x for c, x in h.items()})
-            require(direction == self.layer.point(self.found["approach"]), "another sequence than h⊗q⊗n²")
 
     def _tangent(self) -> tuple[int, int]:
         """Bounds of dim T_p M̄: arcs from below; from above the source, or equations."""
-        layer, found = self.layer, self.found
+        layer, record = self.layer, self.record
         lower, upper = layer.source(layer.a), layer.ambient  # dim M̄, as Facts proves, and N
         if self.preimages == 1 and not self.critical:
             # One reduced preimage: the map, finite on projective varieties, is a local isomorphism onto M̄.
             lower = upper = layer.source(self.ranks[1])
-        require(("arcs" in found) == ("tangent" in found), "arcs and a tangent dimension go together")
-        if "arcs" in found:
-            spanned = rank(vector for arc in array(found["arcs"]) for vector in self._arc(arc))
-            require(spanned == integer(found["tangent"]), f"the arcs span {spanned} dimensions")
+        require(("arcs" in record) == ("tangent" in record), "arcs and a tangent dimension go together")
+        if "arcs" in record:
+            spanned = rank(vector for arc in array(record["arcs"]) for vector in self._arc(arc))
+            require(spanned == integer(record["tangent"]), f"the arcs span {spanned} dimensions")
             lower = max(lower, spanned)
-        if "equations" in found:
-            gradients = [gradient(equation, self.y) for equation in equations(layer, found["equations"])]
+        if "equations" in record:
+            gradients = [gradient(equation, self.y) for equation in equations(layer, record["equations"])]
             require(rank(gradients) == len(gradients), "the gradients of the equations are dependent")
             upper = min(upper, layer.ambient - len(gradients))
         require(lower <= upper, f"a tangent space of at least {lower} and at most {upper} dimensions")
@@ -488,37 +649,40 @@ class Orbit:
         layer, arc = self.layer, fields(value, "K Q V y")
         K, Q = (layer.matrix(arc[name], layer.a, ANY) for name in "KQ")
         for matrix in (K, Q):  # if two rows of K are equal, what is in one row of Q could be in either
-            rows: dict[int, set[Any]] = {}
-            for (row, *place), x in matrix.items():
-                rows.setdefault(row, set()).add((*place, x))
-            require(len(set(map(frozenset, rows.values()))) == len(rows), "two rows are equal")
+            rows = [frozenset(row.items()) for row in lines(matrix, 0)]
+            require(len(set(rows)) == len(rows), "two rows are equal")
         moving = layer.point(arc["y"], (1, 3 * POWERS))
         constant_and_moving = phi(attention(K, Q), layer.matrix(arc["V"], layer.o, ANY))
         require(bool(moving) and constant_and_moving == self.y | moving, "an arc has another expansion")
-        vectors: dict[int, Sparse] = {}
-        for (power, *name), x in moving.items():
-            vectors.setdefault(power, {})[tuple(name)] = x
+        vectors = grouped(moving, 0)
         return [vector for power, vector in vectors.items() if power < 2 * min(vectors)]
 
 
-def equations(layer: Layer, value: Any) -> Iterable[Sparse]:
+def equations(layer: Layer, value: Any) -> Iterator[Sparse]:
     """Polynomials [[coefficient, [c, b, i, k], ...], ...] that vanish on M̄, read and verified."""
+
+    def coordinate(name: Any) -> Any:
+        [(_, *index)] = layer.point([[*array(name), 1]])
+        return tuple(index)
+
     for terms in array(value):
-        equation: Sparse = {}
-        last: tuple[Any, ...] = ()
-        for coefficient, *names in map(array, array(terms)):
-            key = tuple(tuple(name) for factor in names for _, *name in layer.point([[*array(factor), 1]]))
-            form(all(one <= other for one, other in pairwise(key)) and last < key, "a term is out of order")
-            form(integer(coefficient) != 0, "a term is 0")
-            equation[key] = coefficient
-            last = key
+        equation = polynomial(terms, coordinate)
         # If it vanishes for all A, then for those of rank ≤ a; otherwise A = KᵀQ is put in.
-        vanishes = not expand(equation, 0) or (layer.a < layer.d and not expand(equation, layer.a))
+        sizes = (0, layer.a) if layer.a < layer.d else (0,)
+        vanishes = any(not put_in(equation, general(layer, size)) for size in sizes)
         require(bool(equation) and vanishes, "an equation does not vanish on M̄")
         yield equation
 
 
-# The claims -------------------------------------------------------------------------------------------------
+@lru_cache(maxsize=4)
+def general(layer: Layer, size: int) -> dict[tuple[Any, ...], Polynomial]:
+    """φ(A, V) in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
+    A, K, Q, V = (
+        {(i, j, ((name, i, j),)): 1 for i, j in layer.places(rows)}
+        for name, rows in (("A", layer.d), ("K", size), ("Q", size), ("V", layer.o))
+    )
+    return parted(phi(attention(K, Q) if size else A, V), 0)
+
 
 ZERO, PINCH, CROSSING = (0, 0, 0), (1, 1, 1), (1, 1, 2)
 Ranks = tuple[int, ...]
@@ -533,15 +697,29 @@ def named(ranks: Ranks) -> str:
     return f"({','.join(map(str, ranks))})"
 
 
-class Facts:
-    """All that a certificate proves about one layer: every orbit, and dim M̄."""
+class Facts(Subject):
+    """One layer: every orbit, and dim M̄, for all t ≥ 2.
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.layer = Layer(*(integer(found[name]) for name in ("d", "d_out", "a")))
+    - A pair (A, V), rk A ≤ a, gives the point y with y_{c,b}(u) = V_c(u)·A_b(u), products of the row V_c and
+      the column A_b read as linear forms. M is the set of these points, M̄ its complex closure; y has the
+      coordinates (c, b, i, k), i ≤ k, the coefficients of u_i u_k. Products of nonzero forms are not 0: y = 0
+      means that A = 0 or V = 0.
+    - Output c at token τ of V X Xᵀ A X is Σ_{i,k,b} V_ci A_kb Σ_j x_ij x_kj x_bτ. The terms with j ≠ τ have
+      one monomial for each (c, b, {i, k}): their coefficients are the y_{c,b,i,k}, and the others follow.
+    - A group acts on pairs with finitely many orbits, told apart by rk V, rk A and rk [V; Aᵀ], and it acts
+      linearly on the points y. What holds at one pair of each orbit holds everywhere.
+    - Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
+    """
+
+    KEYS = "d d_out a dimension strata"
+    ENDING = "; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.layer = Layer(*(integer(document[name]) for name in ("d", "d_out", "a")))
         # First what is quick to compare: nothing below runs over many indices that a wrong d or d' makes up.
         self.dimension = self.layer.source(self.layer.a)
-        require(self.dimension == integer(found["dimension"]), f"the dimension is {self.dimension}")
-        records, expected = array(found["strata"]), self.layer.orbits()
+        require(self.dimension == integer(document["dimension"]), f"the dimension is {self.dimension}")
+        records, expected = array(document["strata"]), self.layer.orbits()
         require(len(records) == len(expected), f"there are {len(expected)} strata, not {len(records)}")
         self.orbits: dict[Ranks, Orbit] = {}
         for ranks, record in zip(expected, records, strict=True):
@@ -554,11 +732,47 @@ class Facts:
         self.top = self.orbits[max(self.orbits)]
         self._dimension()
 
+    def __str__(self) -> str:
+        """The name of M."""
+        return f"{self.layer}, t ≥ 2"
+
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """The verdict on a claim, if that follows from the orbits."""
+        name = record["id"]
+        claim = CLAIMS[name]
+        require(claim.applies(self.layer), f"{name} does not apply to {self.layer}")
+        fails, claimed = claim.fails(self), [tuple(integers(ranks)) for ranks in array(record["fails_at"])]
+        require(claimed == fails, f"{name} fails at {', '.join(map(named, fails)) or 'no stratum'}")
+        verdict = "refuted" if fails else "confirmed"
+        require(record["verdict"] == verdict, f"{name} is {verdict}")
+        if "degree" in record:
+            require(integer(record["degree"]) == self.degree, f"the degree is {self.degree}")
+        halves = "/2" if self.top.preimages == 2 else ""
+        spaces = ", ".join(f"{named(ranks)} {orbit.lower}" for ranks, orbit in self.orbits.items())
+        statement = claim.statement.format(f=self, square=self.layer.a**2, halves=halves, spaces=spaces)
+        return name, f"{verdict}: {statement}.{self.where(fails)}"
+
+    def left_out(self, name: str) -> str:
+        """Why a claim is not certified."""
+        if name in OTHERS:
+            return "a certificate of a layer holds no proof of this claim"
+        holds = CLAIMS[name].applies(self.layer)
+        return "there is none in the file" if holds else f"its hypotheses fail for {self.layer}"
+
+    def where(self, fails: list[Ranks]) -> str:
+        """The orbits at which a statement fails, with what is known of their tangent spaces."""
+        if not fails:
+            return ""
+        spaces = [(f"≥ {lower}" if lower < upper else f"{lower}") for lower, upper in map(self.space, fails)]
+        there = f"dim M̄ = {self.dimension} and dim T_p M̄ = {', '.join(spaces)}".replace("= ≥", "≥")
+        return f" It fails at {', '.join(map(named, fails))}. There {there}."
+
     def _moves(self) -> list[Sparse]:
         """The derivatives of (K, Q) ↦ KᵀQ at a pair over A in the open orbit, where rk A = a."""
         A, indices = self.top.A, range(1, self.layer.d + 1)
-        moves = [{(k, *b, 0): x for b, x in q.items()} for k in indices for q in lines(A, 0)]
-        return moves + [{(*k, b, 0): x for k, x in column.items()} for b in indices for column in lines(A, 1)]
+        rows, columns = lines(A, 0), lines(A, 1)
+        moves = [{(k, *b): x for b, x in row.items()} for k in indices for row in rows]
+        return moves + [{(*k[:1], b, 0): x for k, x in column.items()} for b in indices for column in columns]
 
     def _dimension(self) -> None:
         """The parameters modulo scaling bound dim M̄; the rank of the derivative of φ(KᵀQ, V) meets that."""
@@ -583,6 +797,27 @@ class Facts:
     def failing(self, fails: Callable[[Orbit], bool]) -> list[Ranks]:
         """The orbits where a statement fails."""
         return [orbit.ranks for orbit in self.orbits.values() if fails(orbit)]
+
+    def nowhere(self) -> list[Ranks]:
+        """Nowhere: what is said follows from the facts about all layers."""
+        return []
+
+    def by_paper(self) -> list[Ranks]:
+        """Where M̄ is singular against the paper, which says where rk V ≤ 1 and rk A ≤ 1; or the reverse."""
+        return self.singular(lambda ranks: max(ranks[:2]) <= 1)
+
+    def by_theorem(self) -> list[Ranks]:
+        """Where M̄ is singular against the corrected theorem, or the reverse."""
+        d, o, a = self.layer.d, self.layer.o, self.layer.a
+        if a == o == 1:
+            return self.singular(lambda ranks: ranks == ZERO or (d >= 3 and ranks == PINCH))
+        return self.singular(lambda ranks: ranks[:2] in ((0, 0), (1, 1)) or (2 <= a < d and ranks[1] < a))
+
+    def generic(self) -> list[Ranks]:
+        """The open orbit, if it has two preimages where a > 1 or d' > 1, or one elsewhere."""
+        layer = self.layer
+        expected = 1 + (layer.a == layer.o == 1 < layer.d)
+        return [] if self.top.preimages == expected else [self.top.ranks]
 
     def fibers(self) -> list[Ranks]:
         """Where there are other preimages than (A, V) and, at (1,1,2), (v qᵀ, h kᵀ)."""
@@ -624,17 +859,6 @@ class Facts:
                 wrong.append(ranks)
         return wrong
 
-    def paper(self, ranks: Ranks) -> bool:
-        """Whether a point is singular, as the paper says: rk V ≤ 1 and rk A ≤ 1."""
-        return ranks[0] <= 1 and ranks[1] <= 1
-
-    def corrected(self, ranks: Ranks) -> bool:
-        """Whether a point is singular, by the corrected theorem."""
-        d, o, a = self.layer.d, self.layer.o, self.layer.a
-        if ranks == ZERO or a == o == 1:
-            return ranks == ZERO or (d >= 3 and ranks == PINCH)
-        return ranks[:2] == (1, 1) or (2 <= a < d and ranks[1] < a)
-
     def tangents(self) -> list[Ranks]:
         """Where dim T_p M̄ is another than by the formula."""
         d, o, a = self.layer.d, self.layer.o, self.layer.a
@@ -648,6 +872,7 @@ class Facts:
         require(all(orbit.lower == orbit.upper for orbit in self.orbits.values()), "a tangent space is open")
         return self.failing(lambda orbit: orbit.lower != formula(orbit.ranks))
 
+    @property
     def degree(self) -> int:
         """deg M̄: that of the Segre product of P{rk A ≤ a} and P(ℂ^{d'd}), over the preimages of a point.
 
@@ -657,23 +882,12 @@ class Facts:
         matrices = prod(comb(d + i, a) for i in range(d - a)) // prod(comb(a + i, a) for i in range(d - a))
         return comb(self.layer.source(a) - 1, o * d - 1) * matrices // self.top.preimages
 
-    def products(self) -> list[Ranks]:
-        """Nowhere, if the coefficients of V X Xᵀ A X are those of V_c(u)·A_b(u), and fixed combinations.
-
-        Both are linear in A and in V: it is enough to try A = e_k e_bᵀ, V = e_iᵀ, for which φ(X)_τ is
-        Σ_j x_{ij} x_{kj} x_{bτ}. Two tokens j ≠ τ tell; of one token come the sums over the places of b.
-        """
-        for i, k, b in product(range(1, self.layer.d + 1), repeat=3):
-            found, claimed = phi({(k, b, 0): 1}, {(1, i, 0): 1}), {(0, 1, b, *sorted((i, k))): 1}
-            require(found == claimed, "V X Xᵀ A X has other coefficients")
-        return []
-
 
 @dataclass(frozen=True)
 class Claim:
     """What is certified: the statement, where it applies, and where it fails."""
 
-    statement: Callable[[Facts], str]
+    statement: str
     fails: Callable[[Facts], list[Ranks]]
     wide: bool = True
     no_product: bool = True
@@ -683,120 +897,77 @@ class Claim:
         return not (self.wide and layer.d < 2) and not (self.no_product and layer.a == layer.o == 1)
 
 
-def by_paper(facts: Facts) -> str:
-    """What the paper says of singular points."""
-    return f"{facts.layer} is singular exactly at rk A ≤ 1, rk V ≤ 1"
-
-
-HALVED = {1: "", 2: "/2"}
-CLOSED = Claim(lambda f: f"{f.layer} is closed", Facts.closed)
+ALL = {"wide": False, "no_product": False}
+SINGULAR = Claim("{f.layer} is singular exactly at rk A ≤ 1, rk V ≤ 1", Facts.by_paper)
+CLOSED = Claim("{f.layer} is closed", Facts.closed)
 CLAIMS = {
     "lemma-3.1": Claim(
-        lambda f: (
-            "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension "
-            f"a² = {f.layer.a**2}, {{rk A ≤ a}} has dimension a(2d − a) = {f.moving}"
-        ),
+        "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension "
+        "a² = {square}, {{rk A ≤ a}} has dimension a(2d − a) = {f.moving}",
         Facts.factorization,
-        wide=False,
-        no_product=False,
+        **ALL,
     ),
     "theorem-3.2": Claim(
-        lambda f: (
-            "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ"
-            "; over 0 the pairs with A = 0 or V = 0"
-        ),
+        "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ"
+        "; over 0 the pairs with A = 0 or V = 0",
         Facts.fibers,
-        wide=False,
-        no_product=False,
+        **ALL,
     ),
-    "corollary-3.3": Claim(
-        lambda f: f"dim {f.layer} = a(2d − a) + dd' − 1 = {f.dimension}", lambda facts: [], wide=False
-    ),
+    "corollary-3.3": Claim("dim {f.layer} = a(2d − a) + dd' − 1 = {f.dimension}", Facts.nowhere, wide=False),
     "theorem-3.4.closed": CLOSED,
     "theorem-3.4.boundary": Claim(
-        lambda f: f"the boundary of {f.layer} in M̄(ℝ) is {{A = k qᵀ, V = h kᵀ}}", Facts.critical
+        "the boundary of {f.layer} in M̄(ℝ) is {{A = k qᵀ, V = h kᵀ}}", Facts.critical
     ),
-    "theorem-3.4.singular": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
+    "theorem-3.4.singular": SINGULAR,
     "corollary-A.1": CLOSED,
-    "corollary-A.2": Claim(
-        lambda f: "up to scaling φ is birational, with fibers of at most 2", Facts.birational
-    ),
-    "lemma-A.3": Claim(
-        lambda f: "(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical
-    ),
-    "corollary-A.4": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
-    "proposition-A.5": Claim(
-        lambda f: "φ has the coefficients of the products V_c(u)·A_b(u)", Facts.products
-    ),
-    "corollary-A.6": Claim(
-        lambda f: f"the boundary of {f.layer} is the image of the critical points", lambda facts: []
-    ),
+    "corollary-A.2": Claim("up to scaling φ is birational, with fibers of at most 2", Facts.birational),
+    "lemma-A.3": Claim("(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical),
+    "corollary-A.4": SINGULAR,
+    "proposition-A.5": Claim("φ has the coefficients of the products V_c(u)·A_b(u)", Facts.nowhere),
+    "corollary-A.6": Claim("the boundary of {f.layer} is the image of the critical points", Facts.nowhere),
     "agattn.degree": Claim(
-        lambda f: (
-            f"deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {{rk A ≤ a}}{HALVED[f.top.preimages]} "
-            f"= {f.degree()}"
-        ),
-        lambda facts: facts.failing(
-            lambda orbit: (
-                orbit is facts.top
-                and orbit.preimages != 1 + (facts.layer.a == facts.layer.o == 1 < facts.layer.d)
-            )
-        ),
-        wide=False,
-        no_product=False,
+        "deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {{rk A ≤ a}}{halves} = {f.degree}",
+        Facts.generic,
+        **ALL,
     ),
     "agattn.singular-locus": Claim(
-        lambda f: (
-            "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; "
-            "for a = d' = 1 at 0 and, if d ≥ 3, at (1,1,1)"
-        ),
-        lambda facts: facts.singular(facts.corrected),
+        "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; "
+        "for a = d' = 1 at 0 and, if d ≥ 3, at (1,1,1)",
+        Facts.by_theorem,
         no_product=False,
     ),
     "agattn.tangent-dimension": Claim(
-        lambda f: (
-            "dim T_p M̄ is what the closed formula says, on every stratum: "
-            + ", ".join(f"{named(ranks)} {orbit.lower}" for ranks, orbit in f.orbits.items())
-        ),
+        "dim T_p M̄ is what the closed formula says, on every stratum: {spaces}",
         Facts.tangents,
         no_product=False,
     ),
 }
 
+Facts.RECORDS = {name: "fails_at degree" if name == "agattn.degree" else "fails_at" for name in CLAIMS}
+
 OTHERS = frozenset({
-    "agattn.learning-coefficient", "agattn.learning-coefficient-softmax",
-    "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
-    "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
-    "agattn.learning-degree",
-    "agattn.rank-one-locus", "agattn.skip-dimension", "agattn.heads-not-closed",
-    "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
-    "agattn.deep-critical", "agattn.deep-singular", "agattn.jet-order", "agattn.equations",
-    "agattn.softmax-identifiable",
-    "agattn.softmax-collapse", "agattn.contact-spectrum", "agattn.softmax-heads",
-    "agattn.grouped-dimension", "agattn.latent-dimension", "agattn.recurrent-dimension",
-    "agattn.model-dimension", "agattn.model-symmetries",
+    "agattn.contact-spectrum", "agattn.deep-boundary", "agattn.deep-critical", "agattn.deep-not-closed",
+    "agattn.deep-singular", "agattn.deep-zeros", "agattn.equations", "agattn.grouped-dimension",
+    "agattn.heads-not-closed", "agattn.hilbert-function", "agattn.jet-order", "agattn.latent-dimension",
+    "agattn.learning-coefficient", "agattn.learning-coefficient-softmax", "agattn.learning-degree",
+    "agattn.model-dimension", "agattn.model-symmetries", "agattn.multi-head-dimension",
+    "agattn.network-dimension", "agattn.rank-one-locus", "agattn.recurrent-dimension",
+    "agattn.skip-dimension", "agattn.softmax-collapse", "agattn.softmax-heads",
+    "agattn.softmax-identifiable", "conjecture-3.10", "corollary-3.8", "equation-12", "lemma-3.5",
+    "lemma-3.6", "theorem-3.7", "theorem-3.9",
 })  # fmt: skip
 """The claims of agattn that no certificate about M(d, d', a) proves; some have others, or none."""
 
+NAMES = CLAIMS.keys() | OTHERS
 UNKNOWN = "a claim that is not known here"
 """Stands for a claim that a later agattn may know, which no certificate proves here."""
 
 
 # Learning coefficients --------------------------------------------------------------------------------------
 
-Polynomial = Sparse
-"""Coefficients by monomial, the increasing numbers of its coordinates: {(): 1, (2, 2): −3} is 1 − 3 z_2²."""
 
-
-def times(one: Polynomial, other: Polynomial) -> Polynomial:
-    """The product of two polynomials."""
-    WORK.more((len(one) + 1) * (len(other) + 1))
-    pairs = product(one.items(), other.items())
-    return collected((tuple(sorted(m + n)), x * y) for (m, x), (n, y) in pairs)
-
-
-class Germ:
-    """The learning coefficient λ and its multiplicity m at one point of a layer, or of a softmax head.
+class Points(Subject):
+    """The learning coefficient λ and its multiplicity m at points of a layer, or of a softmax head, t ≥ 2.
 
     K and Q (a × d) and V (d' × d) are polynomials in coordinates z, and the weights are their values at
     z = 0. GL(a) leaves A = KᵀQ as it is, and with it φ; and (sA, V/s) leaves φ. If the derivatives of these
@@ -814,186 +985,134 @@ class Germ:
     ‖V‖·‖A‖: the ideals of A and of V are taken apart, the smaller λ counts, and equal ones add their m.
     """
 
-    def __init__(self, d: int, o: int, a: int, softmax: bool, record: Any) -> None:
-        found = fields(
-            record, "ranks variables K Q V free T N squares multipliers lambda multiplicity competitors"
-        )
-        self.size = integer(found["variables"])
-        form(0 <= self.size <= VARIABLES, f"a point has more than {VARIABLES} coordinates")
-        K, Q = self._matrix(found["K"], a, d), self._matrix(found["Q"], a, d)
-        V = self._matrix(found["V"], o, d)
-        A = {(i, b): added(times(K[e, i], Q[e, b]) for e in range(a)) for i in range(d) for b in range(d)}
-        self._ranks(found["ranks"], A, K, Q, V)
-        free, squares = self._numbers(found["free"]), self._numbers(found["squares"])
-        T, N = ([self._numbers(row) for row in array(found[letter])] for letter in "TN")
+    KEYS = "d d_out a head"
+    RECORDS: ClassVar = {"point": "ranks variables K Q V free T N squares multipliers lambda multiplicity"}
+    ENDING = "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        d, o, a = self.d, self.o, self.a = tuple(integer(document[name]) for name in ("d", "d_out", "a"))
+        form(min(d, o, a) >= 1, "d, d', a are not possible")
+        size = max(o * d * d * (d + 1) // 2, a * d)
+        form(size <= COORDINATES, "it is about too large a layer")
+        form(document["head"] in ("lightning", "softmax"), "the head is neither lightning nor softmax")
+        self.head, self.softmax = document["head"], document["head"] == "softmax"
+
+    def __str__(self) -> str:
+        """The head with its sizes."""
+        return f"{self.head} attention with d = {self.d}, d' = {self.o}, a = {self.a}, t ≥ 2"
+
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """λ and m at one point."""
+        size = integer(record["variables"])
+        form(0 <= size <= VARIABLES, f"a point has more than {VARIABLES} coordinates")
+
+        def coordinate(z: Any) -> int:
+            form(0 <= integer(z) < size, "there is no such coordinate")
+            return int(z)
+
+        def matrix(name: str, rows: int) -> Sparse:
+            table = [array(row) for row in array(record[name])]
+            form([*map(len, table)] == [self.d] * rows, "a matrix has other sizes")
+            return {
+                (i, j, monomial): x
+                for i, row in enumerate(table, 1)
+                for j, terms in enumerate(row, 1)
+                for monomial, x in polynomial(terms, coordinate).items()
+            }
+
+        K, Q, V = matrix("K", self.a), matrix("Q", self.a), matrix("V", self.o)
+        A = attention(K, Q)
+        ranks = _ranks(A, K, Q, V)
+        require(integers(record["ranks"]) == ranks, f"the ranks are {ranks}")
+        r_v, r_a, r, rank_k, rank_q, rank_vk = ranks
+        apart = self.softmax or not (r_v or r_a)
+        f = self._functions(A, V, apart, r_v)
+        free, squares = ([*map(coordinate, array(record[name]))] for name in ("free", "squares"))
+        T, N = ([[*map(coordinate, array(row))] for row in array(record[name])] for name in "TN")
         p, h, n = len(T), len(N), len(N[0]) if N else 0
         form({*map(len, T)} <= {h} and {*map(len, N)} <= {n}, "T and N do not fit")
-        used = [*free, *squares, *(z for row in T + N for z in row)]
+        used = [*free, *squares, *chain(*T, *N)]
         require(len(set(used)) == len(used), "a coordinate has two parts")
         g: list[Polynomial] = [{(z,): 1} for z in free]
-        g += [
-            added({tuple(sorted(pair)): 1} for pair in zip(row, column, strict=True))
-            for row in T
-            for column in zip(*N, strict=True)
-        ]
-        g += [{tuple(sorted((x, y))): 1} for e, x in enumerate(squares) for y in squares[e:]]
-        values = [V[c, i] for c in range(o) for i in range(d)]
-        apart = softmax or not (self.r_v or self.r_a)
-        f = [A[i, b] for i in range(d) for b in range(d)] if apart and (self.r_v or not softmax) else []
-        of_attention = len(f)
-        f += (
-            values
-            if apart
-            else [
-                added([times(V[c, i], A[k, b])] + [times(V[c, k], A[i, b])] * (i < k))
-                for c in range(o)
-                for b in range(d)
-                for i in range(d)
-                for k in range(i, d)
-            ]
-        )
-        own = {z for x in values for name in x for z in name}
-        M = self._multipliers(found["multipliers"], len(f), len(g))
-        for e, x in enumerate(f):
-            x = {name: c for name, c in x.items() if name}
-            require(x == added(times(m, g[j]) for j, m in M[e].items()), "f is not M·g")
+        pairs = (zip(row, column, strict=True) for row in T for column in zip(*N, strict=True))
+        g += [added({joined((x,), (y,)): 1} for x, y in pair) for pair in pairs]
+        g += [{joined((x,), (y,)): 1} for e, x in enumerate(squares) for y in squares[e:]]
+        M: list[dict[int, Polynomial]] = [{} for _ in f]
+        for e, j, terms in map(array, array(record["multipliers"])):
+            inside = 0 <= integer(e) < len(f) and 0 <= integer(j) < len(g)
+            form(inside and j not in M[e], "M has no such entry")
+            M[e][j] = polynomial(terms, coordinate)
+        for x, row in zip(f, M, strict=True):
+            moving = {name: c for name, c in x.items() if name}
+            require(moving == added(times(m, g[j]) for j, m in row.items()), "f is not M·g")
         constants = [{(j,): m[()] for j, m in row.items() if () in m} for row in M]
         require(rank(constants) == len(g), "M(0) has too few independent rows")
-        self._directions(a, d, o, K, Q, V, scaled=not apart)
-        competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
-        require(integers(found["competitors"]) == competitors, f"the competitors are {competitors}")
-        least, most = min(competitors), competitors.count(min(competitors))
-        four, m = 2 * len(free) + 2 * least + len(squares), most
-        if not (softmax or self.r_v or self.r_a):
+        self._directions({"K": K, "Q": Q, "V": V}, scaled=not apart)
+        halves = competitors(p, h, n)
+        least, most = min(halves), halves.count(min(halves))
+        four, multiplicity = 2 * len(free) + 2 * least + len(squares), most
+        if not (self.softmax or r_v or r_a):
+            own = {z for *_, monomial in V for z in monomial}
             mine = [j for j, z in enumerate(free) if z in own]
-            require(  # so M is one matrix for A and one for V, which use different entries of g
-                all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row),
-                "A and V are not apart",
-            )
-            one, other = four - 2 * len(mine), 2 * len(mine)
-            four, m = min(one, other), most + 1 if one == other else most if one < other else 1
-        divisor = gcd(four, 4)
-        stated = integers(found["lambda"])
-        require(stated == [four // divisor, 4 // divisor], f"λ is {four // divisor}/{4 // divisor}")
-        require(integer(found["multiplicity"]) == m, f"m is {m}")
-        self.value = f"{four // divisor}" + f"/{4 // divisor}" * (divisor < 4)
-        self.multiplicity = m
+            of_attention = len(f) - self.o * self.d
+            # M must be one matrix for A and one for V, which use different entries of g.
+            split = all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row)
+            require(split, "A and V are not apart")
+            attention_part, values_part = four - 2 * len(mine), 2 * len(mine)
+            four, smaller = min(attention_part, values_part), attention_part < values_part
+            multiplicity = most + 1 if attention_part == values_part else most if smaller else 1
+        value = Fraction(four, 4)
+        agrees = integers(record["lambda"]) == [value.numerator, value.denominator]
+        require(agrees, f"λ is {value.numerator}/{value.denominator}")
+        require(integer(record["multiplicity"]) == multiplicity, f"m is {multiplicity}")
+        at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}, rk [V; K] = {rank_vk}"
+        return at, f"the learning coefficient is {value}, of multiplicity {multiplicity}"
 
-    def _numbers(self, value: Any) -> list[int]:
-        """Numbers of coordinates, from 0."""
-        numbers = integers(value)
-        form(all(0 <= x < self.size for x in numbers), "there is no such coordinate")
-        return numbers
+    def _functions(self, A: Sparse, V: Sparse, apart: bool, r_v: int) -> list[Polynomial]:
+        """The entries of A and V, or the coordinates of φ."""
+        d, rows = range(1, self.d + 1), range(1, self.o + 1)
+        Parts = list[tuple[Mapping[Any, Polynomial], Iterable[tuple[int, ...]]]]
+        parts: Parts = [(parted(A, 2), product(d, d))] if r_v or not self.softmax else []
+        parts.append((parted(V, 2), product(rows, d)))
+        if not apart:
+            indices = (index for index in product(rows, d, d, d) if index[2] <= index[3])
+            parts = [(parted(phi(A, V), 0), indices)]
+        return [part.get(index, {}) for part, indices in parts for index in indices]
 
-    def _polynomial(self, value: Any) -> Polynomial:
-        """A polynomial, as [[coefficient, coordinate, ...], ...]."""
-        total: Polynomial = {}
-        for term in array(value):
-            x, *name = array(term)
-            key = tuple(self._numbers(name))
-            form(len(key) <= DEGREE, f"a polynomial has a degree above {DEGREE}")
-            form(integer(x) != 0 and list(key) == sorted(key) and key not in total, "a term is out of order")
-            total[key] = x
-        return total
-
-    def _matrix(self, value: Any, rows: int, columns: int) -> dict[tuple[int, int], Polynomial]:
-        """A matrix of polynomials, all of whose entries are written."""
-        table = [[self._polynomial(x) for x in array(row)] for row in array(value)]
-        form(len(table) == rows and all(len(row) == columns for row in table), "a matrix has other sizes")
-        return {(i, j): x for i, row in enumerate(table) for j, x in enumerate(row)}
-
-    def _multipliers(self, value: Any, rows: int, columns: int) -> list[dict[int, Polynomial]]:
-        """The entries of M that are not 0, as [[row, column, polynomial], ...]."""
-        M: list[dict[int, Polynomial]] = [{} for _ in range(rows)]
-        for entry in array(value):
-            e, j, polynomial = array(entry)
-            form(
-                0 <= integer(e) < rows and 0 <= integer(j) < columns and j not in M[e], "M has no such entry"
-            )
-            M[e][j] = self._polynomial(polynomial)
-        return M
-
-    def _ranks(self, stated: Any, A: Any, K: Any, Q: Any, V: Any) -> None:
-        """The ranks at z = 0: of V, A, [V; Aᵀ], K, Q and [V; K]."""
-
-        def at_zero(M: Mapping[tuple[int, int], Polynomial]) -> Sparse:
-            return {(i, j): x[()] for (i, j), x in M.items() if () in x}
-
-        rows, columns = lines(at_zero(V), 0), lines(at_zero(A), 1)
-        keys, queries = lines(at_zero(K), 0), lines(at_zero(Q), 0)
-        found = [*map(rank, (rows, columns, rows + columns, keys, queries, rows + keys))]
-        require(integers(stated) == found, f"the ranks are {found}")
-        self.ranks = found
-        self.r_v, self.r_a = found[:2]
-
-    def _directions(self, a: int, d: int, o: int, K: Any, Q: Any, V: Any, *, scaled: bool) -> None:
+    def _directions(self, weights: Mapping[str, Sparse], *, scaled: bool) -> None:
         """See that the coordinates, GL(a) and the scaling move the weights in all directions."""
-        whole = {(name, *place): x for name, M in (("K", K), ("Q", Q), ("V", V)) for place, x in M.items()}
-        at = {place: x[()] for place, x in whole.items() if () in x}
+        linear = grouped({(name, *index): x for name, M in weights.items() for index, x in M.items()}, 3)
+        at, columns = linear.get((), {}), range(1, self.d + 1)
 
         def vectors() -> Iterator[Sparse]:
-            for z in range(self.size):
-                yield {place: x[z,] for place, x in whole.items() if (z,) in x}
-            for i, j in product(range(a), repeat=2):  # K̇ = −EᵀK, Q̇ = EQ for E with a 1 at (i, j)
-                WORK.more(2 * a * d)
-                left = {("K", j, e): -at["K", i, e] for e in range(d) if ("K", i, e) in at}
-                yield left | {("Q", i, e): at["Q", j, e] for e in range(d) if ("Q", j, e) in at}
+            yield from (vector for monomial, vector in linear.items() if len(monomial) == 1)
+            for i, j in product(range(1, self.a + 1), repeat=2):  # K̇ = −EᵀK, Q̇ = EQ, E with a 1 at (i, j)
+                WORK.more(2 * self.a * self.d)
+                left = {("K", j, e): -at["K", i, e] for e in columns if ("K", i, e) in at}
+                yield left | {("Q", i, e): at["Q", j, e] for e in columns if ("Q", j, e) in at}
             if scaled:
-                yield {place: -x if place[0] == "V" else x for place, x in at.items() if place[0] != "Q"}
+                yield {index: -x if index[0] == "V" else x for index, x in at.items() if index[0] != "Q"}
 
-        directions = 2 * a * d + o * d
+        directions = (2 * self.a + self.o) * self.d
         require(rank(vectors()) == directions, "the coordinates and the motions leave a direction out")
 
 
-def stated(name: str, reason: str, valid: bool | None = True) -> dict[str, Any]:
-    """The verdict on one claim."""
-    return {"id": name, "valid": valid, "reason": reason}
+def competitors(p: int, h: int, n: int) -> list[int]:
+    """Those of T·N, for T (p × h) and N (h × n): the least of them is 2λ, and m the number of these."""
+    return [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
 
 
-def concluded(
-    layer: str, claims: list[dict[str, Any]], flaw: str, others: Iterable[str] = ()
-) -> dict[str, Any]:
-    """The verdict on a certificate, and on each of its claims, of which one must be certified."""
-    flaw = flaw or ("" if any(claim["valid"] for claim in claims) else "nothing is certified")
-    result = {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": claims}
-    return {**result, "uncertified": [*others]} if others else result
-
-
-def uncertified(found: dict[str, Any]) -> list[str]:
-    """The claims that a certificate names beside those in it; the name is one that stands in this file."""
-    records = [fields(record, "id reason") for record in array(found.get("uncertified", []))]
-    for record in records:
-        text(record["id"])
-        text(record["reason"])
-    names = [record["id"] for record in records]
-    return [name if name in CLAIMS or name in OTHERS else UNKNOWN for name in names]
-
-
-def _learned(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on each point of a certificate of learning coefficients."""
-    d, o, a = (integer(found[name]) for name in ("d", "d_out", "a"))
-    form(min(d, o, a) >= 1, "d, d', a are not possible")
-    form(o * d * d * (d + 1) // 2 <= COORDINATES and a * d <= COORDINATES, "it is about too large a layer")
-    form(found["head"] in ("lightning", "softmax"), "the head is neither lightning nor softmax")
-    results, flaw, softmax = [], "", found["head"] == "softmax"
-    try:
-        for record in array(found["points"]):
-            germ = Germ(d, o, a, softmax, record)
-            r_v, r_a, r, rank_k, rank_q, rank_vk = germ.ranks
-            at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}, rk [V; K] = {rank_vk}"
-            reason = f"the learning coefficient is {germ.value}, of multiplicity {germ.multiplicity}"
-            results.append(stated(at, reason))
-    except Flaw as error:
-        flaw = str(error)
-        results = [stated(f"point {n}", flaw, False) for n in range(1, len(results) + 2)]
-    layer = f"{found['head']} attention with d = {d}, d' = {o}, a = {a}, t ≥ 2"
-    return concluded(layer, results, flaw)
+def _ranks(A: Sparse, K: Sparse, Q: Sparse, V: Sparse) -> list[int]:
+    """The ranks at z = 0: of V, A, [V; Aᵀ], K, Q and [V; K]."""
+    still = ({key: x for key, x in M.items() if key[2] == ()} for M in (V, A, K, Q))
+    rows, columns, keys, queries = (lines(M, axis) for M, axis in zip(still, (0, 1, 0, 0), strict=True))
+    return [*map(rank, (rows, columns, rows + columns, keys, queries, rows + keys))]
 
 
 # Several heads ----------------------------------------------------------------------------------------------
 
 
-class HeadsLimit:
+class Heads(Subject):
     """A limit y of sums of h heads that is no such sum over ℂ: M, the set of these sums, is not closed.
 
     Heads whose K, Q, V are Laurent polynomials in ε add up to y plus terms with positive powers of ε. The
@@ -1020,31 +1139,38 @@ class HeadsLimit:
       rank at least a + 1.
     """
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        d, o, a, self.h = (integer(found[name]) for name in ("d", "d_out", "a", "h"))
+    KEYS = "d d_out a h"
+    RECORDS: ClassVar = {"agattn.heads-not-closed": "y heads obstruction"}
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        d, o, a, self.h = (integer(document[name]) for name in ("d", "d_out", "a", "h"))
         self.layer = Layer(d, o, a)
-        self.y = self.layer.point(found["y"])
-        heads = array(found["heads"])
-        require(len(heads) == self.h, f"there are {len(heads)} heads")
-        total = added(phi(*self._head(record)) for record in heads)
-        powers = [name[0] for name in total]
-        require(min(powers, default=0) >= 0, "what diverges does not cancel")
-        limit = {name: x for name, x in total.items() if not name[0]}
-        require(limit == self.y, "the heads do not converge to y")
-        proofs = {"squares": self._squares, "products": self._products, "pencil": self._pencil}
-        kind = found["obstruction"].get("kind")
-        form(kind in proofs, "the obstruction is of no known kind")
-        proofs[kind](found["obstruction"])
 
     def __str__(self) -> str:
         """The name of M."""
-        return f"{self.layer} with {self.h} heads"
+        return f"{self.layer} with {self.h} heads, t ≥ 2"
+
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """A limit, and why it is none of the sums."""
+        self.y, heads = self.layer.point(record["y"]), array(record["heads"])
+        require(len(heads) == self.h, f"there are {len(heads)} heads")
+        total = added(phi(*self._head(head)) for head in heads)
+        require(all(name[0] >= 0 for name in total), "what diverges does not cancel")
+        limit = {name: x for name, x in total.items() if not name[0]}
+        require(limit == self.y, "the heads do not converge to y")
+        proofs = {"squares": self._squares, "products": self._products, "pencil": self._pencil}
+        kind = record["obstruction"].get("kind")
+        form(kind in proofs, "the obstruction is of no known kind")
+        proofs[kind](record["obstruction"])
+        name = f"{self.layer} with {self.h} heads"
+        statement = f"{name} is not closed: y is a limit of sums of {self.h} heads, and none"
+        return record["id"], f"confirmed: {statement}."
 
     def _head(self, record: Any) -> tuple[Sparse, Sparse]:
         """A = KᵀQ and V, with powers of ε."""
-        found, powers = fields(record, "K Q V"), (-POWERS, POWERS)
-        K, Q = (self.layer.matrix(found[name], self.layer.a, powers) for name in "KQ")
-        return attention(K, Q), self.layer.matrix(found["V"], self.layer.o, powers)
+        head, powers = fields(record, "K Q V"), (-POWERS, POWERS)
+        K, Q = (self.layer.matrix(head[name], self.layer.a, powers) for name in "KQ")
+        return attention(K, Q), self.layer.matrix(head["V"], self.layer.o, powers)
 
     def _squares(self, record: Any) -> None:
         fields(record, "kind")
@@ -1060,57 +1186,43 @@ class HeadsLimit:
         require(other, "row 2 has not the square of another column")
 
     def _products(self, record: Any) -> None:
-        found = fields(record, "kind rows columns")
-        rows, columns = (self._places(found[name], 3) for name in ("rows", "columns"))
-        forms: dict[int, Sparse] = {}
-        for (_, c, b, i, k), x in self.y.items():
-            if c == 1:
-                forms.setdefault(b, {})[i, k] = x
+        minors = fields(record, "kind rows columns")
+        rows, columns = (self._places(minors[name], 3) for name in ("rows", "columns"))
+        row = {tuple(name): x for (_, c, *name), x in self.y.items() if c == 1}
+        forms = grouped(row, 0)
         require(self.layer.a == 1, "a is not 1")
         require(len(forms) == rank(forms.values()) == self.h, "row 1 has not h independent columns")
 
         def entry(i: int, k: int) -> Polynomial:
             """Twice the entry of the symmetric matrix of Σλ_b y_b, λ_b as coordinate b."""
-            place = (min(i, k), max(i, k))
-            return {(b,): f[place] * (1 + (i == k)) for b, f in forms.items() if place in f}
+            index = (min(i, k), max(i, k))
+            return {(b,): y[index] * (1 + (i == k)) for b, y in forms.items() if index in y}
 
-        terms = []
-        for sign, order in (
-            (1, (0, 1, 2)),
-            (1, (1, 2, 0)),
-            (1, (2, 0, 1)),
-            (-1, (0, 2, 1)),
-            (-1, (2, 1, 0)),
-            (-1, (1, 0, 2)),
-        ):
-            term: Polynomial = {(): sign}
-            for i, n in zip(rows, order, strict=True):
-                term = times(term, entry(i, columns[n]))
-            terms.append(term)
-        require([len(set(name)) for name in added(terms)] == [1], "the minor is not a multiple of one cube")
+        minor = determinant([[entry(i, k) for k in columns] for i in rows])
+        require([len(set(name)) for name in minor] == [1], "the minor is not a multiple of one cube")
 
     def _pencil(self, record: Any) -> None:
-        found = fields(record, "kind v w A B rows columns")
+        pencil = fields(record, "kind v w A B rows columns")
         d, n = self.layer.d, self.layer.a + 2
-        rows, columns = (self._places(found[name], n) for name in ("rows", "columns"))
-        A, B = (self.layer.matrix(found[name], d) for name in "AB")
-        v, w = (sparse(found[name], (1, d)) for name in "vw")
+        rows, columns = (self._places(pencil[name], n) for name in ("rows", "columns"))
+        A, B = (self.layer.matrix(pencil[name], d) for name in "AB")
+        v, w = ({(1, *i, 0): x for i, x in sparse(pencil[name], (1, d)).items()} for name in "vw")
         require(self.h == 2, "there are not two heads")
-
-        def times_form(linear: Sparse, matrix: Sparse) -> Sparse:
-            return phi(matrix, {(1, i, 0): x for (i,), x in linear.items()})
-
-        total = added([times_form(v, B), times_form(w, A)])
+        total = added([phi(B, v), phi(A, w)])
         require(total == {name: x for name, x in self.y.items() if name[1] == 1}, "y is not vB + wA")
-        used = {i for i, *_ in [*A, *B, *v]}
+        used = {i for i, *_ in [*A, *B]} | {i for _, i, _ in v}
         require(used <= set(rows), "A, B or v has something in other rows")
-        values = {
-            determinant([[B.get((i, b, 0), 0) + t * A.get((i, b, 0), 0) for b in columns] for i in rows])
-            for t in range(n + 1)
-        }  # a polynomial in t of degree at most n that has one value at n + 1 places is constant
-        require(len(values) == 1 and values != {0}, "det(sB + tA) is no multiple of a power of s")
+
+        def entry(i: int, b: int) -> Polynomial:
+            """That of sB + tA."""
+            pair = {("s",): B.get((i, b, 0), 0), ("t",): A.get((i, b, 0), 0)}
+            return {name: x for name, x in pair.items() if x}
+
+        minor = determinant([[entry(i, b) for b in columns] for i in rows])
+        require([*minor] == [("s",) * n], "det(sB + tA) is no multiple of a power of s")
         span = lines(A, 1)
-        require(rank(span) >= 2 and rank([*span, v]) > rank(span), "v is in the span of the columns of A")
+        outside = rank(span) >= 2 and rank([*span, *lines(v, 0)]) > rank(span)
+        require(outside, "v is in the span of the columns of A")
         require(rank([v, w]) == 2, "v and w are dependent")
 
     def _places(self, value: Any, size: int) -> list[int]:
@@ -1121,100 +1233,10 @@ class HeadsLimit:
         return numbers
 
 
-def determinant(matrix: list[list[int]]) -> int:
-    """The determinant of an integer matrix, by fraction-free elimination (Bareiss).
-
-    >>> determinant([[0, 2, 1], [3, 1, 1], [1, 1, 5]])
-    -26
-    """
-    rows, sign, last = [list(row) for row in matrix], 1, 1
-    WORK.more(len(rows) ** 3 + 1)
-    for k in range(len(rows) - 1):
-        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
-        if pivot is None:
-            return 0
-        if pivot != k:
-            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
-        for i in range(k + 1, len(rows)):
-            rows[i] = [(rows[k][k] * rows[i][j] - rows[i][k] * rows[k][j]) // last for j in range(len(rows))]
-        last = rows[k][k]
-    return sign * rows[-1][-1]
-
-
-def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on a certificate of a limit of several heads."""
-    layer, flaw, reason = "", "", ""
-    try:
-        limit = HeadsLimit(found)
-        layer = f"{limit}, t ≥ 2"
-        reason = f"confirmed: {limit} is not closed: y is a limit of sums of {limit.h} heads, and none."
-    except Flaw as error:
-        reason = flaw = str(error)
-    claims = [stated("agattn.heads-not-closed", reason, not flaw)]
-    return concluded(layer, claims, flaw, uncertified(found))
-
-
 # Zeros and limits of deep networks --------------------------------------------------------------------------
 
-Matrix = list[list[int]]
-Jet = dict[int, Matrix]
-"""A matrix with nilpotents: coefficients of 1, ε, η, εη at 0, 1, 2, 3, where ε² = η² = 0; 0 is left out."""
 
-PRIME = 2**61 - 1  #: modulo which a rank is taken; it can only be smaller than over ℚ
-
-
-def multiplied(one: Jet, other: Jet, modulus: int = 0) -> Jet:
-    """The product of two matrices with nilpotents, over ℤ or modulo a prime."""
-    result: Jet = {}
-    for (s, A), (t, B) in product(one.items(), other.items()):
-        if not s & t:
-            bits = 0 if modulus else max(x.bit_length() for M in (A, B) for row in M for x in row)
-            WORK.more(len(A) * len(B) * len(B[0]) * (1 + (bits >> 7) ** 2))
-            columns = [*zip(*B, strict=True)]
-            C = [[sum(map(int.__mul__, row, column)) for column in columns] for row in A]
-            if s | t in result:
-                C = plus(result[s | t], C)
-            result[s | t] = [[x % modulus for x in row] for row in C] if modulus else C
-    return result
-
-
-def turned(matrix: Matrix) -> Matrix:
-    """The transpose."""
-    return [list(column) for column in zip(*matrix, strict=True)]
-
-
-def transposed(one: Jet) -> Jet:
-    """The transposes."""
-    return {s: turned(A) for s, A in one.items()}
-
-
-def plus(one: Matrix, other: Matrix) -> Matrix:
-    """The sum of two matrices."""
-    return [[*map(int.__add__, *rows)] for rows in zip(one, other, strict=True)]
-
-
-def dense_rank(matrix: Matrix, modulus: int = 0) -> int:
-    """The rank over ℚ, or modulo a prime."""
-    rows = ([x % modulus for x in row] if modulus else row for row in matrix)
-    return rank([{(j,): x for j, x in enumerate(row) if x} for row in rows], modulus)
-
-
-def nonzero(matrix: Matrix) -> bool:
-    """Whether a matrix is not 0."""
-    return any(map(any, matrix))
-
-
-def symmetric(matrix: Matrix) -> Matrix:
-    """Twice the symmetric part of a square matrix."""
-    return plus(matrix, turned(matrix))
-
-
-def skew(matrix: Matrix) -> bool:
-    """Whether a square matrix is skew-symmetric."""
-    return not nonzero(symmetric(matrix))
-
-
-class Deep:
+class Deep(Subject):
     """A lightning network with one head in each layer, no skip connections and l ≥ 2 layers, for all t ≥ 2.
 
     Layer i is X ↦ V_i X Xᵀ K_iᵀ Q_i X. With L_i = V_i...V_1, M_i = L_{i−1}ᵀ K_iᵀ Q_i L_{i−1} and L = L_l, the
@@ -1229,8 +1251,8 @@ class Deep:
     the values εY + O(ε²), and with V_l divided by ε^(3^(l−s−1)) the functions tend to the rest of the network
     at Y. Theorem 2 there: this limit is the function of no real or complex weights, if L ≠ 0, rk M_i ≥ 2 for
     i < s, M_i for i ≠ s, s + 1 and P are not skew-symmetric, and δκ ≠ 0 at some d_0 × 2 matrix X, where
-    det(XᵀM_s X) = εδ + O(ε²) and XᵀKX = (0 κ; −κ 0). The checker verifies these conditions and the limit's
-    value, and takes the theorem from there.
+    det(XᵀM_s X) = εδ + O(ε²) and XᵀKX = (0 κ; −κ 0). The checker verifies these conditions, and takes the
+    theorem from there.
 
     The limits that meet the conditions, an open set of them, are outside M and in its closure: they have
     dimension at most dim M − 1, and at least the rank of their differential at one point. Two tokens tell.
@@ -1251,8 +1273,18 @@ class Deep:
     kind, as the matrices of rank ≤ 1 are an irreducible variety.
     """
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        self.dims, self.ranks = integers(found["dims"]), integers(found["ranks"])
+    KEYS = "dims ranks"
+    RECORDS: ClassVar = {
+        "agattn.deep-zeros": "points",
+        "agattn.deep-not-closed": "weights X",
+        "agattn.deep-boundary": "weights X inputs dimension",
+        "agattn.deep-critical": "inputs points",
+        "agattn.deep-singular": "inputs points",
+    }
+    ENDING = ". What is taken from a page of docs/ is not checked here."
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.dims, self.ranks = integers(document["dims"]), integers(document["ranks"])
         self.l = len(self.ranks)
         form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
         form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
@@ -1261,7 +1293,7 @@ class Deep:
             for i, (d, d_out, a) in enumerate(zip(self.dims, self.dims[1:], self.ranks, strict=False), 1)
             for name in "KQV"
         }
-        form(sum(m * n for m, n in self.shapes.values()) <= COORDINATES, "it is about too large a network")
+        form(sum(map(prod, self.shapes.values())) <= COORDINATES, "it is about too large a network")
         alpha = [min(a, *self.dims[:i]) for i, a in enumerate(self.ranks, 1)]
         self.first = (alpha.index(1) if 1 in alpha else self.l) - 1
 
@@ -1270,94 +1302,79 @@ class Deep:
         dims, ranks = (",".join(map(str, numbers)) for numbers in (self.dims, self.ranks))
         return f"M({dims}; {ranks}), one head, l = {self.l}, t ≥ 2"
 
-    def matrix(self, value: Any, rows: int, columns: int) -> Matrix:
-        """A matrix [[row, column, value], ...]."""
-        WORK.more(rows * columns)
-        entries = sparse(value, (1, rows), (1, columns))
-        return [[entries.get((i, j), 0) for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """What is said of zeros, limits, critical or singular points."""
+        see = getattr(self, record["id"].removeprefix("agattn.deep-").replace("-", "_"))
+        return record["id"], f"confirmed: {see(record)}."
 
-    def weights(self, value: Any) -> dict[str, Matrix]:
-        """All K_i, Q_i and V_i."""
-        found = fields(value, " ".join(self.shapes))
-        return {name: self.matrix(found[name], *shape) for name, shape in self.shapes.items()}
-
-    def moving(self, weights: Mapping[str, Jet]) -> dict[str, Jet]:
-        """The weights with ε, for a limit; V_l is not divided."""
-        s, result = self.first, dict(weights)
-        below = {i: [[0] * len(row) for row in A] for i, A in weights[f"Q_{s}"].items()}
-        result[f"Q_{s}"] = {i: [A[0], *below[i][1:]] for i, A in weights[f"Q_{s}"].items()}
-        result[f"Q_{s}"] |= {i | 1: [below[i][0], *A[1:]] for i, A in weights[f"Q_{s}"].items()}
-        turned = {}
-        for i, A in weights[f"K_{s + 1}"].items():
-            pairs = zip(A[0::2], A[1::2], strict=False)
-            rows = [row for one, other in pairs for row in (other, [-x for x in one])]
-            turned[i] = rows + [[0] * len(A[0])] * (len(A) % 2)
-        result[f"Q_{s + 1}"] = turned | {i | 1: A for i, A in weights[f"Q_{s + 1}"].items()}
-        return result
-
-    def values(self, weights: Mapping[str, Jet], X: Jet, layers: Iterable[int], modulus: int = 0) -> Jet:
-        """The output of some layers, one after the other."""
-        for i in layers:
-            K, Q, V = (weights[f"{name}_{i}"] for name in "KQV")
-            scores = multiplied(transposed(multiplied(K, X, modulus)), multiplied(Q, X, modulus), modulus)
-            X = multiplied(V, multiplied(X, scores, modulus), modulus)
-        return X
-
-    def limit(self, weights: Mapping[str, Jet], X: Matrix, modulus: int = 0) -> Jet:
-        """The limit at X."""
-        Y = self.values(self.moving(weights), {0: X}, range(1, self.first + 2), modulus)
-        require(not nonzero(Y[0]), "the functions do not vanish in the limit, before they are divided")
-        Y = {i ^ 1: A for i, A in Y.items() if i & 1}
-        return self.values(weights, Y, range(self.first + 2, self.l + 1), modulus)
-
-    def virtual(self, weights: Mapping[str, Jet]) -> tuple[list[Jet], Matrix]:
+    def virtual(self, weights: Weights, modulus: int = 0) -> tuple[list[Matrix], Matrix]:
         """M_1, ..., M_l and L."""
-        size = range(self.dims[0])
-        M, L = [], {0: [[int(i == j) for j in size] for i in size]}
+        M, L = [], [[int(i == j) for j in range(self.dims[0])] for i in range(self.dims[0])]
         for i in range(1, self.l + 1):
-            keys, queries = (multiplied(weights[f"{name}_{i}"], L) for name in "KQ")
-            M.append(multiplied(transposed(keys), queries))
-            L = multiplied(weights[f"V_{i}"], L)
-        return M, L[0]
+            keys, queries = (multiplied(weights[f"{name}_{i}",], L, modulus) for name in "KQ")
+            M.append(multiplied(turned(keys), queries, modulus))
+            L = multiplied(weights[f"V_{i}",], L, modulus)
+        return M, L
 
-    def zeros(self, record: Any) -> int:
-        """See that at weights φ is 0 or not, as the theorem says; whether it is."""
-        found = fields(record, "weights", "X value")
-        weights = {name: {0: A} for name, A in self.weights(found["weights"]).items()}
-        M, L = self.virtual(weights)
-        at = [m[0] for m in M]
-        ones = [i for i, m in enumerate(at) if dense_rank(m) == 1]
-        invisible = any(skew(m) for i in ones for m in at[i + 1 :])
-        zero = not nonzero(L) or not all(map(nonzero, at)) or invisible
-        seen = ("X" in found) != zero and ("value" in found) != zero
-        require(seen, "a zero is none, or is not seen as one")
-        if not zero:
-            X = self.matrix(found["X"], self.dims[0], 2)
-            y = self.values(weights, {0: X}, range(1, self.l + 1))[0]
-            require(y == self.matrix(found["value"], self.dims[-1], 2) and nonzero(y), "φ(X) is another one")
-        return int(zero)
+    def zeros(self, record: dict[str, Any]) -> str:
+        """See that φ is 0 at some weights and not at others, at an input each, as the theorem says."""
+        zero = []
+        for point in array(record["points"]):
+            kept = fields(point, "weights", "X")
+            M, L = self.virtual(arrays(kept["weights"], self.shapes))
+            ones = [i for i, m in enumerate(M) if dense_rank(m) == 1]
+            invisible = any(skew(m) for i in ones for m in M[i + 1 :])
+            zero.append(invisible or not nonzero(L) or not all(map(nonzero, M)))
+            require(("X" in kept) != zero[-1], "a zero is none, or is not seen as one")
+            if "X" in kept:
+                value = network(dict(enumerate([*M, L])))(dense(kept["X"], self.dims[0], 2))
+                require(nonzero(value), "φ(X) is 0")
+        require(0 < sum(zero) < len(zero), "zeros and other weights are not both there")
+        return (
+            f"of {len(zero)} weights φ = 0 at {sum(zero)}, just those with L = 0, some M_i = 0, or rk M_i = "
+            "1 and skew-symmetric M_j, i < j: so at all weights, by Theorem 1 of docs/networks/deep-limits.md"
+        )
 
-    def outside(self, found: dict[str, Any]) -> str:
-        """Check that the stated point is a limit, and that the limit meets the conditions of the theorem."""
-        record = fields(found["limit"], "weights X value kappa delta")
-        self.at, s = self.weights(record["weights"]), self.first
+    def expansion(self, weights: Weights, modulus: int = 0) -> tuple[list[Matrix], list[Matrix], Matrix]:
+        """M_1, ..., M_l of a limit at ε = 0; the same where M_s and M_{s+1} are their parts with ε; and L."""
+        s = self.first
+        Q, K = weights[f"Q_{s}",], weights[f"K_{s + 1}",]
+        zero = [[0] * len(row) for row in Q]
+        turns = [row for x, y in zip(K[0::2], K[1::2], strict=False) for row in (y, *minus([x]))]
+        turns += [[0] * len(K[0])] * (len(K) % 2)
+        still, L = self.virtual(weights | {(f"Q_{s}",): [Q[0], *zero[1:]], (f"Q_{s + 1}",): turns}, modulus)
+        moving, _ = self.virtual(weights | {(f"Q_{s}",): [zero[0], *Q[1:]]}, modulus)
+        return still, moving, L
+
+    def limit(self, weights: Weights) -> Callable[[Matrix], Matrix]:
+        """The limit, modulo p².
+
+        Where F_s ∘ ... ∘ F_1 is U + εW, with U = u wᵀ, what F_{s+1} makes of it is up to ε²
+        εU(Uᵀ(KW + PU) + WᵀKU), as UᵀKU = w(uᵀKu)wᵀ is 0.
+        """
+        s, (M, N, L) = self.first, self.expansion(weights, SQUARE)
+
+        def value(X: Matrix) -> Matrix:
+            U, W = through(M[:s], X), through([*M[: s - 1], N[s - 1]], X)
+            KW, KU, PU = (multiplied(A, Y, SQUARE) for A, Y in ((M[s], W), (M[s], U), (N[s], U)))
+            scores = plus(multiplied(turned(U), plus(KW, PU), SQUARE), multiplied(turned(W), KU, SQUARE))
+            return multiplied(L, through(M[s + 1 :], multiplied(U, scores, SQUARE)), SQUARE)
+
+        return value
+
+    def not_closed(self, record: dict[str, Any]) -> str:
+        """See that the limit at some weights meets the conditions of the theorem."""
+        s = self.first
         require(s >= 1, "such a network is closed")
-        weights = {name: {0: A} for name, A in self.at.items()}
-        X = self.matrix(record["X"], self.dims[0], 2)
-        y = self.limit(weights, X)[0]
-        require(y == self.matrix(record["value"], self.dims[-1], 2), "the limit has another value")
-        M, L = self.virtual(self.moving(weights))
+        X = dense(record["X"], self.dims[0], 2)
+        M, N, L = self.expansion(arrays(record["weights"], self.shapes))
         require(nonzero(L), "L is 0")
-        require(all(dense_rank(m[0]) >= 2 for m in M[: s - 1]), "some M_i before M_s has rank 1")
-        others = [m[0] for i, m in enumerate(M, 1) if i not in (s, s + 1)]
-        require(not any(map(skew, [*others, M[s][1]])), "some M_i or P is skew-symmetric")
-        require(dense_rank(M[s - 1][0]) == 1 and skew(M[s][0]), "M_s and M_{s+1} are none of a limit")
-        one, other = (multiplied(transposed({0: X}), multiplied(m, {0: X})) for m in M[s - 1 : s + 1])
-        (a, b), (c, d) = one[0]
-        (e, f), (g, h) = one[1]
-        delta, kappa = a * h + d * e - b * g - c * f, other[0][0][1]
-        require([kappa, delta] == integers([record["kappa"], record["delta"]]), "κ or δ is another one")
-        require(kappa * delta != 0, "κδ is 0")
+        require(all(dense_rank(m) >= 2 for m in M[: s - 1]), "some M_i before M_s has rank 1")
+        require(not any(map(skew, [*M[: s - 1], *M[s + 1 :], N[s]])), "some M_i or P is skew-symmetric")
+        require(dense_rank(M[s - 1]) == 1, "M_s is none of a limit")
+        one, other, turn = (multiplied(turned(X), multiplied(m, X)) for m in (M[s - 1], N[s - 1], M[s]))
+        (a, b), (c, d), (e, f), (g, h) = *one, *other
+        require(turn[0][1] * (a * h + d * e - b * g - c * f) != 0, "κδ is 0")
         return (
             f"a limit of functions through rk M_{s} = 1, M_{s + 1} skew-symmetric, is as stated and meets "
             "the conditions under which, by Theorem 2 of docs/networks/deep-limits.md, no weights have it"
@@ -1374,22 +1391,12 @@ class Deep:
             behind = behind or alpha == 1
         return total - sum(n * n for n in e[1:-1])
 
-    def boundary(self, found: dict[str, Any]) -> str:
-        """See that the limits have the dimension stated, near the one that was seen to be outside."""
-        record = fields(found["boundary"], "dimension inputs directions")
-        inputs = [self.matrix(X, self.dims[0], 2) for X in inputs_in(record["inputs"])]
-        places = [(name, i, j) for name, (m, n) in self.shapes.items() for i in range(m) for j in range(n)]
-        numbers = integers(record["directions"])
-        form(all(1 <= x <= len(places) for x in numbers), "there is no such direction")
-        columns = []
-        for name, i, j in (places[x - 1] for x in numbers):
-            m, n = self.shapes[name]
-            unit = [[int((r, c) == (i, j)) for c in range(n)] for r in range(m)]
-            weights = {other: {0: A} for other, A in self.at.items()}
-            weights[name] = {0: self.at[name], 2: unit}
-            moved = [self.limit(weights, X, PRIME)[2] for X in inputs]
-            columns.append([x for A in moved for row in A for x in row])
-        low, high = dense_rank(columns, PRIME), self.bound() - 1
+    def boundary(self, record: dict[str, Any]) -> str:
+        """See that the limits have the dimension stated, near one that is outside."""
+        self.not_closed(record)
+        weights = arrays(record["weights"], self.shapes)
+        inputs = inputs_in(record["inputs"], self.dims[0], self.dims[-1])
+        low, high = dense_rank(jacobian(self.limit, weights, inputs), PRIME), self.bound() - 1
         require(low == integer(record["dimension"]), f"the differential of the limits has rank {low}")
         require(low == high, f"the limits are only known to have dimension {low} to {high}")
         return (
@@ -1397,297 +1404,160 @@ class Deep:
             "differential, and dim M is no larger, by the count of docs/networks/dimension.md"
         )
 
-    def points(self, found: Any, names: str) -> tuple[list[Matrix], list[dict[str, Any]]]:
-        """Inputs, and weights (M, L) with what is stated of them; the network must be wide enough for all."""
-        record = fields(found, "inputs points")
+    def points(self, record: dict[str, Any]) -> list[tuple[list[Matrix], Matrix, int]]:
+        """Weights (M, L) with the rank stated: of the differential, there and at others of equal function."""
         wide = min(*self.dims[:-1], *self.ranks) == self.dims[0] >= 2
         require(wide, "not all matrices M_1, ..., M_l, L are virtual weights")
-        self.size = sum(self.dims[0] ** 2 - 1 for _ in self.ranks) + self.dims[0] * self.dims[-1]
-        inputs = [self.matrix(X, self.dims[0], 2) for X in inputs_in(record["inputs"])]
-        return inputs, [fields(entry, names) for entry in array(record["points"])]
+        self.size = self.l * (self.dims[0] ** 2 - 1) + self.dims[0] * self.dims[-1]
+        inputs, points = inputs_in(record["inputs"], self.dims[0], self.dims[-1]), []
+        for i, point in enumerate(array(record["points"])):
+            stated = fields(point, "M L rank", "others")
+            others = (fields(other, "M L") for other in array(stated.get("others", [])))
+            at, *equal = (self.pair(value) for value in (stated, *others))
+            alike = all(self.alike(i, at, other) for other in equal)
+            require(alike, "two weights are not seen to have the same function")
+            rows = (jacobian(network, dict(enumerate(weights)), inputs) for weights in (at, *equal))
+            low = dense_rank(chain.from_iterable(rows), PRIME)
+            require(low == integer(stated["rank"]), f"derivatives have rank {low}")
+            points.append((at[:-1], at[-1], low))
+        return points
 
-    def pair(self, value: Mapping[str, Any]) -> tuple[list[Matrix], Matrix]:
+    def pair(self, value: Mapping[str, Any]) -> list[Matrix]:
         """M_1, ..., M_l and L."""
         d, matrices = self.dims[0], array(value["M"])
         form(len(matrices) == self.l, "there are more M_i than layers, or fewer")
-        return [self.matrix(m, d, d) for m in matrices], self.matrix(value["L"], self.dims[-1], d)
+        return [*(dense(m, d, d) for m in matrices), dense(value["L"], self.dims[-1], d)]
 
-    def derivatives(self, M: list[Matrix], L: Matrix, inputs: list[Matrix]) -> Matrix:
-        """The derivatives of φ at some inputs, modulo a prime: a row for each entry of the M_i and L.
+    def alike(self, i: int, at: list[Matrix], other: list[Matrix]) -> bool:
+        """Whether other weights have the same function, as each of the i-th kind has a change like this.
 
-        X XᵀMX has the derivative Ẋ·XᵀMX + X(Ẋᵀ·MX + XᵀM·Ẋ), and by the entry (i, j) of M, XXᵀe_i·e_jᵀX.
+        Behind M_i = k qᵀ only symmetric parts matter. Of M_l and L the coefficients of L X Xᵀ M_l X matter,
+        those of (L_c u)(uᵀ m_b) for the rows L_c of L and columns m_b of M_l.
         """
+        if i < self.l - 1:
+            behind, alike = ([*map(symmetric, weights[i + 1 : -1])] for weights in (at, other))
+            return at[: i + 1] == other[: i + 1] and at[-1] == other[-1] and behind == alike
+        first, second = (phi(entries(A), entries(V)) for *_, A, V in (at, other))
+        return at[:-2] == other[:-2] and first == second
 
-        def times(A: Matrix, B: Matrix) -> Matrix:
-            return multiplied({0: A}, {0: B}, PRIME)[0]
-
-        blocks: list[Matrix] = []
-        for X in inputs:
-            states = []
-            for m in M:
-                right = times(m, X)
-                states.append((X, times(X, turned(X)), turned(times(turned(m), X)), right))
-                X = times(X, times(turned(X), right))
-            rows = []
-            for n, (at, square, *_) in enumerate(states):
-                for i, j in product(range(len(at)), repeat=2):
-                    D = [[row[i] * x % PRIME for x in at[j]] for row in square]
-                    for Z, _, left, right in states[n + 1 :]:
-                        tail = times(Z, plus(times(turned(D), right), times(left, D)))
-                        D = plus(times(D, times(turned(Z), right)), tail)
-                    rows.append([x for line in times(L, D) for x in line])
-            for c, i in product(range(len(L)), range(len(X))):
-                rows.append([x * (c == e) for e in range(len(L)) for x in X[i]])
-            blocks.append(rows)
-        return [[x for row in rows for x in row] for rows in zip(*blocks, strict=True)]
-
-    def critical(self, found: dict[str, Any]) -> str:
+    def critical(self, record: dict[str, Any]) -> str:
         """See where the differential has a smaller rank than dim M, and that it is where the theorem says."""
-        inputs, points = self.points(found["critical"], "M L rank")
+        form(not any("others" in point for point in record["points"]), "there is an unknown key")
         kinds = []
-        for point in points:
-            M, L = self.pair(point)
+        for M, L, low in self.points(record):
             require(nonzero(L) and not any(map(skew, M)), "L is 0, or an M_i is skew-symmetric")
             pair = dense_rank(M[-1]) == dense_rank(L) == dense_rank(turned(M[-1]) + L) == 1
             kinds.append(pair or any(dense_rank(m) == 1 for m in M[:-1]))
-            low = dense_rank(self.derivatives(M, L, inputs), PRIME)
-            require(low == integer(point["rank"]), f"a differential has rank {low}")
             require(kinds[-1] or low == self.size, f"a differential has rank {low}, not {self.size}")
         require(0 < sum(kinds) < len(kinds), "critical points and others are not both there")
         return (
             f"of {len(kinds)} weights {sum(kinds)} are critical, just those with rk M_i = 1, i < l, or M_l = "
-            f"k qᵀ, L = h kᵀ; at the others the rank is {self.size}, and nowhere is it larger. That it is so "
-            "at all weights without skew-symmetric M_i is Theorem 2 of docs/networks/deep-singularities.md, "
-            "and not checked here"
+            f"k qᵀ, L = h kᵀ; at the others the rank is {self.size}, and nowhere is it larger: so "
+            "at all weights without skew-symmetric M_i, by Theorem 2 of docs/networks/deep-singularities.md"
         )
 
-    def singular(self, found: dict[str, Any]) -> str:
+    def singular(self, record: dict[str, Any]) -> str:
         """See that there are too many tangent vectors where an M_i, i < l, or M_l and L have rank 1."""
-        inputs, points = self.points(found["singular"], "M L others tangent")
+        points = self.points(record)
         require(len(points) == self.l, "there is not one point for each layer")
-        for i, point in enumerate(points):
-            M, L = self.pair(point)
+        for i, (M, L, low) in enumerate(points):
             last = i == self.l - 1
             require(dense_rank(M[i]) == 1 and (not last or dense_rank(L) == 1), "a rank is not 1")
-            rows = self.derivatives(M, L, inputs)
-            for value in array(point["others"]):
-                N, other = self.pair(fields(value, "M L"))
-                same = M[: i + (not last)] == N[: i + (not last)] and (
-                    symmetrized(L, M[i]) == symmetrized(other, N[i])
-                    if last
-                    else other == L and [*map(symmetric, M[i + 1 :])] == [*map(symmetric, N[i + 1 :])]
-                )
-                require(same, "two weights are not seen to have the same function")
-                rows += self.derivatives(N, other, inputs)
-            low = dense_rank(rows, PRIME)
-            require(low == integer(point["tangent"]), f"tangent vectors span {low} dimensions")
             require(low > self.size, f"tangent vectors span {low} dimensions, no more than {self.size}")
-        spans = ", ".join(str(integer(point["tangent"])) for point in points)
+        spans = ", ".join(str(low) for *_, low in points)
         return (
             f"tangent vectors span {spans} dimensions, dim M ≤ {self.size}, so M̄ is singular where rk M_i ≤ "
-            "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1. That it is smooth at all other weights without "
-            "skew-symmetric M_i is Theorem 4 of docs/networks/deep-singularities.md, and not checked here"
+            "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1; and smooth at all other weights without "
+            "skew-symmetric M_i, by Theorem 4 of docs/networks/deep-singularities.md"
         )
 
 
-def symmetrized(L: Matrix, M: Matrix) -> list[int]:
-    """The coefficients of L X Xᵀ M X: those of (L_c u)(uᵀ M_b) for the rows L_c and columns M_b."""
-    size = range(len(M))
-    return [
-        row[i] * M[j][b] + row[j] * M[i][b] for row in L for b in size for i in size for j in range(i + 1)
-    ]
+def through(M: list[Matrix], X: Matrix) -> Matrix:
+    """F_l ∘ ... ∘ F_1 at X for some matrices M_1, ..., M_l, modulo p²."""
+    for m in M:
+        X = multiplied(X, multiplied(turned(X), multiplied(m, X, SQUARE), SQUARE), SQUARE)
+    return X
 
 
-DEEP_CLAIMS = {
-    "agattn.deep-zeros": "zeros",
-    "agattn.deep-not-closed": "limit",
-    "agattn.deep-boundary": "boundary",
-    "agattn.deep-critical": "critical",
-    "agattn.deep-singular": "singular",
-}
-
-
-def _deep(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on each claim of a certificate about a deep network."""
-    names = [name for name, key in DEEP_CLAIMS.items() if key in found]
-    form("limit" in found or "boundary" not in found, "a key is missing: limit")
-    network, results, flaw = Deep(found), [], ""
-    try:
-        for name in names:
-            if name == "agattn.deep-zeros":
-                points = [network.zeros(record) for record in array(found["zeros"])]
-                require(0 < sum(points) < len(points), "zeros and other weights are not both there")
-                said = (
-                    f"of {len(points)} weights φ = 0 at {sum(points)}, just those with L = 0, some M_i = 0, "
-                    "or rk M_i = 1 and skew-symmetric M_j, i < j. That it is so at all weights is Theorem 1 "
-                    "of docs/networks/deep-limits.md, and not checked here"
-                )
-            else:
-                see = {"limit": network.outside, "boundary": network.boundary}
-                see |= {"critical": network.critical, "singular": network.singular}
-                said = see[DEEP_CLAIMS[name]](found)
-            results.append(stated(name, f"confirmed: {said}."))
-    except Flaw as error:
-        flaw = str(error)
-        results = [stated(name, flaw, False) for name in names]
-    return concluded(str(network), results, flaw, uncertified(found))
+def network(weights: Weights) -> Callable[[Matrix], Matrix]:
+    """φ modulo p², for M_1, ..., M_l and L."""
+    *M, L = weights.values()
+    return lambda X: multiplied(L, through(M, X), SQUARE)
 
 
 # One layer of attention as it is built today ----------------------------------------------------------------
 
 
-def entrywise(one: Jet, other: Jet) -> Jet:
-    """The products of equal entries of two matrices with nilpotents, modulo a prime."""
-    result: Jet = {}
-    for (s, A), (t, B) in product(one.items(), other.items()):
-        if not s & t:
-            WORK.more(len(A) * len(A[0]))
-            C = [[x * y % PRIME for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
-            result[s | t] = plus(result[s | t], C) if s | t in result else C
-    return result
+Names = Iterable[tuple[Any, ...]]
 
 
-def summed(jets: Iterable[Jet]) -> Jet:
-    """The sum of matrices with nilpotents, modulo a prime."""
-    result: Jet = {}
-    for jet in jets:
-        for s, A in jet.items():
-            total = plus(result[s], A) if s in result else A
-            result[s] = [[x % PRIME for x in row] for row in total]
-    return result
-
-
-def units(n: int, *, diagonal: bool = False) -> Iterator[Matrix]:
-    """The matrices of size n with one entry 1, one at a time, or those with the entry on the diagonal."""
-    for place in ((i, i) for i in range(n)) if diagonal else product(range(n), repeat=2):
-        WORK.more(n * n)
-        yield [[int((i, j) == place) for j in range(n)] for i in range(n)]
-
-
-def minus(A: Matrix) -> Matrix:
-    """−A."""
-    return [[-x for x in row] for row in A]
-
-
-Motion = dict[tuple[str, tuple[int, ...]], Matrix]
-"""A tangent vector of weights: the matrices that move, by array and place in it."""
-
-
-class Today:
+class Today(Subject):
     """One layer without softmax: heads in groups, behind latents, or with a state. dim M from two sides.
 
-    - A minor of the Jacobian at the weights and inputs of the certificate is not 0 modulo a prime: dim M is
-      at least its size. An entry of the Jacobian is the coefficient of ε of an output, if ε is added to an
-      entry of the weights.
+    - The Jacobian at the weights and inputs of the certificate has a rank modulo a prime: dim M is at least
+      this rank.
     - A group acts linearly on the weights and changes no function. Its orbits have at general weights at
       least the dimension that they have at the weights of the certificate, the rank of the tangent vectors
       of :meth:`motions`. So dim M is at most the number of parameters less this rank.
 
-    A skip connection adds the same X to all functions, and is left out.
+    Where both meet and the orbits have the dimension of the group, dim M is the number of parameters less
+    that of the group: the formula on docs/networks/todays-attention.md. The sizes must be those that heads
+    can use; larger ones have the same functions, up to limits, as that page says, and are not certified. A
+    skip connection adds the same X to all functions, and is left out.
     """
 
-    shapes: dict[str, tuple[int, ...]]  #: of the arrays, in the order in which their entries are numbered
+    KEYS = "layer d t"
+    CLAIMS: ClassVar = ("agattn.grouped-dimension", "agattn.latent-dimension", "agattn.recurrent-dimension")
+    RECORDS: ClassVar = dict.fromkeys(CLAIMS, "weights inputs dimension")
+    claim: str  #: the one about such layers
+    group: int  #: its dimension
+    shapes: dict[str, tuple[int, ...]]  #: of the arrays
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.d, self.t = integer(found["d"]), integer(found["t"])
-        self.o, self.a = (integer(found["layer"][name]) for name in ("out", "rank"))
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.d, self.t = integer(document["d"]), integer(document["t"])
+        self.o, self.a = (integer(document["layer"][name]) for name in ("out", "rank"))
         form(min(self.d, self.t, self.o, self.a) >= 1, "d, d', a or t is not possible")
-        form(self.d * self.t <= COORDINATES, "it is about too large a layer")
-        form(type(found["layer"].get("skip", False)) is bool, "skip is neither true nor false")
+        form(max(self.d, self.o, self.a) * self.t <= COORDINATES, "it is about too large a layer")
+        form(type(document["layer"].get("skip", False)) is bool, "skip is neither true nor false")
 
-    def numbers(self, table: Mapping[str, Any], names: str) -> list[int]:
-        """Numbers of a layer that must be positive; 0 for those that are left out or null."""
-        found = [0 if table.get(name) is None else integer(table[name]) for name in names.split()]
-        given = [x for name, x in zip(names.split(), found, strict=True) if table.get(name) is not None]
-        form(min(given, default=1) >= 1, "a number of the layer is not possible")
-        return found
-
-    def see(self, found: Mapping[str, Any]) -> str:
-        """Check the minor and the orbit."""
-        sizes = {name: prod(shape) for name, shape in self.shapes.items()}
-        form(sum(sizes.values()) <= COORDINATES, "it is about too large a layer")
-        given = fields(found["weights"], " ".join(sizes))
-        self.at = {
-            name: self._array(sparse(given[name], *((1, n) for n in shape)), shape)
-            for name, shape in self.shapes.items()
-        }
-        orbit = rank([self._vector(motion) for motion in self.motions()], PRIME)
-        parameters, size = sum(sizes.values()), integer(found["dimension"])
-        high = parameters - orbit
-        low = self._minor(found)
-        require(low == size, f"the minor has rank {low}, not {size}")
+    def prove(self, record: dict[str, Any]) -> tuple[str, str]:
+        """The dimension, by a Jacobian and the orbit of the group."""
+        require(record["id"] == self.claim, f"the claim about such a layer is {self.claim}")
+        require(self.t >= 2, "there is one token")
+        parameters = sum(map(prod, self.shapes.values()))
+        form(parameters <= COORDINATES, "it is about too large a layer")
+        self.at = arrays(record["weights"], self.shapes)
+        inputs = inputs_in(record["inputs"], self.d, self.o, self.t)
+        orbit = rank(map(tangent, self.motions()), PRIME)
+        rows = jacobian(lambda at: partial(self.value, at), self.at, inputs)
+        low, high = dense_rank(rows, PRIME), parameters - orbit
+        require(low == integer(record["dimension"]), f"the Jacobian has rank {low}")
         require(low == high, f"the dimension is only known to be {low} to {high}")
-        require(low == self.formula(), f"the formula gives {self.formula()}")
-        return (
-            f"dim M = {low} = {parameters} − {orbit}, as the formula says: a minor of size {low} of a "
-            f"Jacobian is not 0, and the orbits of the group on the {parameters} parameters have dimension "
-            f"at least {orbit}"
+        require(orbit == self.group, f"the formula gives {parameters - self.group}")
+        return self.claim, (
+            f"confirmed: dim M = {low} = {parameters} − {orbit}, as the formula says: a minor of size {low} "
+            f"of a Jacobian is not 0, and the orbits of the group on the {parameters} parameters have "
+            f"dimension at least {orbit}."
         )
 
-    def _array(self, entries: Sparse, shape: tuple[int, ...]) -> dict[tuple[int, ...], Matrix]:
-        """The matrices of an array, by the indices of the groups and heads."""
-        *axes, m, n = shape
-        return {
-            place: [[entries.get((*place, i, j), 0) for j in range(1, n + 1)] for i in range(1, m + 1)]
-            for place in product(*(range(1, size + 1) for size in axes))
-        }
+    def moved(self, E: Matrix, up: Names, down: Names = (), dual: Names = ()) -> Weights:
+        """The tangent vector of A ↦ gA for the arrays ``up``, Ag⁻¹ for ``down`` and g⁻ᵀA for ``dual``."""
+        parts = {name: multiplied(E, self.at[name], PRIME) for name in up}
+        parts |= {name: multiplied(self.at[name], minus(E), PRIME) for name in down}
+        return parts | {name: multiplied(minus(turned(E)), self.at[name], PRIME) for name in dual}
 
-    def _vector(self, motion: Motion) -> Sparse:
-        """A tangent vector that is given by the matrices that move."""
-        return {
-            (*name, i, j): x % PRIME
-            for name, A in motion.items()
-            for i, row in enumerate(A)
-            for j, x in enumerate(row)
-            if x % PRIME
-        }
-
-    def _minor(self, found: Mapping[str, Any]) -> int:
-        """The rank, modulo a prime, of the rows and columns of the Jacobian that the certificate names."""
-        inputs = [
-            [[x.get((i, j), 0) for j in range(1, self.t + 1)] for i in range(1, self.d + 1)]
-            for x in (sparse(X, (1, self.d), (1, self.t)) for X in inputs_in(found["inputs"]))
-        ]
-        places = [
-            (name, index)
-            for name, shape in self.shapes.items()
-            for index in product(*(range(1, n + 1) for n in shape))
-        ]
-        columns = integers(found["columns"])
-        form(all(1 <= n <= len(places) for n in columns), "there is no such parameter")
-        rows = [tuple(integers(row)) for row in array(found["rows"])]
-        bounds = (len(inputs), self.o, self.t)
-        form(
-            all(
-                len(row) == 3 and all(1 <= n <= most for n, most in zip(row, bounds, strict=True))
-                for row in rows
-            ),
-            "there is no such output",
-        )
-        require(len(rows) == len(columns), "the minor is not square")
-        weights = {name: {at: {0: A} for at, A in part.items()} for name, part in self.at.items()}
-        matrix = []
-        for name, (*head, i, j) in (places[n - 1] for n in columns):
-            part, at = weights[name], tuple(head)
-            unit = [
-                [int((r, c) == (i - 1, j - 1)) for c in range(len(row))] for r, row in enumerate(part[at][0])
-            ]
-            moving = weights | {name: part | {at: part[at] | {1: unit}}}
-            derivatives = [self.values(moving, X)[1] for X in inputs]
-            matrix.append([derivatives[x - 1][c - 1][token - 1] for x, c, token in rows])
-        return dense_rank(matrix, PRIME)
-
-    def motions(self) -> Iterable[Motion]:
+    def motions(self) -> Iterator[Weights]:
         """Tangent vectors of the group at the weights."""
         raise NotImplementedError
 
-    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
-        """The output at X, modulo a prime."""
+    def value(self, weights: Weights, X: Matrix) -> Matrix:
+        """The output at X, modulo p²."""
         raise NotImplementedError
 
-    def formula(self) -> int:
-        """The dimension by the theorem on docs/networks/todays-attention.md of agattn."""
-        raise NotImplementedError
+
+def tangent(motion: Weights) -> Sparse:
+    """A tangent vector that is given by the matrices that move."""
+    return {(*name, *index): x for name, A in motion.items() for index, x in entries(A).items()}
 
 
 class Shared(Today):
@@ -1696,10 +1566,7 @@ class Shared(Today):
     With latents K and P read C X, and Q reads D X. With rotary positions keys and queries of token j are
     turned by R^j; R turns the k-th pair of rows by the argument of (x + iy)², where x² + y² is the k-th prime
     of this form and x > y. It turns all pairs (rotary is true), or the first p (rotary is p). A layer without
-    values P has V_γ in place of O_γi P_γ, and s = 1.
-
-    The sizes are those that heads can use, as docs/networks/todays-attention.md says: it takes a layer with
-    larger ones to have the same functions, up to limits. The group, for general g of GL:
+    values P has V_γ in place of O_γi P_γ, and s = 1. The group, for general g of GL:
 
     - K → gK, Q → g⁻ᵀQ; with positions g commutes with R: a complex number for each pair of rows that is
       turned, and GL on the others;
@@ -1708,45 +1575,43 @@ class Shared(Today):
     - C → gC, K → Kg⁻¹, P → Pg⁻¹; and D → gD, Q → Qg⁻¹.
     """
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        names = "heads value_rank kv_heads kv_latent q_latent"
-        table = fields(found["layer"], "type out rank", f"{names} mask rotary skip normalization")
-        super().__init__(found)
-        heads, b, groups, r, rho = self.numbers(table, names)
-        heads = heads or 1
-        self.g = groups or heads
-        form(heads % self.g == 0, "heads is no multiple of kv_heads")
-        self.s, self.has_values = heads // self.g, bool(b)
-        form(self.has_values or self.s == 1, "groups have no value_rank")
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        optional = "heads value_rank kv_heads kv_latent q_latent"
+        table = fields(document["layer"], "type out rank", f"{optional} mask rotary skip normalization")
+        super().__init__(document)
+        heads, b, groups, r, rho = numbers = [table.get(name) for name in optional.split()]
+        form(all(n is None or integer(n) >= 1 for n in numbers), "a number of the layer is not possible")
+        self.g: int = groups or heads or 1
+        self.s = (heads or 1) // self.g
+        form((heads or 1) % self.g == 0, "heads is no multiple of kv_heads")
+        self.reads, self.b, self.latents = "P" if b else "V", b or 0, (r or 0, rho or 0)
+        form(bool(b) or self.s == 1, "groups have no value_rank")
         form(table.get("normalization", "none") == "none", "a softmax is not checked here")
-        rotary, self.latents = table.get("rotary", False), (bool(r), bool(rho))
+        rotary = table.get("rotary", False)
         form(rotary is not True or self.a % 2 == 0, "an odd rank has no pairs of rows")
         self.pairs = integer(rotary) if not isinstance(rotary, bool) else self.a // 2 * rotary
         form(0 <= 2 * self.pairs <= self.a, "there are not so many pairs of rows")
         self.mask = self._mask(table.get("mask", "none"))
-        given = self.a, b or self.o, r or self.d, rho or self.d, self.s
-        self.a, self.b, self.r, self.rho, self.s = self._used(*given)
-        self.is_smaller = given != (self.a, self.b, self.r, self.rho, self.s)
-        g, s = self.g, self.s
-        self.shapes = {"C": (self.r, self.d)} if self.latents[0] else {}
-        self.shapes |= {"D": (self.rho, self.d)} if self.latents[1] else {}
-        self.shapes |= {"K": (g, self.a, self.r), "Q": (g, s, self.a, self.rho)}
-        self.shapes |= (
-            {"O": (g, s, self.o, self.b), "P": (g, self.b, self.r)}
-            if self.has_values
-            else {"V": (g, self.o, self.r)}
-        )
+        g, s, r, rho = self.g, self.s, integer(r or self.d), integer(rho or self.d)
+        self.claim = self.CLAIMS[any(self.latents)]
+        require(s == 1 or not any(self.latents), "no theorem is known here for groups behind latents")
+        self.shapes = {"C": (r, self.d)} if self.latents[0] else {}
+        self.shapes |= {"D": (rho, self.d)} if self.latents[1] else {}
+        self.shapes |= {"K": (g, self.a, r), "Q": (g, s, self.a, rho)}
+        self.shapes |= {"O": (g, s, self.o, b), "P": (g, b, r)} if b else {"V": (g, self.o, r)}
+        turns = 2 * self.pairs + (self.a - 2 * self.pairs) ** 2
+        self.group = g * (turns + self.b**2 + s**2) + sum(n**2 for n in self.latents)
 
     def __str__(self) -> str:
         """The layer with its sizes, its mask and its positions."""
         heads = f"{self.g} group{'s' * (self.g > 1)} of {self.s} head{'s' * (self.s > 1)}"
-        read = zip(self.latents, (self.r, self.rho), ("keys and values", "queries"), strict=True)
-        latents = "".join(f", a latent of {n} rows for {what}" for there, n, what in read if there)
+        names = zip(self.latents, ("keys and values", "queries"), strict=True)
+        latents = "".join(f", a latent of {n} rows for {what}" for n, what in names if n)
         masks = {"": "none", ", a causal mask": "causal"}
         mask = next((f for f, name in masks.items() if self.mask == self._mask(name)), ", a mask of its own")
         return (
             f"{heads}{latents}{mask}{', rotary positions' * bool(self.pairs)}; d = {self.d}, "
-            f"d' = {self.o}, a = {self.a}, b = {self.b}, t = {self.t}"
+            f"d' = {self.o}, a = {self.a}, b = {self.b or self.o}, t = {self.t}"
         )
 
     def _mask(self, value: Any) -> Matrix:
@@ -1760,256 +1625,136 @@ class Shared(Today):
         form(square and {x for row in rows for x in row} <= {0, 1}, "the mask is none")
         return rows
 
-    def _used(self, a: int, b: int, r: int, rho: int, s: int) -> tuple[int, int, int, int, int]:
-        """The sizes that heads can use."""
-        while True:
-            before = a, b, r, rho, s
-            r = min(r, self.d, self.g * (a + b)) if self.latents[0] else r
-            rho = min(rho, self.d, self.g * s * a) if self.latents[1] else rho
-            if self.latents[1] and not self.pairs:
-                rho = min(rho, self.o * r * (r + 1) // 2)
-            a, b = a if self.pairs else min(a, r, s * rho), min(b, r, s * self.o)
-            b = b if self.has_values else self.o
-            s = min(s, b * self.o, a * rho)
-            if before == (a, b, r, rho, s):
-                return before
-
-    def _turns(self) -> Iterator[Matrix]:
+    def turns(self) -> Iterator[Matrix]:
         """Matrices that commute with R: complex numbers on pairs that are turned, all on the other rows."""
-        size, turned = range(self.a), 2 * self.pairs
-        for n, m in product(range(turned, self.a), repeat=2):
-            WORK.more(self.a**2)
-            yield [[int((i, j) == (n, m)) for j in size] for i in size]
-        for k, (one, other) in product(range(0, turned, 2), ((1, 0), (0, 1))):
-            WORK.more(self.a**2)
-            pair = {(k, k): one, (k + 1, k + 1): one, (k, k + 1): -other, (k + 1, k): other}
-            yield [[pair.get((i, j), 0) for j in size] for i in size]
+        for n, E in enumerate(units(self.a)):
+            i, j = divmod(n, self.a)
+            if min(i, j) >= 2 * self.pairs:
+                yield E
+            elif j // 2 == i // 2 and i % 2 == 0:  # from e_ij the complex number of the pair
+                E[i + 1][j ^ 1] = 1 if i == j else -1
+                yield E
 
-    def motions(self) -> Iterable[Motion]:
+    def motions(self) -> Iterator[Weights]:
         """The groups of K, of P, of the heads, and of the latents."""
-        values, groups, heads = ("P" if self.has_values else "V"), range(1, self.g + 1), range(1, self.s + 1)
-
-        def times(A: Matrix, B: Matrix) -> Matrix:
-            return multiplied({0: A}, {0: B}, PRIME)[0]
-
-        for n in groups:
-            K, Q = self.at["K"][(n,)], [self.at["Q"][n, i] for i in heads]
-            for E in self._turns():
-                moved: Motion = {("Q", (n, i)): minus(times(turned(E), A)) for i, A in enumerate(Q, 1)}
-                yield moved | {("K", (n,)): times(E, K)}
-            if not self.has_values:
-                yield {("Q", (n, 1)): Q[0], ("V", (n,)): minus(self.at["V"][(n,)])}
-                continue
-            P, O = self.at["P"][(n,)], [self.at["O"][n, i] for i in heads]
-            for E in units(self.b):
-                moved = {("O", (n, i)): minus(times(A, E)) for i, A in enumerate(O, 1)}
-                yield moved | {("P", (n,)): times(E, P)}
-            for i, j in product(heads, repeat=2):
-                yield {("Q", (n, i)): Q[j - 1], ("O", (n, j)): minus(O[i - 1])}
-        for latent, readers, size in (("C", ("K", values), self.r), ("D", ("Q",), self.rho)):
-            for E in units(size) if latent in self.at else ():
-                moved = {(name, n): minus(times(A, E)) for name in readers for n, A in self.at[name].items()}
-                yield moved | {(latent, ()): times(E, self.at[latent][()])}
-
-    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
-        """The heads added up."""
-
-        def times(one: Jet, other: Jet) -> Jet:
-            return multiplied(one, other, PRIME)
-
-        seen = times(weights["C"][()], {0: X}) if self.latents[0] else {0: X}
-        asking = times(weights["D"][()], {0: X}) if self.latents[1] else {0: X}
-        parts = []
+        heads = range(1, self.s + 1)
         for n in range(1, self.g + 1):
-            keys = transposed(self._placed(times(weights["K"][(n,)], seen)))
-            read = times(weights["P" if self.has_values else "V"][(n,)], seen)
+            queries = [("Q", n, i) for i in heads]
+            outputs = [("O", n, i) for i in heads] if self.b else [("V", n)]
+            for E in self.turns():
+                yield self.moved(E, up=[("K", n)], dual=queries)
+            for E in units(self.b):
+                yield self.moved(E, up=[("P", n)], down=outputs)
+            for i, j in product(range(self.s), repeat=2):
+                yield {queries[i]: self.at[queries[j]], outputs[j]: minus(self.at[outputs[i]])}
+        for latent, size, readers in zip("CD", self.latents, (("K", self.reads), ("Q",)), strict=True):
+            for E in units(size):
+                yield self.moved(E, up=[(latent,)], down=[name for name in self.at if name[0] in readers])
+
+    def value(self, weights: Weights, X: Matrix) -> Matrix:
+        """The heads added up."""
+        seen = multiplied(weights["C",], X, SQUARE) if self.latents[0] else X
+        asking = multiplied(weights["D",], X, SQUARE) if self.latents[1] else X
+        Y = [[0] * self.t] * self.o
+        for n in range(1, self.g + 1):
+            keys = turned(self.placed(multiplied(weights["K", n], seen, SQUARE)))
+            read = multiplied(weights[self.reads, n], seen, SQUARE)
             for i in range(1, self.s + 1):
-                queries = self._placed(times(weights["Q"][n, i], asking))
-                Y = times(read, entrywise(times(keys, queries), {0: self.mask}))
-                parts.append(times(weights["O"][n, i], Y) if self.has_values else Y)
-        return summed(parts)
+                queries = self.placed(multiplied(weights["Q", n, i], asking, SQUARE))
+                pairs = zip(multiplied(keys, queries, SQUARE), self.mask, strict=True)
+                head = multiplied(read, [[*map(int.__mul__, *rows)] for rows in pairs], SQUARE)
+                Y = plus(Y, multiplied(weights["O", n, i], head, SQUARE) if self.b else head)
+        return Y
 
-    def _placed(self, rows: Jet) -> Jet:
+    def placed(self, rows: Matrix) -> Matrix:
         """Keys or queries, that of token j turned by R^j."""
-        found: Jet = {}
-        for s, A in rows.items():
-            B = [list(row) for row in A]
-            for k, (cos, sin) in enumerate(rotations(self.pairs)):
-                c, z = 1, 0
-                for j in range(self.t):
-                    x, y = A[2 * k][j], A[2 * k + 1][j]
-                    B[2 * k][j], B[2 * k + 1][j] = (c * x - z * y) % PRIME, (z * x + c * y) % PRIME
-                    c, z = (c * cos - z * sin) % PRIME, (c * sin + z * cos) % PRIME
-            found[s] = B
-        return found
-
-    def formula(self) -> int:
-        """For groups, or for one head a group behind latents; positions add a² − 2p − (a − 2p)² each."""
-        d, o, g, s, a, b, r, rho = self.d, self.o, self.g, self.s, self.a, self.b, self.r, self.rho
-        more = g * (a * a - 2 * self.pairs - (a - 2 * self.pairs) ** 2)
-        if not any(self.latents):
-            return g * (a * (d - a) + b * (d - b) + s * (a * d + b * o - s)) + more
-        require(s == 1, "no theorem is known here for groups behind latents")
-        b = min(b, r, o)
-        heads = g * (b * (o + r - b) + a * (r + rho - a) - 1)
-        return r * (d - r) + rho * (d - rho) + heads + more
+        turned = [*map(list, rows)]
+        for k, (cos, sin) in enumerate(rotations(self.pairs)):
+            c, z = 1, 0
+            for j in range(self.t):
+                x, y = rows[2 * k][j], rows[2 * k + 1][j]
+                turned[2 * k][j], turned[2 * k + 1][j] = (c * x - z * y) % SQUARE, (z * x + c * y) % SQUARE
+                c, z = (c * cos - z * sin) % SQUARE, (c * sin + z * cos) % SQUARE
+        return turned
 
 
+@lru_cache(maxsize=4)
 def rotations(pairs: int) -> list[tuple[int, int]]:
-    """Cosines and sines, modulo a prime, of the arguments of (x + iy)² for the first primes x² + y²."""
-    p, found = 5, list[tuple[int, int]]()
-    while len(found) < pairs:
-        if all(p % q for q in range(3, isqrt(p) + 1, 2)):
-            y, x = next((y, isqrt(p - y * y)) for y in range(1, p) if isqrt(p - y * y) ** 2 == p - y * y)
-            found.append(((x * x - y * y) * pow(p, -1, PRIME) % PRIME, 2 * x * y * pow(p, -1, PRIME) % PRIME))
-        p += 4
-    return found
+    """Cosines and sines, modulo p², of the arguments of (x + iy)² for the first primes n = x² + y²."""
+    n, turns = 5, list[tuple[int, int]]()
+    while len(turns) < pairs:
+        if all(n % q for q in range(3, isqrt(n) + 1, 2)):
+            y, x = next((y, isqrt(n - y * y)) for y in range(1, n) if isqrt(n - y * y) ** 2 == n - y * y)
+            over = pow(n, -1, SQUARE)
+            turns.append(((x * x - y * y) * over % SQUARE, 2 * x * y * over % SQUARE))
+        n += 4
+    return turns
 
 
 class State(Today):
     """Token by token y = S Q x, after the state S has taken up x, with k = K x, v = V x and a rule.
 
     The rules are S + v kᵀ (sum), γ S + v kᵀ (decay), (wᵀx) S + v kᵀ (scalar-gate), S diag(G x) + v kᵀ
-    (diagonal-gate), S + (v − S k) kᵀ (delta), S + (wᵀx)(v − S k) kᵀ (gated-delta). More than d rows of K and
-    Q give no more functions, but for a diagonal gate.
+    (diagonal-gate), S + (v − S k) kᵀ (delta), S + (wᵀx)(v − S k) kᵀ (gated-delta).
 
     The group: (K, Q) → (gK, g⁻ᵀQ), g diagonal with a diagonal gate and orthogonal with a delta rule;
     (Q, V) → (cQ, V/c); and with a gated delta rule (K, Q, w) → (cK, cQ, w/c²), as S becomes S/c.
     """
 
     RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
+    claim = Today.CLAIMS[2]
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        table = fields(found["layer"], "type out rank rule", "heads skip")
-        super().__init__(found)
-        self.rule = table["rule"]
-        form(self.rule in self.RULES, "there is no such rule")
-        form(self.numbers(table, "heads") in ([0], [1]), "more than one state is not checked here")
-        given, d = self.a, self.d
-        self.a = given if self.rule == "diagonal-gate" else min(given, d)
-        self.is_smaller = self.a < given
-        self.shapes = {"K": (self.a, d), "Q": (self.a, d), "V": (self.o, d)}
-        gates = {"decay": ("gamma", 1, 1), "diagonal-gate": ("G", self.a, d)}
-        gates |= dict.fromkeys(("scalar-gate", "gated-delta"), ("w", 1, d))
-        if self.rule in gates:
-            name, *shape = gates[self.rule]
-            self.shapes[name] = (shape[0], shape[1])
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        table = fields(document["layer"], "type out rank rule", "heads skip")
+        super().__init__(document)
+        form(table["rule"] in self.RULES, "there is no such rule")
+        form(table.get("heads") in (None, 1), "more than one state is not checked here")
+        self.rule, a, d = table["rule"], self.a, self.d
+        self.shapes = {"K": (a, d), "Q": (a, d), "V": (self.o, d)}
+        gates = {"decay": {"gamma": (1, 1)}, "diagonal-gate": {"G": (a, d)}}
+        self.shapes |= gates.get(self.rule, {"w": (1, d)} if "gate" in self.rule else {})
+        alike = {"diagonal-gate": a, "delta": a * (a - 1) // 2, "gated-delta": a * (a - 1) // 2}
+        self.group = alike.get(self.rule, a * a) + 1 + (self.rule == "gated-delta")
 
     def __str__(self) -> str:
         """The rule with its sizes."""
-        rule = next(rule for rule in self.RULES if rule == self.rule)
-        return f"a state with the rule {rule}; d = {self.d}, d' = {self.o}, a = {self.a}, t = {self.t}"
+        return f"a state with the rule {self.rule}; d = {self.d}, d' = {self.o}, a = {self.a}, t = {self.t}"
 
-    def motions(self) -> Iterable[Motion]:
+    def motions(self) -> Iterator[Weights]:
         """The group of the state, and the factors."""
-        at = {name: part[()] for name, part in self.at.items()}
-
-        def times(A: Matrix, B: Matrix) -> Matrix:
-            return multiplied({0: A}, {0: B}, PRIME)[0]
-
-        for E in units(self.a, diagonal=self.rule == "diagonal-gate"):
-            if "delta" in self.rule:
-                E = plus(E, minus(turned(E)))
-            yield {("K", ()): times(E, at["K"]), ("Q", ()): minus(times(turned(E), at["Q"]))}
-        yield {("Q", ()): at["Q"], ("V", ()): minus(at["V"])}
+        K, Q, V = (self.at[name,] for name in "KQV")
+        for n, E in enumerate(units(self.a)):
+            i, j = divmod(n, self.a)
+            E = plus(E, minus(turned(E))) if "delta" in self.rule else E
+            if self.rule != "diagonal-gate" or i == j:
+                yield self.moved(E, up=[("K",)], dual=[("Q",)])
+        yield {("Q",): Q, ("V",): minus(V)}
         if self.rule == "gated-delta":
-            w = [[-2 * x for x in row] for row in at["w"]]
-            yield {("K", ()): at["K"], ("Q", ()): at["Q"], ("w", ()): w}
+            yield {("K",): K, ("Q",): Q, ("w",): [[-2 * x for x in row] for row in self.at["w",]]}
 
-    def values(self, weights: Mapping[str, Mapping[tuple[int, ...], Jet]], X: Matrix) -> Jet:
+    def value(self, weights: Weights, X: Matrix) -> Matrix:
         """One token after the other."""
-        at = {name: part[()] for name, part in weights.items()}
-
-        def times(one: Jet, other: Jet) -> Jet:
-            return multiplied(one, other, PRIME)
-
-        def diagonal(column: Jet) -> Jet:
-            """The diagonal matrix of a column, or of one number for all."""
-            return {
-                s: [[A[i if len(A) > 1 else 0][0] * (i == j) for j in range(self.a)] for i in range(self.a)]
-                for s, A in column.items()
-            }
-
-        S: Jet = {}
-        outputs: list[Jet] = []
+        at = {name: A if name == ("gamma",) else multiplied(A, X, SQUARE) for name, A in weights.items()}
+        gate = next((at[name,] for name in ("gamma", "w", "G") if (name,) in at), [[1] * self.t])
+        S, outputs = [[0] * self.a] * self.o, []
         for j in range(self.t):
-            x = {0: [[row[j]] for row in X]}
-            k, v = times(at["K"], x), times(at["V"], x)
+            k, q, v = ([row[j : j + 1] for row in at[name,]] for name in "KQV")
+            forget = [row[j % len(row)] for row in gate] * (self.a // len(gate))
             if "delta" in self.rule:
-                v = summed([v, {s: minus(A) for s, A in times(S, k).items()}])
-            if self.rule == "gated-delta":
-                v = times(v, times(at["w"], x))
-            gate = {"decay": at.get("gamma"), "scalar-gate": at.get("w"), "diagonal-gate": at.get("G")}
-            if (kept := gate.get(self.rule)) is not None:
-                S = times(S, diagonal(kept if self.rule == "decay" else times(kept, x)))
-            S = summed([S, times(v, transposed(k))])
-            outputs.append(times(S, times(at["Q"], x)))
-        zero = [[0]] * self.o
-        return {
-            s: [
-                [x for row in rows for x in row]
-                for rows in zip(*(Y.get(s, zero) for Y in outputs), strict=True)
-            ]
-            for s in (0, 1)
-        }
-
-    def formula(self) -> int:
-        """The parameters less the group of the state and the factors."""
-        a, d = self.a, self.d
-        pairs = 2 * a * d + d * self.o - 1
-        return {
-            "sum": pairs - a * a,
-            "decay": pairs - a * a + 1,
-            "scalar-gate": pairs - a * a + d,
-            "diagonal-gate": pairs + a * d - a,
-            "delta": pairs - a * (a - 1) // 2,
-            "gated-delta": pairs - a * (a - 1) // 2 + d - 1,
-        }[self.rule]
+                v = plus(v, minus(multiplied(S, k, SQUARE)))
+                v = [[forget[0] * x for x in row] for row in v]
+            else:
+                S = [[*map(int.__mul__, row, forget)] for row in S]
+            S = plus(S, multiplied(v, turned(k), SQUARE))
+            outputs.append(turned(multiplied(S, q, SQUARE))[0])
+        return turned(outputs)
 
 
-def _extent(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on the dimension of one layer."""
-    table = found["layer"]
-    kinds: Mapping[str, type[Shared | State]] = {"attention": Shared, "recurrence": State}
-    form(isinstance(table, dict) and table.get("type") in kinds, "it is about no layer that is known here")
-    layer = kinds[table["type"]](found)
-    grouped, latent, recurrent = TODAY_CLAIMS
-    name = recurrent if isinstance(layer, State) else latent if any(layer.latents) else grouped
-    flaw = ""
-    try:
-        require(found["claim"] == name, f"the claim about such a layer is {name}")
-        require(layer.t >= 2, "there is one token")
-        said = f"confirmed: {layer.see(found)}."
-        if layer.is_smaller:
-            said += " The sizes are those that heads can use, by docs/networks/todays-attention.md."
-    except Flaw as error:
-        said = flaw = str(error)
-    return concluded(str(layer), [stated(name, said, not flaw)], flaw, uncertified(found))
-
-
-TODAY_CLAIMS = ("agattn.grouped-dimension", "agattn.latent-dimension", "agattn.recurrent-dimension")
-
+# A certificate ----------------------------------------------------------------------------------------------
 
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
-
-
-def described(result: Mapping[str, Any]) -> str:
-    """What :func:`check` found, for people: a line for each claim, or one that names the flaw."""
-    if not result["valid"]:
-        return f"NOT VALID: {result['flaw']}."
-    names = {claim["id"] for claim in result["claims"]}
-    width = max(map(len, names))
-    said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
-    left = sorted(CLAIMS.keys() - names)
-    legend = "; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
-    legend += f"\nNothing is said of {', '.join(left)}." if left else ""
-    if names <= DEEP_CLAIMS.keys():
-        legend = ". What is taken from a page of docs/ is not checked here."
-    elif len(left) == len(CLAIMS):  # it is about points, or about networks
-        legend = "." if names & OTHERS else "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
-    if others := result.get("uncertified"):
-        legend += f"\nNot certified: {', '.join(dict.fromkeys(others))}."
-    return "\n".join([*said, "", f"About {result['layer']}{legend}", "The certificate is valid."])
+SUBJECTS: Mapping[str, type[Subject]] = {"strata": Facts, "dims": Deep, "head": Points, "h": Heads}
+LAYERS: Mapping[str, type[Subject]] = {"attention": Shared, "recurrence": State}
 
 
 def check(document: Any) -> dict[str, Any]:
@@ -2023,101 +1768,91 @@ def check(document: Any) -> dict[str, Any]:
     Raises:
         UnreadableError: if the document is no certificate, is malformed, or is too large.
 
-    >>> check({"format": "agattn certificate 1"})
+    >>> check({"format": "agattn certificate 2", "strata": []})
     Traceback (most recent call last):
     ...
-    agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
+    agattn.checker.UnreadableError: a key is missing: about, claims, d, d_out, a, dimension
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    if not (isinstance(document, Mapping) and document.get("format") in [*FORMATS]):
-        raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
+    format = document.get("format") if isinstance(document, Mapping) else None
+    old = isinstance(format, str) and format.startswith("agattn ") and format.endswith(" 1")
+    form(not old, "agattn 1 wrote it; take checker-1.0.py, from the page on certificates of agattn")
+    form(format == FORMAT, f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
-    verdict, required, optional = FORMATS[document["format"]]
     try:
-        found = fields(dict(document), f"format about {required}", optional)
-        text(found["about"])
-        return verdict(found)
+        return _verdict(dict(document))
     except UnreadableError:
         raise
     except MALFORMED as error:
         raise UnreadableError("it does not have the form of a certificate") from error
 
 
-def _checked(found: dict[str, Any]) -> dict[str, Any]:
+def _verdict(document: dict[str, Any]) -> dict[str, Any]:
     """The verdict on each claim of a certificate, all of which are read before anything is computed."""
-    records = [_record(record) for record in array(found["claims"])]
-    names = [record["id"] for record in records]
+    kind = next((kind for key, kind in SUBJECTS.items() if key in document), None)
+    if "layer" in document:
+        kind = LAYERS.get(document["layer"].get("type"))
+    if kind is None:
+        raise UnreadableError("it is about nothing that is known here")
+    document = fields(document, f"format about claims {kind.KEYS}")
+    text(document["about"])
+    records = [_record(kind, record) for record in array(document["claims"])]
+    names = [record["id"] for record in records if record["id"] != "point"]
     form(len(set(names)) == len(names), "a claim occurs twice")
-    layer, flaw = "", ""
+    subject, flaw, claims, others = "", "", list[dict[str, Any]](), list[str]()
     try:
-        facts = Facts(found)
-        layer = f"{facts.layer}, t ≥ 2"
-        results = [_claim(facts, record) for record in records]
+        about = kind(document)
+        subject = str(about)
+        for record in records:
+            name = record["id"]
+            if "verdict" in record:
+                claims.append(verdict(*about.prove(record), True))
+            elif isinstance(about, Facts) and name in NAMES:
+                claims.append(verdict(name, f"not certified: {about.left_out(name)}", None))
+            else:
+                others.append(name if name in NAMES else UNKNOWN)
+        flaw = "" if any(claim["valid"] for claim in claims) else "nothing is certified"
     except Flaw as error:
         flaw = str(error)
-        results = [stated(record["id"], flaw, False) for record in records if "verdict" in record]
-    return concluded(layer, results, flaw, uncertified(found))
+        claims = [verdict(record["id"], flaw, False) for record in records if "verdict" in record]
+    result = {"valid": not flaw, "flaw": flaw, "layer": subject, "claims": claims}
+    return {**result, "uncertified": others} if others else result
 
 
-def _record(record: Any) -> dict[str, Any]:
+def verdict(name: str, reason: str, valid: bool | None) -> dict[str, Any]:
+    """The verdict on one claim."""
+    return {"id": name, "valid": valid, "reason": reason}
+
+
+def _record(kind: type[Subject], record: Any) -> dict[str, Any]:
     """What a certificate says of one claim, if it has the form of that."""
     form(isinstance(record, dict) and isinstance(record.get("id"), str), "a claim has no id")
     name = record["id"]
-    form(name in CLAIMS or name in OTHERS, "a claim is none of those that are known here")
-    if "certificate" in record:
-        found = fields(record, "id certificate reason")
-        form(found["certificate"] is None, f"{name} has another certificate than null")
-        text(found["reason"])
-        return found
-    form(name in CLAIMS, f"{name} is not a claim that can be certified")
-    found = fields(record, "id verdict fails_at" + (" degree" if name == "agattn.degree" else ""))
-    form(found["verdict"] in ("confirmed", "refuted"), f"{name} has no verdict")
-    found["fails_at"] = [tuple(integers(ranks)) for ranks in array(found["fails_at"])]
-    return found
-
-
-def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
-    """What a certificate says of one claim, if that follows from the facts."""
-    name = record["id"]
     if "verdict" not in record:
-        why = (
-            "a certificate of a layer holds no proof of this claim"
-            if name in OTHERS
-            else (
-                "there is none in the file"
-                if CLAIMS[name].applies(facts.layer)
-                else f"its hypotheses fail for {facts.layer}"
-            )
-        )
-        return stated(name, f"not certified: {why}", None)
-    claim = CLAIMS[name]
-    require(claim.applies(facts.layer), f"{name} does not apply to {facts.layer}")
-    fails = claim.fails(facts)
-    require(record["fails_at"] == fails, f"{name} fails at {', '.join(map(named, fails)) or 'no stratum'}")
-    verdict = "refuted" if fails else "confirmed"
-    require(record["verdict"] == verdict, f"{name} is {verdict}")
-    if "degree" in record:
-        require(integer(record["degree"]) == facts.degree(), f"the degree is {facts.degree()}")
-    return stated(name, f"{verdict}: {claim.statement(facts)}.{_where(facts, fails)}")
+        text(name)
+        text(fields(record, "id reason")["reason"])
+        return dict(record)
+    form(name in kind.RECORDS, "a claim is none of those that can be certified here")
+    verdicts = ("confirmed", "refuted") if kind is Facts else ("confirmed",)
+    form(record["verdict"] in verdicts, f"{name} has no verdict")
+    return fields(record, f"id verdict {kind.RECORDS[name]}")
 
 
-def _where(facts: Facts, fails: list[Ranks]) -> str:
-    """The orbits at which a statement fails, with what is known of their tangent spaces."""
-    if not fails:
-        return ""
-    spaces = [(f"≥ {lower}" if lower < upper else f"{lower}") for lower, upper in map(facts.space, fails)]
-    there = f"dim M̄ = {facts.dimension} and dim T_p M̄ = {', '.join(spaces)}".replace("= ≥", "≥")
-    return f" It fails at {', '.join(map(named, fails))}. There {there}."
-
-
-#: For each format what gives the verdict, and the keys beside "format" and "about": required and optional.
-FORMATS: Mapping[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str, str]] = {
-    FORMAT: (_checked, "d d_out a dimension strata claims", "uncertified"),
-    LEARNING: (_learned, "d d_out a head points", ""),
-    HEADS: (_not_closed, "d d_out a h y heads obstruction", "uncertified"),
-    DEEP: (_deep, "dims ranks", "zeros limit boundary critical singular uncertified"),
-    TODAY: (_extent, "claim layer d t weights inputs columns rows dimension", "uncertified"),
-}
+def described(result: Mapping[str, Any]) -> str:
+    """What :func:`check` found, for people: a line for each claim, or one that names the flaw."""
+    if not result["valid"]:
+        return f"NOT VALID: {result['flaw']}."
+    names = {claim["id"] for claim in result["claims"]}
+    width = max(map(len, names))
+    rows = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
+    kinds = chain(SUBJECTS.values(), LAYERS.values())
+    kind = next((kind for kind in kinds if names & kind.RECORDS.keys()), Points)
+    rows += ["", f"About {result['layer']}{kind.ENDING}"]
+    if kind is Facts and (left := sorted(CLAIMS.keys() - names)):
+        rows.append(f"Nothing is said of {', '.join(left)}.")
+    if others := result.get("uncertified"):
+        rows.append(f"Not certified: {', '.join(dict.fromkeys(others))}.")
+    return "\n".join([*rows, "The certificate is valid."])
 
 
 # The command ------------------------------------------------------------------------------------------------

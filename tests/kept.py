@@ -47,6 +47,10 @@ CHANGED: dict[str, str] = {
     },
     "singularities --model examples/block.toml": "with rotations among the groups a fiber has dimension 46",
     "singularities --model examples/llama.toml": "rotations make six fibers larger, and four ranks proved",
+    **{
+        f"certificate {of}": "certificates have one format; what is certified is the same"
+        for of in ("-d 3 -o 2 -a 2", "--dims 3,3,2 --ranks 3,3 -t 3", "--model examples/group.toml")
+    },
 }
 
 LAYERS = """

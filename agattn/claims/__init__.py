@@ -34,7 +34,7 @@ def _table(about: type[Any] | None = None) -> dict[str, Claim[Any]]:
     claims = [
         claim for file in files for claim in getattr(file, "CLAIMS", ()) if about in (None, claim.about)
     ]
-    return {claim.id: claim for claim in sorted(claims, key=lambda claim: claim.place)}
+    return {claim.id: claim for claim in sorted(claims, key=lambda claim: claim.order)}
 
 
 def table_of(identifier: str) -> str:

@@ -1,15 +1,21 @@
-"""A claim: a statement about an architecture, when it applies, what it predicts, how findings judge it."""
+"""A claim: a statement about an architecture, when it applies, what it predicts, how findings judge it.
+
+Beside it the integers of certificates, and the hypotheses that several claims share.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-from agattn.architectures import Architecture
-from agattn.claims.proof import Proof
-from agattn.errors import InputError, UndecidedError, nearest
+import numpy as np
+
+from agattn.algebra.echelon import Matrix
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.errors import DisagreementError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.problem import Task
 
@@ -86,6 +92,50 @@ class Outcome:
     predicted: Any = None
 
 
+#: The position of a nonzero number, from 1, and the number.
+Entry = list[int]
+#: Why a claim has no certificate, where nothing more is to be said.
+NO_PROOF = "the checker knows no proof of it by finitely many integers"
+
+
+@dataclass(frozen=True)
+class Proof(Generic[A]):
+    """The integers from which the checker proves a claim.
+
+    Every certificate of a layer holds points, preimages, arcs and equations for each stratum. The attributes
+    say what a certificate holds for one claim beyond that.
+
+    Attributes:
+        document: keys of the document and their values as JSON, from the architecture and a generator of
+            random numbers; raises an InputError where there is nothing to prove.
+        record: keys of the claim's own record, from its verdict.
+        spaces: whether the claim needs the tangent spaces of all strata.
+    """
+
+    document: Callable[[A, np.random.Generator], dict[str, Any]] = lambda architecture, generator: {}
+    record: Callable[[Verdict], dict[str, Any]] = lambda verdict: {}
+    spaces: bool = False
+
+
+def entries(matrix: Matrix, scale: int = 1) -> list[Entry]:
+    """The nonzero entries of a matrix, which are integers after scaling: [row, column, value].
+
+    >>> entries([[0, 3], [0, 0]])
+    [[1, 2, 3]]
+
+    Raises:
+        DisagreementError: if an entry is no integer after scaling.
+    """
+    found = []
+    for i, row in enumerate(matrix, start=1):
+        for j, entry in enumerate(row, start=1):
+            value = Fraction(entry) * scale
+            if value.denominator != 1:
+                raise DisagreementError(f"a certificate has integers only, not {value}")
+            found += [[i, j, int(value)]] if value else []
+    return found
+
+
 @dataclass(frozen=True)
 class Claim(Generic[A]):
     """A statement about one kind of architecture that can be checked.
@@ -114,7 +164,7 @@ class Claim(Generic[A]):
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
-    certificate: Proof[A] | str
+    certificate: Proof[A] | str = Proof()
     beyond: bool = True
     subject: Callable[[A], bool] = lambda architecture: True
 
@@ -139,7 +189,7 @@ class Claim(Generic[A]):
         return self.tasks[0].about
 
     @property
-    def place(self) -> tuple[bool, bool, int, int]:
+    def order(self) -> tuple[bool, bool, int, int]:
         """The place in lists: the paper's claims by number, appendices last, then this project's."""
         if not (number := re.search(r"(A|\d+)\.(\d+)", self.source)):
             return True, True, 0, 0
@@ -216,10 +266,10 @@ def select(
     others = elsewhere or {}
     chosen: dict[str, Claim[Any]] = {}
     for identifier in ids:
-        found = meant(identifier, claims)
+        found = ids_named(identifier, claims)
         if not found:
-            elsewhere_meant = [] if _containing(identifier, claims) else meant(identifier, others)
-            for other in elsewhere_meant[:1]:
+            elsewhere_named = [] if _containing(identifier, claims) else ids_named(identifier, others)
+            for other in elsewhere_named[:1]:
                 raise InputError(f"{other} is {others[other]}")
             raise no_claim(identifier, claims, others)
         chosen |= {name: claims[name] for name in found}
@@ -233,7 +283,7 @@ def no_claim(identifier: str, claims: Iterable[str], others: Iterable[str] = ())
     there is no claim 'thm-3.4'; did you mean 'theorem-3.4.closed'?
     """
     known, all_ids = [*claims], [*claims, *others]
-    numbered = meant(re.split(r"[-\s]", identifier)[-1], all_ids)
+    numbered = ids_named(re.split(r"[-\s]", identifier)[-1], all_ids)
     hint = nearest(identifier, all_ids, f"; there are {', '.join(known)}")
     for name in (_containing(identifier, all_ids) + numbered)[:1]:
         hint = f"; did you mean {name!r}?"
@@ -244,13 +294,13 @@ def _containing(identifier: str, ids: Iterable[str]) -> list[str]:
     return [name for name in ids if len(identifier) > 3 and identifier.casefold() in name.casefold()]
 
 
-def meant(text: str, ids: Iterable[str]) -> list[str]:
+def ids_named(text: str, ids: Iterable[str]) -> list[str]:
     """The ids that a text names: an equal id, else ids that begin with the text, else ids with this number.
 
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
-    >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)
+    >>> ids_named("Theorem 3.4", ids), ids_named("a.4", ids), ids_named("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
-    >>> meant("", ["agattn.degree"])
+    >>> ids_named("", ["agattn.degree"])
     []
     """
     wanted = text.casefold().replace(" ", "-")
@@ -263,3 +313,23 @@ def meant(text: str, ids: Iterable[str]) -> list[str]:
         if found := exact or [name for name, low in names.items() if low.startswith(f"{wanted}.")]:
             return found
     return []
+
+
+TWO_TOKENS = Hypothesis[Architecture]("t ≥ 2", lambda architecture: architecture.t >= 2)
+NOT_A_PRODUCT = Hypothesis[SingleLayer]("a > 1 or d' > 1", lambda layer: layer.a > 1 or layer.d_out > 1)
+WIDE = Hypothesis[SingleLayer]("d ≥ 2", lambda layer: layer.d >= 2)
+SECTION_3_2 = (TWO_TOKENS, NOT_A_PRODUCT, WIDE)
+
+LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)
+NORMALIZED = Hypothesis[DeepNetwork]("a normalization", lambda network: not network.is_lightning)
+INJECTIVE = Hypothesis[DeepNetwork](
+    "a normalizer that is injective near 0",
+    lambda network: network.is_lightning or network.first_degree % 2 == 1,
+)
+SOFTMAX = Hypothesis[DeepNetwork]("softmax", lambda network: network.normalization == "softmax")
+ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.depth == 1)
+DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.depth >= 2)
+ONE_HEAD = Hypothesis[DeepNetwork]("one head", lambda network: set(network.heads_by_layer) == {1})
+ANY_VALUES = Hypothesis[DeepNetwork]("V_i of any rank", lambda network: network.value_rank is None)
+NO_SKIP = Hypothesis[DeepNetwork]("no skip connections", lambda network: not network.skip)
+PLAIN = (LIGHTNING, ONE_HEAD, NO_SKIP)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from agattn.algebra.rank import RankResult, rank
 from agattn.architectures import DeepNetwork, Jet
 from agattn.architectures.normalizer import Normalizer
-from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import (
+from agattn.claims.claim import (
     ANY_VALUES,
     INJECTIVE,
     NO_SKIP,
@@ -21,6 +20,10 @@ from agattn.claims.hypotheses import (
     ONE_HEAD,
     SOFTMAX,
     TWO_TOKENS,
+    Claim,
+    Findings,
+    Hypothesis,
+    Outcome,
 )
 from agattn.claims.network_dimension import NO_RANKS
 from agattn.evidence import weakest

@@ -8,8 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import Claim, Findings, Outcome
-from agattn.claims.hypotheses import TWO_TOKENS
+from agattn.claims.claim import TWO_TOKENS, Claim, Findings, Outcome
 from agattn.errors import DisagreementError
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,
@@ -130,7 +129,6 @@ def germs(layer: SingleLayer, softmax: bool) -> list[dict[str, Any]]:
 def _germ(form: NormalForm) -> dict[str, Any]:
     """A normal form, with the multipliers that prove it."""
     value, multiplicity = form.coefficient()
-    p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
     return {
         "ranks": list(form.expected),
         "variables": len(form.variables),
@@ -147,7 +145,6 @@ def _germ(form: NormalForm) -> dict[str, Any]:
         ],
         "lambda": [value.numerator, value.denominator],
         "multiplicity": multiplicity,
-        "competitors": [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)],
     }
 
 

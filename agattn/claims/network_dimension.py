@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import structs
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.claims import hypotheses
-from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import (
+from agattn.claims import claim as hypotheses
+from agattn.claims.claim import (
     ANY_VALUES,
     INJECTIVE,
     LIGHTNING,
@@ -26,6 +25,10 @@ from agattn.claims.hypotheses import (
     ONE_LAYER,
     SOFTMAX,
     TWO_TOKENS,
+    Claim,
+    Findings,
+    Hypothesis,
+    Outcome,
 )
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas

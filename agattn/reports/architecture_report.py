@@ -60,7 +60,7 @@ from agattn.reports.drawing import Drawable, as_file
 from agattn.reports.figure2 import Figure2
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.sheet.result import Described
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import certify, dump
 from agattn.verification.report import Report
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import verify
@@ -298,7 +298,7 @@ def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int
         log.info("the certificate")
         values["check"] = Table("To check it", ("command",), ((Code("agattn check certificate.json"),),))
         try:
-            text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
+            text = dump(certify(layer, (), verified.verdicts)) + "\n"
             values["certificate"] = _listing("certificate.json", text, "the certificate")
         except AgattnError as error:
             values["certificate"] = str(error)

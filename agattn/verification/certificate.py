@@ -4,10 +4,10 @@ A certificate always comes from the native computation, whatever engine decided 
 ``agattn.checker`` before it is handed out.
 
 >>> from agattn import SingleLayer
->>> document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
+>>> document = certify(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
 >>> document["claims"][0]["verdict"], document["claims"][0]["fails_at"]
 ('refuted', [[2, 1, 2], [2, 1, 3]])
->>> [claim["valid"] for claim in check(document)["claims"]]
+>>> [claim["valid"] for claim in checker.check(document)["claims"]]
 [True]
 """
 
@@ -23,34 +23,19 @@ from typing import Any
 
 import numpy as np
 
+from agattn import checker
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_attention
 from agattn.architectures.forms import Studied
-from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import (
-    COORDINATES,
-    DEEP,
-    DEEP_CLAIMS,
-    FORMAT,
-    HEADS,
-    LEARNING,
-    LETTERS,
-    OTHERS,
-    TODAY,
-    TODAY_CLAIMS,
-    UnreadableError,
-    check,
-)
-from agattn.checker import Layer as CheckedLayer
 from agattn.claims import claims_about
-from agattn.claims.claim import Claim
-from agattn.claims.proof import NO_PROOF, Entry, Proof, entries
+from agattn.claims.claim import NO_PROOF, Claim, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.files import write
 from agattn.geometry.dimension.formulas import reduced
+from agattn.geometry.dimension.theorems import one_layer
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.strata.critical import boundary, stratum_criticality
+from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
@@ -65,8 +50,6 @@ DECIDED = (Status.CONFIRMED, Status.REFUTED)
 MOST_CERTIFIED = 160
 #: Dimensions are certified up to so many parameters: then the checker takes half a minute.
 MOST_PARAMETERS = 400
-#: The claim that a limit of several heads proves.
-HEADS_CLAIM = "agattn.heads-not-closed"
 
 
 class Certificate(Described, dict[str, Any]):
@@ -78,37 +61,31 @@ class Certificate(Described, dict[str, Any]):
 
     def sheet(self) -> Sheet:
         """The verdict on each claim, or why it has none."""
-        reasons = self.uncertified
-        fails_at = {claim["id"]: claim.get("fails_at", []) for claim in self.get("claims", ())}
+        fails_at = {claim["id"]: claim.get("fails_at", []) for claim in self["claims"]}
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (name, Word(word), " ".join(str(tuple(s)).replace(" ", "") for s in fails_at.get(name, [])))
+            (name, Word(word), " ".join(str(tuple(s)).replace(" ", "") for s in fails_at[name]))
             for name, word in self.verdicts.items()
         )
-        rows += tuple((name, Word("not certified"), reason) for name, reason in reasons.items())
+        rows += tuple((name, Word("not certified"), reason) for name, reason in self.uncertified.items())
         table = Table(self.summary(), ("claim", "verdict", Wide("fails at, or why not")), rows)
         return Sheet(self.summary(), (table,))
 
     def summary(self) -> str:
         """What is certified, in a line."""
-        if self["format"] == HEADS:
-            return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
-        if self["format"] == TODAY:
-            return f"Certificate of {self['about'].partition(', computed')[0]}: dimension {self['dimension']}"
-        if self["format"] == DEEP:
-            certified = ", ".join(name.rpartition(".")[2] for name in self.certified)
-            return f"Certificate of {self['about'].split(', t = ')[0]}, t ≥ 2: {certified}"
-        claims = self["claims"]
-        words = [claim["verdict"] for claim in claims if "verdict" in claim]
+        words = [*self.verdicts.values()]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
-        about = self["about"].split(":")[0]
-        number = f"{len(claims)} claim{'s' * (len(claims) != 1)}"
-        return f"Certificate of {about}, t ≥ 2: {number}, {len(words)} certified ({counts})"
+        number = len(self["claims"])
+        about = self["about"].partition(", computed")[0]
+        if "layer" not in self:
+            about = f"{about.partition(':')[0].partition(', t = ')[0]}, t ≥ 2"
+        return (
+            f"Certificate of {about}: {number} claim{'s' * (number != 1)}, {len(words)} certified ({counts})"
+        )
 
     @property
     def uncertified(self) -> dict[str, str]:
         """The claims that were asked for and are not certified, each with the reason."""
-        records = [*self.get("claims", ()), *self.get("uncertified", ())]
-        return {record["id"]: record["reason"] for record in records if "reason" in record}
+        return {claim["id"]: claim["reason"] for claim in self["claims"] if "reason" in claim}
 
     @property
     def certified(self) -> list[str]:
@@ -117,12 +94,8 @@ class Certificate(Described, dict[str, Any]):
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """The verdicts that are certified, by claim; of networks confirmed claims alone are."""
-        if self["format"] == FORMAT:
-            return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
-        named = {HEADS: [HEADS_CLAIM], TODAY: [self.get("claim", "")]}
-        names = named.get(self["format"]) or [n for n, key in DEEP_CLAIMS.items() if key in self]
-        return dict.fromkeys(names, str(Status.CONFIRMED))
+        """The verdicts that are certified, by claim."""
+        return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
 
     def save(self, path: str | Path) -> None:
         """Write the document into a file, for ``agattn check``."""
@@ -170,8 +143,7 @@ def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certif
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
     Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
     >>> ag.certificate(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
-    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary, deep-critical,
-    deep-singular
+    Certificate of M(3,3,2; 3,3), t ≥ 2: 21 claims, 5 certified (5 confirmed, 0 refuted)
     """
     return certify(layer, (claims,) if isinstance(claims, str) else claims)
 
@@ -187,24 +159,84 @@ def certify(
         verdicts: those that were found already, with an engine perhaps: they must agree.
 
     Raises:
-        InputError: if none of the claims has a certificate, or as :func:`make_certificate`.
-        DisagreementError: as :func:`make_certificate`.
+        InputError: if none of the claims has a certificate or is decided, or as :func:`check_certifiable`.
+        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
     >>> found = certify(network, ["agattn.deep-zeros", "corollary-3.8"])
     >>> print(found)
-    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros
+    Certificate of M(3,3,2; 3,3), t ≥ 2: 2 claims, 1 certified (1 confirmed, 0 refuted)
     >>> found.certified, [*found.uncertified]
     (['agattn.deep-zeros'], ['corollary-3.8'])
     """
     known = as_attention(architecture)
     check_certifiable(known, claims)
-    assert isinstance(known, (SingleLayer, DeepNetwork, Network))
-    found = Certificate(make_certificate(known, claims, verdicts))
-    if not found.certified:
-        why = "; ".join(f"{name}: {reason}" for name, reason in found.uncertified.items())
-        raise InputError(f"{known.name} cannot be certified. {why}")
-    return found
+    chosen, kind = claims_about(known, tuple(claims)), _kind(known)
+    able = {claim.id: claim.certificate for claim in chosen if claim.id in kind.RECORDS}
+    native = verify(known, [*able], "native", force=True).verdicts if able else ()
+    _compare(known, native, verdicts)
+    found, generator = {verdict.claim: verdict for verdict in native}, np.random.default_rng(0)
+    records = [_record(known, claim, found.get(claim.id), generator) for claim in chosen]
+    if not any("verdict" in record for record in records):
+        reasons = _reasons(record for record in records if not able or record["id"] in able)
+        raise InputError(f"{known.name} cannot be certified: {'; '.join(reasons)}")
+    document = {
+        "format": checker.FORMAT,
+        "about": f"{known}, computed natively by agattn {__version__}",
+        **_subject(known, any(isinstance(proof, Proof) and proof.spaces for proof in able.values())),
+        "claims": records,
+    }
+    return _accepted(document, str(known))
+
+
+def _kind(architecture: Architecture) -> type[checker.Subject]:
+    """What the checker calls such an architecture."""
+    if isinstance(architecture, DeepNetwork):
+        several = architecture.depth == 1 and max(architecture.heads_by_layer) > 1
+        return checker.Heads if several else checker.Deep
+    return checker.Facts if isinstance(architecture, SingleLayer) else checker.Today
+
+
+def _subject(architecture: Architecture, with_spaces: bool) -> dict[str, Any]:
+    """What a certificate is about, and for a layer its strata."""
+    if isinstance(architecture, SingleLayer):
+        points = [_stratum(architecture, s, with_spaces) for s in strata(architecture) if not s.is_zero]
+        sizes = {"d": architecture.d, "d_out": architecture.d_out, "a": architecture.alpha}
+        return sizes | {"dimension": architecture.expected_dimension, "strata": points}
+    if isinstance(architecture, DeepNetwork):
+        dims, ranks = list(architecture.dims), list(architecture.ranks)
+        if _kind(architecture) is checker.Deep:
+            return {"dims": dims, "ranks": ranks}
+        sizes = {"d": dims[0], "d_out": dims[1], "a": min(ranks[0], dims[0])}
+        return sizes | {"h": architecture.heads_by_layer[0]}
+    single = one_layer(architecture)
+    assert single is not None  # a claim is about it
+    network = reduced(single)
+    layer = {key: value for key, value in network.layers[0].as_json().items() if value is not None}
+    return {"layer": layer, "d": network.dim, "t": network.t}
+
+
+def _record(
+    architecture: Architecture, claim: Claim[Any], verdict: Verdict | None, generator: np.random.Generator
+) -> dict[str, Any]:
+    """The verdict on a claim with its proof; or the reason why it is not certified."""
+    proof, kind, reason = claim.certificate, _kind(architecture), ""
+    if verdict is None or not isinstance(proof, Proof):
+        reason = _absent(claim, architecture)
+    elif verdict.status not in DECIDED or (kind is checker.Facts and verdict.evidence is not Evidence.PROVED):
+        reason = _undecided(verdict)
+    elif verdict.status is Status.REFUTED and not verdict.fails_at:
+        reason = "it is refuted in a way that no certificate is known for"
+    elif isinstance(architecture, SingleLayer) and not checker.CLAIMS[claim.id].applies(
+        checker.Layer(architecture.d, architecture.d_out, architecture.alpha)
+    ):
+        reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
+    if reason or verdict is None or not isinstance(proof, Proof):
+        return {"id": claim.id, "reason": reason}
+    record: dict[str, Any] = {"id": claim.id, "verdict": verdict.status.value}
+    if kind is checker.Facts:
+        record |= {"fails_at": [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]}
+    return record | proof.record(verdict) | proof.document(architecture, generator)
 
 
 def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) -> None:
@@ -233,71 +265,39 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
     if known.t < 2:
         raise InputError(f"t is {known.t}; a certificate needs t ≥ 2")
-    size, most, what = known.parameters, COORDINATES, "parameters"
+    size, most, what = known.parameters, checker.COORDINATES, "parameters"
     if isinstance(known, SingleLayer):
         size, most, what = known.ambient_dimension, MOST_COORDINATES, "coordinates"
-    if size > most and not isinstance(known, Network):  # whose size is that of the layer in use
+    elif isinstance(known, Network):
+        return _check_reduced(known)
+    if size > most:
         raise TooLargeError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
 
 
-def make_certificate(
-    layer: SingleLayer | DeepNetwork | Network,
-    claims: Sequence[str] = (),
-    verdicts: Iterable[Verdict] = (),
-) -> dict[str, Any]:
-    """A certificate of the verdicts on some claims about a layer or a deep network, t ≥ 2.
-
-    Args:
-        layer: the architecture; for a network see :func:`make_deep_certificate`, for a layer with groups,
-            latents or a state :func:`make_dimension_certificate`.
-        claims: their ids; all of them if there are none.
-        verdicts: those that were found already, with an engine perhaps: they must agree.
-
-    Raises:
-        InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
-        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
-    """
-    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.depth == 1:
-        return make_heads_certificate(layer, [claim.id for claim in claims_about(layer, tuple(claims))])
-    if isinstance(layer, DeepNetwork):
-        return make_deep_certificate(layer, claims, verdicts)
-    if isinstance(layer, Network):
-        return make_dimension_certificate(layer, claims, verdicts)
-    if not layer.has_orbits:
-        raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
-    native = verify(layer, claims, "native", force=True).verdicts
-    _compare(layer, native, verdicts)
-    proofs = [claim.certificate for claim in claims_about(layer, tuple(claims))]
-    with_spaces = any(isinstance(proof, Proof) and proof.spaces for proof in proofs)
-    claimed = [_claim(layer, verdict) for verdict in native]
-    unknown = [claim for claim in claimed if claim["id"] not in CERTIFIABLE.keys() | OTHERS]
-    others = [{"id": claim["id"], "reason": claim["reason"]} for claim in unknown]
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "about": f"{layer}, computed natively by agattn {__version__}; a stands for min(a, d)",
-        "d": layer.d,
-        "d_out": layer.d_out,
-        "a": layer.alpha,
-        "dimension": layer.expected_dimension,
-        "strata": [_stratum(layer, s, with_spaces) for s in strata(layer) if not s.is_zero],
-        "claims": [claim for claim in claimed if claim not in unknown],
-        **({"uncertified": others} if others else {}),
-    }
-    return _accepted(document, str(layer), empty=all("certificate" in claim for claim in document["claims"]))
+def _check_reduced(network: Network) -> None:
+    """Refuse a softmax, and a layer that uses too many parameters."""
+    smaller = reduced(network)
+    if smaller.degree is None:
+        raise InputError(f"{network} has a softmax; no integers prove the dimension of its functions")
+    if smaller.parameters > MOST_PARAMETERS:
+        raise InputError(
+            f"{network} uses {smaller.parameters} parameters; above {MOST_PARAMETERS} a certificate of the "
+            "dimension takes too long to check"
+        )
 
 
-def _accepted(document: dict[str, Any], about: str, empty: bool = False) -> dict[str, Any]:
-    """The document, if the checker finds no flaw; where nothing is certified, that is no flaw."""
+def _accepted(document: dict[str, Any], about: str) -> Certificate:
+    """The document, if the checker finds no flaw."""
     try:
-        flaw = check(document)["flaw"]
-    except UnreadableError as error:
+        flaw = checker.check(document)["flaw"]
+    except checker.UnreadableError as error:
         raise InputError(f"{about} cannot be certified: {error}") from error
-    if flaw and not empty:
+    if flaw:
         raise DisagreementError(f"{about}: the checker rejects the certificate: {flaw}")
-    return document
+    return Certificate(document)
 
 
-def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict[str, Any]:
+def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> Certificate:
     """A certificate of λ and m at every orbit of weights of a layer with t ≥ 2, by their normal forms.
 
     Raises:
@@ -305,7 +305,7 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
         DisagreementError: if the checker rejects the certificate.
 
     >>> document = make_learning_certificate(SingleLayer(2, 1, 1))
-    >>> check(document)["claims"][-1]["reason"]
+    >>> checker.check(document)["claims"][-1]["reason"]
     'the learning coefficient is 2, of multiplicity 1'
     """
     from agattn.claims.learning_coefficients import germs
@@ -316,157 +316,15 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
         )
     require_two_tokens(layer)
     document: dict[str, Any] = {
-        "format": LEARNING,
+        "format": checker.FORMAT,
         "about": f"learning coefficients of {layer}, computed natively by agattn {__version__}",
         "d": layer.d,
         "d_out": layer.d_out,
         "a": layer.a,
         "head": "softmax" if softmax else "lightning",
-        "points": germs(layer, softmax),
+        "claims": [{"id": "point", "verdict": "confirmed", **germ} for germ in germs(layer, softmax)],
     }
     return _accepted(document, str(layer))
-
-
-def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> dict[str, Any]:
-    """A certificate that the functions of one layer of several heads are not a closed set: a limit outside.
-
-    Args:
-        network: of one layer.
-        claims: ids of claims, which the certificate names if it does not prove them.
-
-    Raises:
-        InputError: if the set is closed, or not known not to be; if the network has more layers or is too
-            large; or if the claim was not asked for.
-        DisagreementError: if the checker rejects the certificate.
-
-    >>> check(make_heads_certificate(DeepNetwork((3, 1), (1,), t=2, heads=2)))["claims"][0]["reason"]
-    'confirmed: M(3,1,1) with 2 heads is not closed: y is a limit of sums of 2 heads, and none.'
-    """
-    others = _uncertified(network, claims or [HEADS_CLAIM], [HEADS_CLAIM])
-    limit = _proofs(network, [HEADS_CLAIM])
-    (d, d_out), [a], [h] = network.dims, network.ranks, network.heads_by_layer
-    document: dict[str, Any] = {
-        "format": HEADS,
-        "about": f"a limit of {network}, computed natively by agattn {__version__}",
-        **{"d": d, "d_out": d_out, "a": min(a, d), "h": h},
-        **limit,
-        **others,
-    }
-    return _accepted(document, str(network))
-
-
-def _uncertified(
-    network: Architecture, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
-) -> dict[str, list[dict[str, str]]]:
-    """The claims about a network that a certificate does not prove, each with the reason.
-
-    Raises:
-        InputError: if none of the claims is one of those certified.
-    """
-    chosen = claims_about(network, tuple(claims))
-    if not any(claim.id in certified for claim in chosen):
-        names, have = ", ".join(certified), "have" if len(certified) > 1 else "has"
-        raise InputError(f"of the claims about {network.name} only {names} {have} a certificate")
-    reasons = {v.claim: _undecided(v) for v in verdicts}
-    records = [
-        {"id": claim.id, "reason": reasons.get(claim.id) or _absent(claim, network)}
-        for claim in chosen
-        if claim.id not in certified
-    ]
-    return {"uncertified": records} if records else {}
-
-
-def _proofs(network: Architecture, ids: Sequence[str]) -> dict[str, Any]:
-    """The proofs of these claims, in this order; all draw from one generator."""
-    generator, found = np.random.default_rng(0), dict[str, Any]()
-    for claim in claims_about(network, tuple(ids)):
-        assert isinstance(claim.certificate, Proof)
-        found |= claim.certificate.document(network, generator)
-    return found
-
-
-def make_deep_certificate(
-    network: DeepNetwork, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
-) -> dict[str, Any]:
-    """A certificate of what is claimed about zeros, limits and points of a deep network, for all t ≥ 2.
-
-    Args:
-        network: a lightning network of two or more layers with one head in each, and no skip connections.
-        claims: ids of claims, of which those that have certificates count; all of these if there are none.
-        verdicts: those that were found already: they must agree.
-
-    Raises:
-        InputError: if there is no such claim, none of them is decided, or the network is too large.
-        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
-
-    >>> document = make_deep_certificate(DeepNetwork((3, 2, 3), (2, 2), t=3))
-    >>> check(document)["claims"][-1]["reason"].partition(":")[2].partition(":")[0]
-    ' the limits outside M have dimension 17 = dim M − 1'
-    """
-    heading = {
-        "format": DEEP,
-        "about": f"{network}, computed natively by agattn {__version__}, for all t ≥ 2",
-        "dims": list(network.dims),
-        "ranks": list(network.ranks),
-    }
-    return _confirmed(network, [*DEEP_CLAIMS], heading, claims, verdicts)
-
-
-def make_dimension_certificate(
-    network: Network, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
-) -> dict[str, Any]:
-    """A certificate of the dimension of one layer with groups of heads, latents, or a state.
-
-    A nonzero minor of a Jacobian and the orbits of the layer's group at the same weights meet.
-
-    Args:
-        network: of one layer without softmax, to which the theorem about such layers applies.
-        claims: ids of claims, of which that theorem counts; all claims if there are none.
-        verdicts: those that were found already: they must agree.
-
-    Raises:
-        InputError: if there is no such claim, the theorem does not apply, the layer has a softmax, or it is
-            too large.
-        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
-
-    >>> from agattn import Recurrence
-    >>> document = make_dimension_certificate(Network([Recurrence(2, 2, "delta")], dim=4, tokens=3))
-    >>> check(document)["claims"][0]["reason"].partition(",")[0]
-    'confirmed: dim M = 22 = 24 − 2'
-    """
-    smaller = reduced(network)
-    if smaller.degree is None:
-        raise InputError(f"{network} has a softmax; no integers prove the dimension of its functions")
-    if smaller.parameters > MOST_PARAMETERS:
-        raise InputError(
-            f"{network} uses {smaller.parameters} parameters; above {MOST_PARAMETERS} a certificate of the "
-            "dimension takes too long to check"
-        )
-    heading = {
-        "format": TODAY,
-        "about": f"{network}, computed natively by agattn {__version__}",
-    }
-    return _confirmed(network, TODAY_CLAIMS, heading, claims, verdicts)
-
-
-def _confirmed(
-    network: DeepNetwork | Network,
-    able: Sequence[str],
-    heading: dict[str, Any],
-    claims: Sequence[str],
-    verdicts: Iterable[Verdict],
-) -> dict[str, Any]:
-    """A certificate of those of the claims that have one and are confirmed, after its heading."""
-    mine = [claim.id for claim in claims_about(network) if claim.id in able]
-    _uncertified(network, claims, mine)
-    asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in mine]
-    native = verify(network, asked, "native", force=True).verdicts
-    _compare(network, native, verdicts)
-    decided = [v.claim for v in native if v.status is Status.CONFIRMED]
-    if not decided:
-        raise InputError(f"{network} cannot be certified: {'; '.join(_reasons(native))}")
-    document = heading | _proofs(network, [name for name in able if name in decided])
-    return _accepted(document | _uncertified(network, claims, decided, native), str(network))
 
 
 def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
@@ -486,42 +344,22 @@ def _absent(claim: Claim[Any], architecture: Architecture) -> str:
     return NO_PROOF if isinstance(claim.certificate, Proof) else claim.certificate
 
 
-def _reasons(verdicts: Iterable[Verdict]) -> list[str]:
-    """Why claims are not confirmed, each reason once, after the claims that have it."""
+def _reasons(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Why claims are not certified, each reason once, after the claims that have it."""
     claims = dict[str, list[str]]()
-    for v in verdicts:
-        claims.setdefault(_undecided(v).rstrip("."), []).append(v.claim)
+    for record in records:
+        claims.setdefault(record["reason"].rstrip("."), []).append(record["id"])
     return [f"{', '.join(names)}: {reason}" for reason, names in claims.items()]
 
 
 def _inapplicable(hypotheses: Iterable[str]) -> str:
-    return f"it does not apply: it assumes {' and '.join(hypotheses)}"[:LETTERS]
+    return f"it does not apply: it assumes {' and '.join(hypotheses)}"[: checker.LETTERS]
 
 
 def _undecided(verdict: Verdict) -> str:
     if verdict.assumes:
         return _inapplicable(verdict.assumes)
-    return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
-
-
-def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
-    """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
-    [claim] = claims_about(layer, (verdict.claim,))
-    proof, reason = claim.certificate, ""
-    if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
-        reason = _undecided(verdict)
-    elif not isinstance(proof, Proof) or verdict.claim not in CERTIFIABLE:
-        reason = _absent(claim, layer)
-    elif verdict.status is Status.REFUTED and not verdict.fails_at:
-        reason = "it is refuted in a way that no certificate is known for"
-    elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
-        reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
-    if reason or not isinstance(proof, Proof):
-        return {"id": verdict.claim, "certificate": None, "reason": reason}
-    fails_at = [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]
-    return {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": fails_at} | proof.record(
-        verdict
-    )
+    return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[: checker.LETTERS]
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
@@ -543,9 +381,6 @@ def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[st
     if direction is not None:
         scale = lcm(*(Fraction(x).denominator for part in direction for row in part for x in row))
         record["critical"] = [entries(part, scale) for part in direction]
-    sequence = boundary(layer, stratum).sequence
-    if sequence is not None:
-        record["approach"] = _point(dict(sequence.linear))
     if bounds.lower > bounds.dimension:
         record["tangent"] = bounds.lower
         record["arcs"] = [_arc(arc) for arc in bounds.arcs]

@@ -13,7 +13,6 @@ from typing import Any
 
 from agattn import checker
 from agattn.calls import shown
-from agattn.checker import described
 from agattn.errors import InputError
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import UNSET, Described, Key, Result, UnsetType, key
@@ -72,7 +71,7 @@ class Checked(Described, dict[str, Any], name="check"):
         return f"{outcome}{f', about {self.layer}' if self.layer else ''}"
 
     def __str__(self) -> str:
-        return described(self)
+        return checker.described(self)
 
     def sheet(self) -> Sheet:
         """What was found of each claim."""

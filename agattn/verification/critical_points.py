@@ -63,7 +63,7 @@ from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
-from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
 from agattn.limits import limits, log, steps, takes
 from agattn.systems.critical_tasks import MAX_VARIABLES

@@ -6,7 +6,7 @@ import pytest
 
 from agattn import DeepNetwork
 from agattn.claims import NETWORK_CLAIMS as CLAIMS
-from agattn.claims import deep_limits
+from agattn.claims import deep as deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
 from agattn.geometry.closedness.limits import limit_set, zero_kinds

@@ -4,9 +4,9 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS
-from agattn.claims import critical_points as module
+from agattn.claims import ideal as module
 from agattn.claims.claim import Finding, Findings
-from agattn.claims.critical_points import NUMBERS, THEOREM, EDDegrees
+from agattn.claims.ideal import NUMBERS, THEOREM, EDDegrees
 from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
 from agattn.geometry.critical_points.loss import loss

@@ -3,8 +3,8 @@
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.claims import equations
-from agattn.claims.equations import outputs_are_products, points_outside
+from agattn.claims import ideal as equations
+from agattn.claims.ideal import outputs_are_products, points_outside
 from agattn.evidence import Evidence, Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring

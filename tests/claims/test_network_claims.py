@@ -8,9 +8,9 @@ import pytest
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS, network_dimension
 from agattn.claims import NETWORK_CLAIMS as CLAIMS
-from agattn.claims import network_identities as identities
+from agattn.claims import networks as identities
 from agattn.claims.claim import Finding, Findings
-from agattn.claims.network_identities import RECURSION
+from agattn.claims.networks import RECURSION
 from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
 from agattn.geometry.identifiability import softmax

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agattn.algebra.residues import chance_of_dividing, random_prime
-from agattn.claims.network_identities import LARGEST_ERROR, equation_9, equation_12, lemma_3_6
+from agattn.claims.networks import LARGEST_ERROR, equation_9, equation_12, lemma_3_6
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.limits import limited

@@ -6,13 +6,10 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.claims.boundary import _judge_boundary
 from agattn.claims.claim import Finding, Findings, select
-from agattn.claims.critical_points import NUMBERS
-from agattn.claims.equations import EQUATIONS, HILBERT_VALUES, PRODUCTS
-from agattn.claims.fibers import FACTORIZATION
+from agattn.claims.ideal import EQUATIONS, HILBERT_VALUES, NUMBERS, PRODUCTS
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
-from agattn.claims.singular_points import _facts
+from agattn.claims.strata import FACTORIZATION, _facts, _judge_boundary
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, plain
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal

@@ -5,7 +5,7 @@ import pytest
 
 import agattn as ag
 from agattn.claims import claims_about
-from agattn.claims import todays_attention as claims
+from agattn.claims import models as claims
 from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
 

@@ -55,12 +55,12 @@ def test_without_a_file_it_says_how_to_write_one():
 
 def test_on_stdout_it_is_nothing_but_the_certificate():
     status, out, err = call(*THIN, "-O", "-")
-    assert (status, err) == (1, "") and json.loads(out)["format"] == "agattn certificate 1"
+    assert (status, err) == (1, "") and json.loads(out)["format"] == "agattn certificate 2"
 
 
 def test_verify_prints_nothing_but_the_certificate_where_it_goes_to_stdout():
     status, out, _ = call("verify", *THIN[1:], "--engine", "native", "--certificate", "-")
-    assert status == 1 and json.loads(out)["format"] == "agattn certificate 1"
+    assert status == 1 and json.loads(out)["format"] == "agattn certificate 2"
 
 
 def test_a_network_and_what_has_no_certificate():

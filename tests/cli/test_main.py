@@ -55,7 +55,7 @@ def test_a_schema_imports_the_class_of_its_document_alone():
         "for name in ('verify', 'emit'):\n"
         "    try: main(['schema', name])\n"
         "    except SystemExit: pass\n"
-        "print({'sympy', 'agattn.systems.catalogue', 'agattn.claims.dimension'} & set(sys.modules))"
+        "print({'sympy', 'agattn.systems.catalogue', 'agattn.claims.ideal'} & set(sys.modules))"
     )
     out = run(code=code).out
     assert out.count('"title"') >= 2 and out.splitlines()[-1] == "set()"

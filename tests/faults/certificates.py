@@ -9,7 +9,7 @@ from pathlib import Path
 from agattn.architectures import SingleLayer
 from agattn.checker import UnreadableError, check, load
 from agattn.errors import AgattnError
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import certify, dump
 from tests.faults.child import outcomes
 from tests.faults.table import Row
 
@@ -20,7 +20,7 @@ LAYERS = ((2, 1, 2), (2, 1, 1), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 1, 3))
 @cache
 def genuine(d, o, a):
     """The certificate of a layer, as a document."""
-    return json.loads(dump(make_certificate(SingleLayer(d, o, a))))
+    return json.loads(dump(certify(SingleLayer(d, o, a))))
 
 
 @cache
@@ -29,7 +29,7 @@ def true(d, o, a):
     return {
         claim["id"]: (claim["verdict"], claim["fails_at"], claim.get("degree"))
         for claim in genuine(d, o, a)["claims"]
-        if "certificate" not in claim
+        if "verdict" in claim
     }
 
 
@@ -133,7 +133,7 @@ def tried(cases, seed=0, layers=LAYERS):
     chosen = random.Random(seed)
     documents = [genuine(*layer) for layer in layers]
     kept = [json.loads(path.read_text()) for path in sorted(KEPT.glob("*.json"))]
-    documents += [document for document in kept if "d_out" in document]  # of the layer
+    documents += [document for document in kept if "strata" in document]  # of the layer
     for document in documents:
         true(document["d"], document["d_out"], document["a"])  # known before processes are started
     small = documents[: len(layers)]

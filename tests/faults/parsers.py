@@ -36,7 +36,7 @@ from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile
 from agattn.systems.catalogue import build
 from agattn.systems.points import read_point, read_slice, read_target
-from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.certificate import certify, dump
 from tests.faults.child import outcomes
 from tests.faults.table import Row
 
@@ -194,7 +194,7 @@ def _command(*words):
 def parsers():
     """For each parser: what it reads, the name of its files, good ones, and what reads a path."""
     problems = [build(task, LAYER) for task in ("fiber", "implicit-ideal", "slice", "tangent-cone")]
-    certificate = dump(make_certificate(LAYER)).encode()
+    certificate = dump(certify(LAYER)).encode()
     line = written(next(study([Job(LAYER, "strata")]))).encode()
     rows = [[1, "1/2", "0.25"], [3, 4, "1e-3"]]
     point = {"A": [[1, 2], ["1/3", 0]], "V": [[0, 1]]}

@@ -21,7 +21,7 @@ from command_line import run
 from agattn.cli.main import main
 from agattn.experiments.studies.jobs import Job, written
 from agattn.experiments.studies.study import study
-from agattn.verification.certificate import make_certificate
+from agattn.verification.certificate import certify
 from tests.faults.child import outcomes
 from tests.faults.parsers import EXAMPLES, LAYER, _safetensors, _saved, _sparse
 
@@ -98,7 +98,7 @@ def sealed(header, data=b""):
 
 @cache
 def sound():
-    return dict(make_certificate(LAYER))
+    return dict(certify(LAYER))
 
 
 def certificate(**changed):

@@ -1,20 +1,24 @@
 """A claim without a certificate keeps no other claim from its certificate, and is named."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import call, document
 
 import agattn as ag
 from agattn import checker
 from agattn.checker import UNKNOWN, UnreadableError, check, described
-from agattn.claims import dimension as claims_about_dimension
-from agattn.claims.proof import NO_PROOF
+from agattn.claims import claims_about
+from agattn.claims import ideal as claims_about_dimension
+from agattn.claims.claim import NO_PROOF
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.verification.certificate import _claim, certify, make_certificate
+from agattn.verification.certificate import _record, certify
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
 LAYER = ag.SingleLayer(2, 1)
@@ -46,8 +50,8 @@ def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
 
 def test_such_a_claim_is_no_claim_that_is_certified(new_claim):
     made = json.loads(json.dumps(certify(LAYER)))
-    made["claims"].append({"id": new_claim, "verdict": "confirmed", "fails_at": []})
-    with pytest.raises(UnreadableError, match="none of those that are known"):
+    made["claims"].append({"id": new_claim + "-too", "verdict": "confirmed", "fails_at": []})
+    with pytest.raises(UnreadableError, match="none of those that can be certified"):
         check(made)
 
 
@@ -59,15 +63,16 @@ def test_a_network_with_claims_of_both_kinds(tmp_path):
     said = "certified: agattn.deep-zeros\nnot certified: corollary-3.8, theorem-3.9\n"
     assert ended.err == f"wrote {path}\n{said}"
     written = json.loads(path.read_text())
-    assert [record["id"] for record in written["uncertified"]] == ["corollary-3.8", "theorem-3.9"]
+    others = [record for record in written["claims"] if "reason" in record]
+    assert [record["id"] for record in others] == ["corollary-3.8", "theorem-3.9"]
     found = document("check", path)
     assert [claim["id"] for claim in found["claims"]] == ["agattn.deep-zeros"]
     assert found["uncertified"] == ["corollary-3.8", "theorem-3.9"]
     assert "\nNot certified: corollary-3.8, theorem-3.9.\n" in call("check", path).out
-    written["uncertified"][0]["id"] = "trust me"
+    others[0]["id"] = "trust me"
     found = check(written)
     assert found["uncertified"] == [UNKNOWN, "theorem-3.9"] and "trust" not in described(found)
-    written["uncertified"][0]["proof"] = "trust me"
+    others[0]["proof"] = "trust me"
     with pytest.raises(UnreadableError, match="unknown key"):
         check(written)
 
@@ -80,8 +85,8 @@ def test_several_heads_with_other_claims():
 
 
 def test_that_no_claim_can_be_certified_here_is_one_line():
-    with pytest.raises(InputError, match=r"only agattn\.deep-zeros, .* have a certificate"):
-        make_certificate(DEEP, ["equation-12"])
+    with pytest.raises(InputError, match=r"only agattn\.deep-zeros, .* have one"):
+        certify(DEEP, ["equation-12"])
 
 
 def test_it_is_said_what_claims_assume_that_do_not_apply():
@@ -93,9 +98,9 @@ def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own(
     verdict = Verdict(
         "agattn.degree", Status.REFUTED, True, 3, 4, Evidence.PROVED, "it is 4", "native", 0.0
     )  # fmt: skip
-    assert _claim(LAYER, verdict) == {
+    [claim] = claims_about(LAYER, ["agattn.degree"])
+    assert _record(LAYER, claim, verdict, np.random.default_rng(0)) == {
         "id": "agattn.degree",
-        "certificate": None,
         "reason": "it is refuted in a way that no certificate is known for",
     }
 
@@ -103,3 +108,13 @@ def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own(
 @pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.json")), ids=lambda path: path.name)
 def test_certificates_that_were_written_before_are_valid(path):
     assert check(checker.read(path))["valid"]
+
+
+def test_certificates_of_version_1_have_their_own_checker():
+    """The checker says which file to take, and this one reads them."""
+    old = Path(__file__).with_name("certificate-1.0.json")
+    with pytest.raises(UnreadableError, match=r"agattn 1 wrote it; take checker-1\.0\.py, from the page on"):
+        check(str(old))
+    alone = [sys.executable, "-I", "-S", DOCUMENTS / "checker-1.0.py", old]
+    ended = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0 and "dim M = 22 = 24 − 2" in ended.stdout

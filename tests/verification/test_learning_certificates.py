@@ -30,10 +30,10 @@ def test_every_point_is_certified(sizes: tuple[int, int, int], softmax: bool) ->
     layer = SingleLayer(*sizes)
     document = json.loads(json.dumps(make_learning_certificate(layer, softmax)))
     result = checker.check(document)
-    assert result["valid"] and len(result["claims"]) == len(document["points"])
+    assert result["valid"] and len(result["claims"]) == len(document["claims"])
     found = {(*p.orbit.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
-    assert {tuple(record["ranks"][:5]) for record in document["points"]} == set(found)
-    for record in document["points"]:
+    assert {tuple(record["ranks"][:5]) for record in document["claims"]} == set(found)
+    for record in document["claims"]:
         assert Fraction(*record["lambda"]) == found[tuple(record["ranks"][:5])]
 
 
@@ -48,12 +48,12 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
     for sizes, softmax in (((2, 1, 2), False), ((2, 2, 1), False), ((3, 2, 2), False), ((2, 1, 2), True)):
         document = json.loads(json.dumps(make_learning_certificate(SingleLayer(*sizes), softmax)))
         for _ in range(75):
-            damaged = copy.deepcopy({**document, "points": [rng.choice(document["points"])]})
+            damaged = copy.deepcopy({**document, "claims": [rng.choice(document["claims"])]})
             places = list(numbers(damaged))
             statements = [
                 place
                 for place in places
-                if place[0] != "points" or place[2] in ("ranks", "lambda", "multiplicity")
+                if place[0] != "claims" or place[2] in ("ranks", "lambda", "multiplicity")
             ]
             *way, last = rng.choice(statements if rng.random() < 0.5 else places)
             inside = damaged
@@ -69,7 +69,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
                 refused += 1
                 continue
             # What is still valid is true: by the formula at the weights that the file has now.
-            (record,) = damaged["points"]
+            (record,) = damaged["claims"]
             K, Q, V = (at_zero(record[name]) for name in "KQV")
             truth = weights_coefficient(parameters(K=K, Q=Q, V=V), softmax=softmax)
             assert [*truth.orbit.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
@@ -83,7 +83,6 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
     [
         (lambda r: r.update(free=[*r["free"], r["T"][0][0]]), "two parts"),
         (lambda r: r.update(multipliers=[]), "f is not M·g"),
-        (lambda r: r.update(competitors=[0]), "the competitors are"),
         (lambda r: r.update({"lambda": [5, 2]}), "λ is 9/4"),
         (lambda r: r.update(squares=r["squares"] * 2), "two parts"),
         (lambda r: r.update(V=at_constant(r["V"])), "f is not M·g|leave a direction out"),
@@ -91,8 +90,8 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
 )
 def test_flaws_have_names(change, said: str) -> None:
     document = json.loads(json.dumps(make_learning_certificate(SingleLayer(2, 1, 2))))
-    document["points"] = [r for r in document["points"] if r["ranks"][:5] == [1, 1, 1, 1, 1]]
-    change(document["points"][0])
+    document["claims"] = [r for r in document["claims"] if r["ranks"][:5] == [1, 1, 1, 1, 1]]
+    change(document["claims"][0])
     result = checker.check(document)
     assert not result["valid"] and any(word in result["flaw"] for word in said.split("|"))
 
@@ -100,9 +99,9 @@ def test_flaws_have_names(change, said: str) -> None:
 def test_a_generator_that_is_not_in_the_ideal_is_refused() -> None:
     """At A = 0 ≠ V the entries of V are no generators: f = M·g would hold with one of them all the same."""
     document = json.loads(json.dumps(make_learning_certificate(SingleLayer(2, 1, 2))))
-    document["points"] = [r for r in document["points"] if r["ranks"][:5] == [1, 0, 1, 2, 0]]
-    (record,) = document["points"][:1]
-    document["points"] = [record]
+    document["claims"] = [r for r in document["claims"] if r["ranks"][:5] == [1, 0, 1, 2, 0]]
+    (record,) = document["claims"][:1]
+    document["claims"] = [record]
     assert checker.check(document)["valid"] and not record["T"]
     unused = next(z for z in range(record["variables"]) if z not in record["free"])
     record["free"].append(unused)
@@ -136,6 +135,11 @@ def test_what_is_not_certified() -> None:
 # One point alone: d = d' = a = 1, where polynomials can be written down ------------------------------------
 
 
+def sized(d, o, a, *, softmax=False):
+    """Points of a head with these sizes."""
+    return checker.Points({"d": d, "d_out": o, "a": a, "head": "softmax" if softmax else "lightning"})
+
+
 def germ(K, Q, V, multipliers, free=(0,), *, softmax=False, **changes):
     """What is wrong with a point of a layer of one row, whose K, Q, V are polynomials of the coordinates."""
     at = [any(len(term) == 1 for term in x) for x in (K, Q, V)]
@@ -143,10 +147,10 @@ def germ(K, Q, V, multipliers, free=(0,), *, softmax=False, **changes):
     record = {
         "ranks": [v, k & q, max(v, k & q), k, q, max(v, k)], "variables": len(free), "free": [*free],
         "K": [[K]], "Q": [[Q]], "V": [[V]], "T": [], "N": [], "squares": [], "multipliers": multipliers,
-        "lambda": [1, 2], "multiplicity": 1, "competitors": [0],
+        "lambda": [1, 2], "multiplicity": 1,
     }  # fmt: skip
     try:
-        checker.Germ(1, 1, 1, softmax, record | changes)
+        sized(1, 1, 1, softmax=softmax).prove(record | changes)
     except checker.Flaw as flaw:
         return str(flaw)
     return ""
@@ -173,7 +177,7 @@ def test_coordinates_and_motions_must_move_the_weights_in_all_directions() -> No
     assert germ(ONE, PLUS, other, both, (0, 1), softmax=True, **{"lambda": [1, 1]}) == ""
     assert germ(ONE, ONE, ONE, [], ()) == words  # λ would be 0
     assert germ([[1, 0]], ONE, ONE, [[0, 0, [[1]]]]) == ""
-    assert germ(ONE, ONE, [], [], (), competitors=[0]) == words
+    assert germ(ONE, ONE, [], [], ()) == words
 
 
 def test_the_ideals_of_a_and_of_v_are_taken_apart() -> None:
@@ -195,6 +199,12 @@ def test_lambda_is_written_as_a_fraction_or_a_number() -> None:
         assert [reason.split(", of")[0].rpartition(" ")[2] for reason in reasons] == said
 
 
+def test_products_have_a_competitor_for_each_rank() -> None:
+    """(h − s)(n − s) + ps for 0 ≤ s ≤ min(h, n); at s = 2 it would be 1 again for p = h = 1, n = 3."""
+    assert checker.competitors(1, 1, 3) == [3, 1] and checker.competitors(0, 0, 0) == [0]
+    assert checker.competitors(3, 2, 2) == [4, 4, 6] and checker.competitors(1, 3, 1) == [3, 1]
+
+
 def unreadable(function, *arguments):
     """Why something cannot be read."""
     with pytest.raises(checker.UnreadableError) as raised:
@@ -203,36 +213,37 @@ def unreadable(function, *arguments):
 
 
 def test_parts_of_points_are_read_as_they_are_written() -> None:
-    point = checker.Germ.__new__(checker.Germ)
-    point.size = 3
-    assert point._numbers([2, 0, 2]) == [2, 0, 2]
-    assert point._polynomial([[5], [2, 0, 1], [3, 1, 1]]) == {(): 5, (0, 1): 2, (1, 1): 3}
-    assert point._polynomial([[1, *[0] * 10]]) == {(0,) * 10: 1}
-    one, x = [[1]], {(): 1}
-    assert point._matrix([[one, []], [[], one]], 2, 2) == {(0, 0): x, (0, 1): {}, (1, 0): {}, (1, 1): x}
-    assert point._multipliers([[0, 0, one], [1, 2, one]], 2, 3) == [{0: x}, {2: x}]
-    for words, method, *arguments in (
-        ("there is no such coordinate", point._numbers, [0, 3]),
-        ("there is no such coordinate", point._numbers, [-1, 0]),
-        ("a polynomial has a degree above 10", point._polynomial, [[1, *[0] * 11]]),
-        ("a term is out of order", point._polynomial, [[0, 1]]),
-        ("a term is out of order", point._polynomial, [[2, 1, 0]]),
-        ("a term is out of order", point._polynomial, [[1, 0], [2, 0]]),
-        ("a matrix has other sizes", point._matrix, [[one, one]], 2, 2),
-        ("a matrix has other sizes", point._matrix, [[one, one], [one]], 2, 2),
-        ("a matrix has other sizes", point._matrix, [[one], [one]], 2, 2),
-        ("M has no such entry", point._multipliers, [[2, 0, one]], 2, 3),
-        ("M has no such entry", point._multipliers, [[-1, 0, one]], 2, 3),
-        ("M has no such entry", point._multipliers, [[0, 3, one]], 2, 3),
-        ("M has no such entry", point._multipliers, [[0, -1, one]], 2, 3),
-        ("M has no such entry", point._multipliers, [[0, 1, one], [0, 1, one]], 2, 3),
+    f = [[0, 0, [[1]]]]
+
+    def why(multipliers=f, **changes):
+        record = {"ranks": [1, 1, 1, 1, 1, 1], "variables": 3, "free": [0], "T": [], "N": [], "squares": []}
+        record |= {"K": [[ONE]], "Q": [[PLUS]], "V": [[ONE]], "multipliers": multipliers}
+        return unreadable(sized(1, 1, 1).prove, record | changes)
+
+    for words, changes in (
+        ("there is no such coordinate", {"free": [0, 3]}),
+        ("there is no such coordinate", {"free": [-1, 0]}),
+        ("there is no such coordinate", {"squares": [3]}),
+        ("there is no such coordinate", {"T": [[3]], "N": [[1]]}),
+        ("there is no such coordinate", {"K": [[[[1, 3]]]]}),
+        ("a polynomial has a degree above 20", {"K": [[[[1, *[0] * 21]]]]}),
+        ("a term is 0", {"K": [[[[0, 1]]]]}),
+        ("a term is out of order", {"K": [[[[2, 1, 0]]]]}),
+        ("a term is out of order", {"K": [[[[1, 0], [2, 0]]]]}),
+        ("M has no such entry", {"multipliers": [[1, 0, ONE]]}),
+        ("M has no such entry", {"multipliers": [[-1, 0, ONE]]}),
+        ("M has no such entry", {"multipliers": [[0, 3, ONE]]}),
+        ("M has no such entry", {"multipliers": [[0, 1, ONE]]}),
+        ("M has no such entry", {"multipliers": [[0, -1, ONE]]}),
+        ("M has no such entry", {"multipliers": [*f, *f]}),
+        ("a matrix has other sizes", {"Q": [[PLUS, PLUS]]}),
+        ("a matrix has other sizes", {"Q": [[PLUS], [PLUS]]}),
+        ("a matrix has other sizes", {"V": []}),
     ):
-        assert unreadable(method, *arguments) == words, arguments
+        assert why(**changes) == words, changes
     # A = e_2 e_2ᵀ, V = e_1ᵀ and K = Q = e_2ᵀ: [V; K] has rank 2.
-    K, V = {(0, 0): {}, (0, 1): x}, {(0, 0): x, (0, 1): {(0,): 1}}
-    A = {(i, b): x if i == b == 1 else {} for i in (0, 1) for b in (0, 1)}
-    point._ranks([1, 1, 2, 1, 1, 2], A, K, K, V)
-    assert (point.r_v, point.r_a) == (1, 1)
+    K, V = {(1, 2, ()): 1}, {(1, 1, ()): 1, (1, 2, (0,)): 1}
+    assert checker._ranks({(2, 2, ()): 1}, K, K, V) == [1, 1, 2, 1, 1, 2]
 
 
 def test_sizes_of_points() -> None:
@@ -249,21 +260,11 @@ def test_sizes_of_points() -> None:
 
 def test_directions_are_counted_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of 100 kB can be about 10⁸ directions of GL(10⁴)."""
-    point = checker.Germ.__new__(checker.Germ)
-    point.size = 0
     monkeypatch.setattr(checker.WORK, "done", 0)
     with pytest.raises(checker.Flaw, match="leave a direction out"):
-        point._directions(3, 2, 1, {}, {}, {}, scaled=False)
+        sized(2, 1, 3)._directions({"K": {}, "Q": {}, "V": {}}, scaled=False)
     assert checker.WORK.done == 9 * 2 * 3 * 2
-    unread = {
-        "ranks": [1, 0, 1, 0, 0, 1],
-        "lambda": [0, 1],
-        "multiplicity": 1,
-        "competitors": [0],
-        "variables": 0,
-    }
+    unread = {"ranks": [1, 0, 1, 0, 0, 1], "lambda": [0, 1], "multiplicity": 1, "variables": 0}
     unread |= {"V": [[[[1]]]], **{name: [[[]]] * 10**4 for name in "KQ"}}
     unread |= {name: [] for name in ("free", "T", "N", "squares", "multipliers")}
-    assert unreadable(checker.Germ, 1, 1, 10**4, False, unread).startswith(
-        "it takes more than 100000000 steps"
-    )
+    assert unreadable(sized(1, 1, 10**4).prove, unread).startswith("it takes more than 100000000 steps")

@@ -30,7 +30,7 @@ from agattn import claims
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
 from agattn.calls import shown
-from agattn.claims.claim import meant, no_claim
+from agattn.claims.claim import ids_named, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import QUESTIONS, TOGETHER, Job
@@ -261,7 +261,7 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     mine = _KINDS[kind][1]
     ids: dict[str, None] = {}
     for text in wanted:
-        named = [text] if claims.table_of(text) else meant(text, claims.CLAIMS)
+        named = [text] if claims.table_of(text) else ids_named(text, claims.CLAIMS)
         if not named:
             raise no_claim(text, getattr(claims, mine), claims.CLAIMS)
         ids |= dict.fromkeys(claim for claim in named if claims.table_of(claim) == mine)

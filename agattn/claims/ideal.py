@@ -1,4 +1,4 @@
-"""What is claimed about the coefficients of φ and the equations between them."""
+"""What is claimed about coefficients of φ, the equations between them, dim M̄, deg M̄, and critical points."""
 
 from __future__ import annotations
 
@@ -6,13 +6,33 @@ from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
-from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
-from agattn.claims.proof import Proof
+from agattn.claims.claim import (
+    NOT_A_PRODUCT,
+    SECTION_3_2,
+    TWO_TOKENS,
+    WIDE,
+    Claim,
+    Findings,
+    Hypothesis,
+    Outcome,
+    Proof,
+)
+from agattn.errors import DisagreementError, UndecidedError
 from agattn.evidence import Evidence, weakest
+from agattn.geometry.critical_points.ed_degree import (
+    BOMBIERI_WEYL,
+    GENERAL_DATA,
+    MAX_OUT,
+    bombieri_weyl_ed_degree,
+    generic_ed_degree,
+    size_of_sums,
+)
+from agattn.geometry.critical_points.elimination import equation
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.generation import Generated, degree_as_a_set, generated_in
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coordinates import (
     coefficients,
     coordinate_index,
@@ -20,7 +40,183 @@ from agattn.geometry.variety.coordinates import (
     full_tensor,
     generic_matrices,
 )
+from agattn.geometry.variety.degree import expected_degree, source_degree
+from agattn.limits import limits
+from agattn.systems.ideal_tasks import IDEAL
+from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, TANGENTS
 from agattn.systems.problem import Task
+
+
+class EDDegrees(NamedTuple):
+    """Numbers of critical points on the smooth part: for general data, and in the Bombieri–Weyl norm.
+
+    ``bombieri_weyl`` is ``None`` where no theorem gives the number.
+    """
+
+    generic: int
+    bombieri_weyl: int | None
+
+
+#: Sums are done up to so many multiplications: seconds.
+MAX_SUMS = 2 * 10**7
+
+FEW_OUTPUTS = Hypothesis[SingleLayer](
+    f"d' ≤ {MAX_OUT} or d = 1", lambda layer: layer.d_out <= MAX_OUT or layer.d == 1
+)
+HYPOTHESES = (TWO_TOKENS, FEW_OUTPUTS)
+
+
+def predicted_ed_degrees(layer: SingleLayer) -> EDDegrees:
+    """The numbers by the theorems.
+
+    >>> predicted_ed_degrees(SingleLayer(2, 1)), predicted_ed_degrees(SingleLayer(2, 1, a=1))
+    (EDDegrees(generic=14, bombieri_weyl=4), EDDegrees(generic=10, bombieri_weyl=2))
+    >>> predicted_ed_degrees(SingleLayer(3, 2, a=2))
+    EDDegrees(generic=143802, bombieri_weyl=None)
+    """
+    return EDDegrees(generic_ed_degree(layer), bombieri_weyl_ed_degree(layer))
+
+
+def _is_counted(layer: SingleLayer) -> bool:
+    return (layer.d, layer.d_out) == (2, 1)
+
+
+def _count(layer: SingleLayer) -> EDDegrees:
+    """The numbers of random losses, by eliminating all parameters but one."""
+    numbers = []
+    for metric, general in predicted_ed_degrees(layer)._asdict().items():
+        name = metric.replace("_", "-")
+        found = equation(layer, loss(layer, name, seed=limits().seed)).number()
+        if found is None or found < general:
+            raise UndecidedError(
+                f"the random loss of seed {limits().seed} ({name}) is special; use another seed"
+            )
+        numbers.append(found)
+    return EDDegrees(*numbers)
+
+
+def _infeasible(layer: SingleLayer) -> str:
+    if not all(hypothesis.holds(layer) for hypothesis in HYPOTHESES):
+        return "counting is left to engines"
+    return "" if size_of_sums(layer) <= MAX_SUMS else "the sums of the theorem on general data take long"
+
+
+NUMBERS = Task(
+    "learning-degree",
+    "the critical points of two losses",
+    SingleLayer,
+    _count,
+    infeasible=lambda layer: _infeasible(layer) if _is_counted(layer) else "counting is left to engines",
+)
+THEOREM = Task(
+    "learning-degree-theorem",
+    "the numbers of critical points",
+    SingleLayer,
+    predicted_ed_degrees,
+    by="theorem",
+    infeasible=lambda layer: "the critical points are counted" if _is_counted(layer) else _infeasible(layer),
+)
+
+
+def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
+    if _is_counted(layer):
+        found, expected = findings.need(NUMBERS), predicted_ed_degrees(layer)
+    else:
+        found = expected = findings.need(THEOREM)
+    norm = found.bombieri_weyl
+    witness = f"by theorem {GENERAL_DATA} general data have {expected.generic}"
+    witness += (
+        "" if norm is None else f", by theorem {BOMBIERI_WEYL} general targets {expected.bombieri_weyl}"
+    )
+    theorems = [GENERAL_DATA] + ([] if norm is None else [BOMBIERI_WEYL])
+    details: dict[str, object] = {"theorems": theorems}
+    if _is_counted(layer):
+        witness += (
+            f"; eliminating all but one parameter leaves {found.generic} and {norm} for the random losses of "
+            "the seed"
+        )
+    else:
+        details["scope"] = "nowhere by counting, as the numbers are those of the theorems"
+    shown = f"{found.generic}" + ("" if norm is None else f", Bombieri–Weyl: {norm}")
+    return Outcome(found == expected, found, witness, shown, details=details)
+
+
+def dimension(layer: SingleLayer, findings: Findings) -> int:
+    """The dimension of M̄: at least the rank of the differential, at most the number of parameters that count.
+
+    The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
+    dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
+    of dimension β(2d − β + 1)/2 + dd'. The rank of the differential at a smooth point bounds dim M̄ from
+    below.
+
+    Raises:
+        UndecidedError: if the two bounds do not meet, or nothing was found out.
+    """
+    upper = layer.expected_dimension
+    ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
+    lower = findings.get(GENERIC_RANK)
+    if tangents is not None:
+        ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
+        lower = max((rank for rank in (lower, *ranks) if rank is not None), default=None)
+    if ideal is not None:
+        if lower == upper != ideal.dimension:
+            raise DisagreementError(
+                f"{layer.name}: elimination says that the dimension is {ideal.dimension}, "
+                f"but ranks and parameters say {upper}"
+            )
+        return int(ideal.dimension)
+    if lower is None:
+        findings.need(GENERIC_RANK)
+    if lower != upper:
+        raise UndecidedError(f"the dimension lies between {lower} and {upper}")
+    return upper
+
+
+def predicted_dimension(layer: SingleLayer) -> int:
+    """The dimension by HMK, Corollary 3.3."""
+    return layer.alpha * (2 * layer.d - layer.alpha) + layer.d * layer.d_out - 1
+
+
+def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
+    found = dimension(layer, findings)
+    how = "dimension of the ideal found by elimination"
+    if findings.get(IDEAL) is None:
+        how = "rank of the differential, and parameters"
+    return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
+
+
+def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
+    ideal, geometric = findings.get(IDEAL), _degree_of_projection(layer, findings)
+    degree, reasons, details = geometric, [], {}
+    if ideal is not None:
+        degree, details = ideal.degree, {"generators_by_degree": ideal.generators_by_degree}
+        reasons.append("degree of the ideal found by elimination")
+    if geometric is not None:
+        ratio = source_degree(layer) // geometric
+        reasons.append(
+            f"a projection without base points of a Segre product of degree {source_degree(layer)}, "
+            f"{ratio} to 1"
+        )
+        if degree != geometric:
+            raise DisagreementError(
+                f"{layer.name}: by elimination the degree is {degree}, by intersection theory {geometric}"
+            )
+    if not reasons:
+        findings.need(FIBERS)
+        zeros = sorted(findings.need(BASE_LOCUS))
+        raise UndecidedError(f"φ = 0 at {', '.join(zeros)}, so the degree of the source says nothing")
+    witness = f"deg M̄ = {degree}: {' and '.join(reasons)}"
+    return Outcome(degree == expected_degree(layer), degree, witness, details=details)
+
+
+def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
+    """The degree from the fibers, where φ has no base points; ``None`` if one of both is not known."""
+    zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
+    if zeros != {"A = 0", "V = 0"} or fibers is None:
+        return None
+    generic_length: int | None = fibers[max(strata(layer))].length
+    return source_degree(layer) // generic_length if generic_length else None
+
 
 #: The degree to which the Hilbert function is checked, which takes a second; the tests go on to 12.
 CHECKED_DEGREE = 8
@@ -231,6 +427,44 @@ def _judge_equations(layer: SingleLayer, findings: Findings) -> Outcome:
 
 CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
+        "agattn.learning-degree",
+        "The squared loss of general data with enough samples has as many critical points on the smooth "
+        "part of M̄ as the theorem says: the integral for d' = 1 and a ≥ 2, the integral with corrections "
+        "otherwise. The distance to a general target in the Bombieri–Weyl norm has (3^d - 1)/2 for d' = 1 "
+        "and a ≥ d, and 2 for (2,1,1)",
+        r"(-1)^{D} \int_X \frac{c(T_X)}{(1+h)(1+2h)} \text{ for } d' = 1,\ a \geq 2, \quad "
+        r"\frac{3^d - 1}{2} \text{ for } d' = 1,\ a \geq d",
+        "agattn",
+        HYPOTHESES,
+        (THEOREM, NUMBERS),
+        lambda layer: None if _infeasible(layer) else predicted_ed_degrees(layer),
+        _judge,
+        certificate="the checker counts no critical points",
+        beyond=False,
+    ),
+    Claim(
+        "corollary-3.3",
+        "The dimension of the neuromanifold is α(2d − α) + dd' − 1, α = min(a, d)",
+        r"\dim \mathcal{M} = \alpha(2d - \alpha) + dd' - 1",
+        "HMK, Corollary 3.3, equation 7",
+        (TWO_TOKENS, NOT_A_PRODUCT),
+        (IDEAL, TANGENTS, GENERIC_RANK),
+        predicted_dimension,
+        _judge_dimension,
+    ),
+    Claim(
+        "agattn.degree",
+        "The degree of M̄ is that of the Segre product of P(D_α) and P(ℂ^{d'×d}), divided by ε: by 2 if "
+        "a = d' = 1 and d ≥ 2, else by 1",
+        r"\deg\overline{\mathcal{M}} = \binom{\alpha(2d-\alpha)-1+dd'-1}{dd'-1} \deg D_\alpha / \varepsilon",
+        "agattn",
+        (TWO_TOKENS,),
+        (IDEAL, FIBERS, BASE_LOCUS),
+        expected_degree,
+        _judge_degree,
+        certificate=Proof(record=lambda verdict: {"degree": verdict.computed}),
+    ),
+    Claim(
         "proposition-A.5",
         "M is linearly isomorphic to the image of the outer product of d' linear forms with d linear forms "
         "that span a space of dimension at most a",
@@ -240,7 +474,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (PRODUCTS,),
         lambda layer: "products of linear forms",
         _judge_products,
-        certificate=Proof(),
     ),
     Claim(
         "agattn.hilbert-function",

@@ -1,4 +1,6 @@
-"""HMK's identities for deep lightning networks, checked exactly: Lemmas 3.5 and 3.6, and equation 12.
+"""Fibers and identities of networks, by the paper (HMK), and limits of one layer of several heads.
+
+Lemmas 3.5 and 3.6 and equation 12 are identities for deep lightning networks, and checked exactly.
 
 An identity between polynomials is expanded symbolically where the network is small, which proves the identity
 for that size; otherwise both sides are evaluated at random points modulo random primes. An entry of either
@@ -12,6 +14,17 @@ difference vanishes at a random point with probability at most n/p (Schwartz and
 expanded symbolically in all entries of the matrices, both sides agree
 >>> lemma_3_6((4, 5, 3, 4), t=3).error < 1e-12
 True
+
+The proofs about limits of several heads are in docs/networks/several-heads.md.
+
+>>> from agattn import DeepNetwork
+>>> from agattn.verification.verify import verify
+>>> for dims, ranks in (((3, 1), (1,)), ((3, 1), (2,))):
+...     network = DeepNetwork(dims, ranks, t=2, heads=2)
+...     [verdict] = verify(network, ["agattn.heads-not-closed"], "native").verdicts
+...     print(verdict.status, verdict.known, verdict.short)
+confirmed proved not closed
+inapplicable proved closed
 """
 
 from __future__ import annotations
@@ -19,22 +32,95 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import PRIME_BITS, chance_of_dividing, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, PLAIN
-from agattn.errors import UndecidedError
+from agattn.claims.claim import (
+    ANY_VALUES,
+    LIGHTNING,
+    NO_SKIP,
+    NORMALIZED,
+    ONE_HEAD,
+    ONE_LAYER,
+    PLAIN,
+    TWO_TOKENS,
+    Claim,
+    Findings,
+    Hypothesis,
+    Outcome,
+    Proof,
+)
+from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence
+from agattn.geometry.closedness.several_heads import Closedness, closedness, is_one_layer
 from agattn.geometry.identifiability import virtual_weights as deep
+from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.geometry.variety.coordinates import generic_matrices
 from agattn.limits import limits
-from agattn.systems.network_tasks import BASIS_FIBER, no_virtual_weights
+from agattn.systems.network_tasks import (
+    BASIS_FIBER,
+    COMPONENTS,
+    LOCAL_FIBER,
+    RECOVERY,
+    FiberComponents,
+    no_virtual_weights,
+)
 from agattn.systems.problem import Task
+
+THREE_TOKENS = Hypothesis[DeepNetwork]("t ≥ 3", lambda network: network.t >= 3)
+# Generic M_i = L_{i−1}ᵀA_iL_{i−1} have rank ≥ 2, and are not skew-symmetric, in just these networks.
+RANK_TWO = Hypothesis[DeepNetwork]("rk M_i ≥ 2", lambda network: min(*network.ranks, *network.dims[:-1]) >= 2)
+
+
+def _predict_fiber(network: DeepNetwork) -> dict[str, int]:
+    return {"dimension": network.depth, "other_components": 0}
+
+
+def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
+    local: FiberDimension = findings.need(LOCAL_FIBER)
+    everything: FiberComponents | None = findings.get(COMPONENTS)
+    low, high = local
+    size, sizes = f"{low} to {high}", {"dimension_at_least": low, "dimension_at_most": high}
+    if local.is_exact:
+        size, sizes = str(high), {"dimension": high}
+    near = f"at random integer weights the fiber of (M, L) ↦ φ has dimension {size} near (M, L)"
+    computed: dict[str, object]
+    if everything is None:
+        computed = {**sizes, "other_components": None}
+        holds = True if local.is_exact and local.upper_bound == network.depth else None
+        missing = findings.missing.get(COMPONENTS, "nothing was asked about other components")
+        witness = (
+            f"{near}, the rescalings {network.depth}; whether it has other components is open: {missing}"
+        )
+        scope = "near one random (M, L)"
+    else:
+        computed = {"dimension": max(everything.dimensions), "other_components": everything.others}
+        holds = computed == _predict_fiber(network)
+        witness = (
+            f"{near}; the components of the whole fiber have dimension "
+            f"{', '.join(map(str, everything.dimensions))}, and {everything.others} are not of rescalings"
+        )
+        scope = "the whole fiber over one random (M, L)"
+    return Outcome(holds, computed, witness, details={"scope": scope})
+
+
+def _judge_recovery(network: DeepNetwork, findings: Findings) -> Outcome:
+    results: list[tuple[str, bool]] = findings.need(RECOVERY)
+    failed = [name for name, same in results if not same]
+    witness = (
+        f"not recovered for S = {' and '.join(failed)}"
+        if failed
+        else "from the values of the layer alone the proof's algorithm returned (A, V) exactly, and V' = 0 "
+        f"where V = 0, for S = {' and '.join(name for name, _ in results if 'V' not in name)}; the first is "
+        "the softmax, in units of T·log 2"
+    )
+    computed = "other weights" if failed else "(A, V)"
+    return Outcome(not failed, computed, witness, details={"scope": "random weights over ℚ"})
+
 
 # Expanding so many monomials takes about half a second.
 MAX_SYMBOLIC_MONOMIALS = 2 * 10**7
@@ -246,7 +332,74 @@ BOTTLENECK = Hypothesis[DeepNetwork]("d_i = δ ≤ d_0, d_l", lambda network: ne
 #: Why an identity has no certificate.
 EXPANDED = "an identity is proved by expanding both sides, and no integers make that shorter"
 
+
+def _of_one_layer(network: DeepNetwork) -> str:
+    return "" if is_one_layer(network) else "closedness of other networks is a claim of its own"
+
+
+CLOSEDNESS = Task(
+    "heads-closed",
+    "closedness",
+    DeepNetwork,
+    lambda network: closedness(network),
+    infeasible=_of_one_layer,
+)
+
+
+def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
+    found: Closedness = findings.need(CLOSEDNESS)
+    if found.status == "open":
+        raise UndecidedError(f"whether M is closed is open: {found.reason}")
+    if found.limit is None:
+        return Outcome(False, found.status, f"{found.reason} ({found.theorem})")
+    if flaw := found.limit.flaw():
+        raise UndecidedError(f"the witness is wrong: {flaw}")
+    witness = (
+        f"the heads that the JSON lists, with weights that diverge, add up to {found.limit} for ε → 0, which "
+        f"no {network.heads_by_layer[0]} heads do, real or complex. {found.reason} ({found.theorem})"
+    )
+    return Outcome(True, found.status, witness, details={"limit": found.limit.as_json()})
+
+
+def _is_small(network: DeepNetwork) -> bool:
+    (d, d_out), a, h = network.dims[:2], network.ranks[0], network.heads_by_layer[0]
+    return d_out >= 2 or (a <= d - 2 and (a == 1 or h == 2))
+
+
+def _limit_proof(network: DeepNetwork, generator: np.random.Generator) -> dict[str, Any]:
+    found = closedness(network)
+    if found.limit is None:
+        raise InputError(f"{found}; a certificate shows a limit outside M, and there is none to show")
+    return found.limit.as_json()
+
+
 CLAIMS: tuple[Claim[DeepNetwork], ...] = (
+    Claim(
+        "theorem-3.7",
+        "If t ≥ 3, L ≠ 0, rk M_i ≥ 2 and no M_i is skew-symmetric, the virtual weights with the same "
+        "function as (M, L) are its rescalings (μ_i M_i, λL) with λ Π μ_i^(3^(l−i)) = 1",
+        r"\varphi_{M',L'} = \varphi_{M,L} \implies M_i' = \mu_iM_i,\ L' = \lambda L,\ "
+        r"\lambda\prod\mu_i^{3^{l-i}} = 1",
+        "HMK, Theorem 3.7",
+        (*PLAIN, ANY_VALUES, THREE_TOKENS, RANK_TWO),
+        (LOCAL_FIBER, COMPONENTS),
+        _predict_fiber,
+        _judge_fiber,
+        certificate="the checker finds no fibers of networks, which takes an elimination",
+        beyond=False,
+    ),
+    Claim(
+        "theorem-3.9",
+        "A normalized layer with t ≥ 2 determines its weights: V' = 0 if V = 0; otherwise (A', V') = (A, V)",
+        r"\varphi_{A',V'} = \varphi_{A,V} \neq 0 \implies (A', V') = (A, V)",
+        "HMK, Theorem 3.9",
+        (NORMALIZED, ONE_LAYER, ONE_HEAD, NO_SKIP, TWO_TOKENS),
+        (RECOVERY,),
+        lambda network: "(A, V)",
+        _judge_recovery,
+        certificate="the checker has no exponential functions",
+        beyond=False,
+    ),
     Claim(
         "lemma-3.5",
         "If d_i = δ ≤ d_0, d_l for 0 < i < l, the weights with given virtual weights, L of rank δ, are one "
@@ -283,5 +436,27 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_identity(UNROLLED),
         certificate=EXPANDED,
         beyond=False,
+    ),
+    Claim(
+        "agattn.heads-not-closed",
+        "M of one layer with h heads, 2 ≤ h ≤ d, is not closed if d' ≥ 2, or if a ≤ d − 2 and a = 1 or "
+        "h = 2: limits of heads with diverging weights are no sum of h heads, real or complex. If d' = 1 and "
+        "a ≥ d − 1, it is closed",
+        r"\overline{\mathcal{M}} \neq \mathcal{M}",
+        "agattn",
+        (
+            LIGHTNING,
+            ONE_LAYER,
+            ANY_VALUES,
+            TWO_TOKENS,
+            Hypothesis[DeepNetwork](
+                "2 ≤ h ≤ d", lambda network: 2 <= network.heads_by_layer[0] <= network.dims[0]
+            ),
+            Hypothesis[DeepNetwork]("d' ≥ 2, or a ≤ d − 2 with a = 1 or h = 2", _is_small),
+        ),
+        (CLOSEDNESS,),
+        lambda network: "not closed",
+        _judge_not_closed,
+        certificate=Proof(_limit_proof),
     ),
 )

@@ -1,4 +1,6 @@
-"""What is claimed about singular points of M̄ and its tangent spaces.
+"""What is claimed about one layer, stratum by stratum: fibers, boundary, critical and singular points.
+
+The numbering here and in all claims is that of version 2 of the paper (HMK).
 
 Which strata are singular is decided from what was found out about each. At a point p of M̄ other than 0:
 
@@ -15,15 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agattn.architectures import SingleLayer
-from agattn.claims.boundary import listed
-from agattn.claims.claim import Claim, Findings, Outcome
-from agattn.claims.dimension import dimension, predicted_dimension
-from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
-from agattn.claims.proof import Proof
+from agattn.claims.claim import SECTION_3_2, TWO_TOKENS, WIDE, Claim, Findings, Hypothesis, Outcome, Proof
+from agattn.claims.ideal import dimension, predicted_dimension
 from agattn.errors import DisagreementError, UndecidedError
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import (
     ZERO,
     Stratum,
@@ -34,9 +34,152 @@ from agattn.geometry.strata.strata import (
     strata,
 )
 from agattn.geometry.strata.tangent import is_singular, source_tangent_dimension
+from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.factorization import Factorization, factorization_at_full_rank
 from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
 from agattn.systems.ideal_tasks import IDEAL, RANK_ONE_LOCUS, Cone
-from agattn.systems.layer_tasks import CRITICAL, FIBERS, GENERIC_RANK, TANGENTS
+from agattn.systems.layer_tasks import BASE_LOCUS, CRITICAL, FIBERS, GENERIC_RANK, TANGENTS, FiberSize
+from agattn.systems.points import strata_points
+from agattn.systems.problem import Task
+
+CRITICAL_BY_PAPER = (ZERO, Stratum(1, 1, 1))
+
+
+def listed(chosen: Iterable[object]) -> str:
+    """Strata, or other things, in words."""
+    return ", ".join(map(str, chosen)) or "no stratum"
+
+
+def _judge_closed(layer: SingleLayer, findings: Findings) -> Outcome:
+    zeros = tuple(sorted(findings.need(BASE_LOCUS)))
+    holds = zeros == ("A = 0", "V = 0")
+    witness = (
+        "φ = 0 only where A = 0 or V = 0, so M is the cone over the image of a compact space"
+        if holds
+        else f"φ vanishes elsewhere: {', '.join(zeros)}"
+    )
+    return Outcome(holds, zeros, witness, f"φ = 0 at {', '.join(zeros)}")
+
+
+def _critical(findings: Findings) -> tuple[Stratum, ...]:
+    return tuple(sorted(s for s, yes in findings.need(CRITICAL).items() if yes))
+
+
+def _judge_critical(layer: SingleLayer, findings: Findings) -> Outcome:
+    found = _critical(findings)
+    wrong = tuple(sorted({*found} ^ {*CRITICAL_BY_PAPER}))
+    witness = f"the kernel of the differential, within the tangent cone, exceeds ℝ(A, −V) at {listed(found)}"
+    return Outcome(not wrong, found, witness, fails_at=wrong)
+
+
+def _boundary(layer: SingleLayer, findings: Findings) -> dict[Stratum, str]:
+    """The strata on the boundary of M relative to M̄(ℝ), and the reason for each.
+
+    A point of M̄(ℝ) outside M has two complex-conjugate preimages up to scaling. Where such points converge to
+    p in M, the preimages converge, too, by compactness. A fiber over p has only real points, so the two
+    preimages have the same limit. No neighbourhood of this limit is mapped injectively, so the limit is
+    critical. Conversely a sequence shows that a critical stratum is on the boundary.
+
+    Raises:
+        UndecidedError: if a critical stratum has no such sequence, or a fiber more points than are known.
+    """
+    if layer.d == 1:
+        return {}  # M is the linear space ℝ^d', which has no boundary in itself
+    critical, fibers = findings.need(CRITICAL), findings.need(FIBERS)
+    for point in strata_points(layer, zero=False):
+        if fibers[point.ranks].points != len(point.preimages):
+            raise UndecidedError(f"the fiber at {point.ranks} has points that are not known to be real")
+    reasons = {}
+    for stratum in (s for s in strata(layer) if critical[s]):
+        sequence = boundary(layer, stratum).sequence
+        if sequence is None:
+            raise UndecidedError(f"{stratum} is critical, but no sequence outside M is known to reach it")
+        reasons[stratum] = f"{stratum} is reached by {sequence}"
+    return reasons
+
+
+def _judge_boundary(layer: SingleLayer, findings: Findings) -> Outcome:
+    reasons = _boundary(layer, findings)
+    wrong = tuple(sorted({*reasons} ^ {*CRITICAL_BY_PAPER}))
+    witness = "; ".join(reasons.values()) or "M is a linear space, closed in itself, and has no boundary"
+    return Outcome(not wrong, tuple(reasons), witness, fails_at=wrong)
+
+
+def _judge_boundary_is_critical(layer: SingleLayer, findings: Findings) -> Outcome:
+    found, critical = tuple(_boundary(layer, findings)), _critical(findings)
+    witness = f"boundary: {listed(found)}; critical: {listed(critical)}"
+    same = found == critical
+    return Outcome(
+        same, "boundary = critical" if same else {"boundary": found, "critical": critical}, witness
+    )
+
+
+FACTORIZATION = Task(
+    "factorization",
+    "the fibers of (K, Q) ↦ KᵀQ",
+    SingleLayer,
+    factorization_at_full_rank,
+    infeasible=lambda layer: f"KᵀQ never has rank a = {layer.a} > d = {layer.d}" * (layer.a > layer.d),
+)
+
+
+def _predict_factorization(layer: SingleLayer) -> dict[str, int]:
+    return {"fiber": layer.a**2, "image": layer.a * (2 * layer.d - layer.a)}
+
+
+def _judge_factorization(layer: SingleLayer, findings: Findings) -> Outcome:
+    found: Factorization = findings.need(FACTORIZATION)
+    computed = {"fiber": found.fiber_dimension, "image": found.image_dimension}
+    witness = (
+        "by argument, C exists and is unique: the rows of Q, and those of Q', are a basis of those of A, so "
+        "Q' = CQ for exactly one C in GL(a), and (K'ᵀC − Kᵀ)Q = 0, with Q surjective, gives K' = C⁻ᵀK. "
+        f"By computer, the dimensions: at K = Q = [1 0] the differential has rank {found.image_dimension} "
+        f"and a kernel of dimension {found.fiber_dimension}, and all pairs with KᵀQ of rank a are one orbit "
+        "of GL(a) × GL(d) × GL(d)"
+    )
+    return Outcome(computed == _predict_factorization(layer) and found.free_action, computed, witness)
+
+
+def _predict_fibers(layer: SingleLayer) -> dict[str, Any]:
+    sizes = {s: 2 if s == Stratum(1, 1, 2) else 1 for s in strata(layer) if s != ZERO}
+    return {"zero": ("A = 0", "V = 0"), "preimages": sizes}
+
+
+def _judge_fibers(layer: SingleLayer, findings: Findings) -> Outcome:
+    fibers: dict[Stratum, FiberSize] = findings.need(FIBERS)
+    zeros = tuple(sorted(findings.need(BASE_LOCUS)))
+    computed = {"zero": zeros, "preimages": {s: fibers[s].points for s in sorted(fibers)}}
+    for point in strata_points(layer, zero=False):  # the preimages that the theorem names have the same φ
+        if len({tuple(coefficients(layer, A, V)) for A, V in point.preimages}) > 1:
+            raise DisagreementError(
+                f"{layer.name} at {point.ranks}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)"
+            )
+    predicted = _predict_fibers(layer)
+    wrong = tuple(s for s in sorted(fibers) if fibers[s].points != predicted["preimages"][s])
+    if computed == predicted:
+        witness = (
+            "at each stratum the fiber is the rescalings of (A, V), and at (1,1,2) also those of (v qᵀ, h kᵀ)"
+        )
+        return Outcome(True, computed, witness, "fibers as stated")
+    witness = (
+        f"other fibers than stated: {list(zeros)} over 0, and at the strata {', '.join(map(str, wrong))}"
+    )
+    return Outcome(False, computed, witness, "other fibers", wrong)
+
+
+def _judge_birational(layer: SingleLayer, findings: Findings) -> Outcome:
+    fibers: dict[Stratum, FiberSize] = findings.need(FIBERS)
+    generic = fibers[max(strata(layer))]
+    largest = max(fiber.points for fiber in fibers.values())
+    computed = {"generic": generic.length, "largest": largest}
+    lengths = {s: tuple(fiber) for s, fiber in sorted(fibers.items())}
+    witness = (
+        f"the generic fiber has {generic.length} point(s) up to scaling, and no fiber more than {largest}"
+    )
+    return Outcome(
+        generic == (1, 1) and largest <= 2, computed, witness, details={"points_and_length": lengths}
+    )
+
 
 Strata = tuple[Stratum, ...]
 
@@ -235,7 +378,88 @@ def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
 
 FACTS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
 
+
 CLAIMS: tuple[Claim[SingleLayer], ...] = (
+    *(
+        Claim(
+            name,
+            "The neuromanifold is closed in the Euclidean topology",
+            r"\mathcal{M} = \overline{\mathcal{M}}^{\mathrm{eucl}}",
+            source,
+            SECTION_3_2,
+            (BASE_LOCUS,),
+            lambda layer: ("A = 0", "V = 0"),
+            _judge_closed,
+        )
+        for name, source in (
+            ("theorem-3.4.closed", "HMK, Theorem 3.4"),
+            ("corollary-A.1", "HMK, Corollary A.1"),
+        )
+    ),
+    Claim(
+        "theorem-3.4.boundary",
+        "The boundary points of M, relative to its Zariski closure, are those with A = k qᵀ and V = h kᵀ",
+        r"\partial\mathcal{M} = \{A = kq^{\mathsf T},\ V = hk^{\mathsf T}\}",
+        "HMK, Theorem 3.4",
+        SECTION_3_2,
+        (CRITICAL, FIBERS),
+        lambda layer: CRITICAL_BY_PAPER,
+        _judge_boundary,
+    ),
+    Claim(
+        "lemma-A.3",
+        "(A, V) is critical iff A = 0 or V = 0 or (A = k qᵀ and V = h kᵀ)",
+        r"(A, V) \text{ critical} \iff A = 0 \lor V = 0 \lor (A = kq^{\mathsf T}, V = hk^{\mathsf T})",
+        "HMK, Lemma A.3",
+        SECTION_3_2,
+        (CRITICAL,),
+        lambda layer: CRITICAL_BY_PAPER,
+        _judge_critical,
+    ),
+    Claim(
+        "corollary-A.6",
+        "A point of M is on the relative boundary iff it is critical for the parametrization",
+        r"\partial\mathcal{M} = \varphi(\operatorname{Crit} \varphi)",
+        "HMK, Corollary A.6",
+        SECTION_3_2,
+        (CRITICAL, FIBERS),
+        lambda layer: "boundary = critical",
+        _judge_boundary_is_critical,
+    ),
+    Claim(
+        "lemma-3.1",
+        "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
+        "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
+        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \text{ of rank } a \implies \exists!\, C \in \mathrm{GL}(a):\ "
+        r"K' = C^{-\mathsf T}K,\ Q' = CQ",
+        "HMK, Lemma 3.1",
+        (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
+        (FACTORIZATION,),
+        _predict_factorization,
+        _judge_factorization,
+    ),
+    Claim(
+        "theorem-3.2",
+        "The fiber of φ over φ_{A,V}: rescalings of (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) if rk A = rk V = 1; all "
+        "pairs with A' = 0 or V' = 0 if A = 0 or V = 0; otherwise only (sA, V/s), s ≠ 0",
+        r"\varphi^{-1}(\varphi_{A,V}) = \{(sA, s^{-1}V)\} \text{ unless } A = 0, \ V = 0, "
+        r"\text{ or } \operatorname{rk} A = \operatorname{rk} V = 1",
+        "HMK, Theorem 3.2",
+        (TWO_TOKENS,),
+        (FIBERS, BASE_LOCUS),
+        _predict_fibers,
+        _judge_fibers,
+    ),
+    Claim(
+        "corollary-A.2",
+        "The projective parametrization is birational onto its image; special fibers have at most 2 points",
+        r"\mathbb{P}\varphi \text{ is birational, } |\mathbb{P}\varphi^{-1}(p)| \leq 2",
+        "HMK, Corollary A.2",
+        SECTION_3_2,
+        (FIBERS,),
+        lambda layer: {"generic": 1, "largest": "at most 2"},
+        _judge_birational,
+    ),
     Claim(
         "theorem-3.4.singular",
         "The singular points of M are those with rk A ≤ 1 and rk V ≤ 1",
@@ -245,7 +469,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
-        certificate=Proof(),
     ),
     Claim(
         "corollary-A.4",
@@ -256,7 +479,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
-        certificate=Proof(),
     ),
     Claim(
         "agattn.singular-locus",
@@ -269,7 +491,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: singular_locus(layer, _those(layer, singular_by_ranks)),
         _judge_singular_locus,
-        certificate=Proof(),
     ),
     Claim(
         "agattn.tangent-dimension",
