@@ -156,10 +156,9 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 
 def forget() -> None:
     """Empty every cache of the native method, so that the next run is a cold one."""
-    from agattn.algebra import specht
     from agattn.geometry.ideal import isotypic
 
-    for cached in (*vars(specht).values(), *vars(isotypic).values()):
+    for cached in (*vars(characters).values(), *vars(isotypic).values()):
         if hasattr(cached, "cache_clear"):
             cached.cache_clear()
 

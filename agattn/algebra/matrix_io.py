@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.entries import read_number
-from agattn.algebra.matrices import SparseMatrix
+from agattn.algebra.matrices import SparseMatrix, read_number
 from agattn.errors import InputError, needs
 from agattn.files import check_file, parsed, read_text, reading
 

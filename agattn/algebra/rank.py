@@ -211,7 +211,7 @@ def rank(
             of columns minus the dimension of known symmetries: what balls alone cannot give.
         reason: the argument behind it.
         radius: how far each inexact entry may be from the number written; by default as stated in
-            :mod:`agattn.algebra.entries`.
+            :mod:`agattn.algebra.matrices`.
         budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
         points: how many points, each modulo its own prime, are tried while random rows do not meet their
             upper bound.

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agattn.algebra.echelon import fraction, rational_matrix
-from agattn.algebra.entries import read_number
+from agattn.algebra.matrices import read_number
 from agattn.errors import InputError
 from agattn.sheet.result import FINITE, Count, Key, Result
 

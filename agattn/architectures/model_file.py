@@ -15,11 +15,20 @@
 Traceback (most recent call last):
     ...
 agattn.errors.InputError: sums.toml: layer 1 (perceptron) has an unknown key 'degre'; did you mean 'degree'?
+
+How the documents of all commands write an architecture: by the keys of its kind.
+
+>>> from agattn.architectures import SingleLayer
+>>> check(AnyArchitecture, SingleLayer(3, 2).as_json())
+>>> check(AnyArchitecture, {"d": 3, "d_out": 2, "a": 3, "t": 0})
+Traceback (most recent call last):
+agattn.errors.InputError: Expected `int` >= 1
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import sys
 import traceback
 from collections.abc import Collection, Iterator, Mapping
@@ -28,14 +37,19 @@ from dataclasses import MISSING, fields
 from importlib import util
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from agattn.architectures.composition import Network
+from agattn.architectures.jet import Jet
+from agattn.architectures.layer import SingleLayer
 from agattn.architectures.layers import LAYERS, Layer, Skip
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.polynomial_map import PolynomialMap
 from agattn.architectures.protocol import Architecture, refuse_constant
 from agattn.calls import shown
 from agattn.errors import InputError, nearest
 from agattn.files import about, check_file, parsed, read_text
+from agattn.sheet.result import ByKey, Written, check
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
 _DEEPEST = 20
@@ -252,3 +266,58 @@ def said_by_program(error: BaseException) -> str:
         return ""
     name, line = own[-1]
     return f"{_program.with_name(Path(name).name)}, line {line}: {message}"
+
+
+__all__ = ["STUDIED", "AnyArchitecture", "Studied", "architecture_of", "check", "kinds"]
+
+
+def kinds() -> dict[str, Any]:
+    """The kinds of architectures, each by a key that no other kind has."""
+    return {
+        "dims": DeepNetwork,
+        "d": SingleLayer,
+        "layer": Network,
+        "function": PolynomialMap,
+        "jet": Jet,
+    }
+
+
+class AnyArchitecture(ByKey):
+    """The document of an architecture of one of :func:`kinds`; its keys tell which."""
+
+    @classmethod
+    def kinds(cls) -> dict[str, Any]:
+        return kinds()
+
+
+def architecture_of(document: Mapping[str, Any]) -> Architecture:
+    """The architecture that ``as_json`` turned into a document.
+
+    Raises:
+        InputError: if it is none; a function of Python is in no document.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> architecture_of(SingleLayer(3, 2).as_json())
+    SingleLayer(d=3, d_out=2, a=3, t=2)
+    """
+    if "layer" in document:
+        return from_table(document)
+    classes = kinds()
+    try:
+        if "jet" in document:
+            made: Architecture = classes["jet"](architecture_of(document["network"]), document["jet"])
+        else:
+            made = classes["dims" if "dims" in document else "d"](**document)
+        return made
+    except TypeError:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        raise InputError(f"{text[:200]} is no layer, network or model") from None
+
+
+#: What the key of an architecture means, in every document that names one.
+STUDIED = "What was studied: a layer, a network, a model, or a polynomial map."
+#: An architecture of any kind, as the type of a key.
+Studied = Annotated[
+    Architecture,
+    Written(AnyArchitecture, read=lambda found: found if "function" in found else architecture_of(found)),
+]

@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularArithmetic, RingArithmetic
-from agattn.algebra.expressions import evaluate
+from agattn.algebra.polynomial import evaluate
 from agattn.algebra.programs import Operation, StraightLine, Trace
 from agattn.algebra.residues import PRIME_BITS, random_primes
 from agattn.architectures.layers import power
@@ -133,7 +133,7 @@ class PolynomialMap(Described):
             InputError: as the class, and if an expression is not polynomial or has another symbol.
 
         See Also:
-            :func:`agattn.algebra.expressions.evaluate`, which reads an expression by its structure.
+            :func:`agattn.algebra.polynomial.evaluate`, which reads an expression by its structure.
 
         >>> import sympy
         >>> s, t = sympy.symbols("s t")

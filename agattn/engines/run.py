@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agattn.architectures import Architecture
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.evidence import EngineName
 from agattn.files import write
 from agattn.sheet.result import Described, Key, Written

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from agattn.architectures.forms import Studied
+from agattn.architectures.model_file import Studied
 from agattn.errors import InputError
 from agattn.evidence import Verdict
 from agattn.files import write

@@ -23,7 +23,7 @@ from itertools import combinations, compress, product
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.architectures.forms import architecture_of
+from agattn.architectures.model_file import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
 from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agattn.algebra.gradings import positive_grading
+from agattn.algebra.graded_ideals import positive_grading
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, UndecidedError, argument

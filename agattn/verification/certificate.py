@@ -26,7 +26,7 @@ import numpy as np
 from agattn import checker
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_attention
-from agattn.architectures.forms import Studied
+from agattn.architectures.model_file import Studied
 from agattn.claims import claims_about
 from agattn.claims.claim import NO_PROOF, Claim, Entry, Proof, entries
 from agattn.errors import DisagreementError, InputError, TooLargeError

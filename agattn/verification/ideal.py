@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from agattn.architectures import Architecture, as_attention, as_layer, one_layer
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.elimination import eliminate
 from agattn.engines.locate import locate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.run import Run
 from agattn.errors import nearest
 from agattn.evidence import SECONDS, Status, Verdict, Verdicts

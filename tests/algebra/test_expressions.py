@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.algebra.expressions import evaluate
-from agattn.algebra.polynomial import PolynomialRing
+from agattn.algebra.polynomial import PolynomialRing, evaluate
 from agattn.errors import InputError
 
 X, Y, Z = sympy.symbols("x y z")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agattn.algebra.gradings import Monomial, homogeneous_weights
+from agattn.algebra.graded_ideals import Monomial, homogeneous_weights
 
 
 def test_products_and_powers_add_exponents_and_sums_relate_them() -> None:

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from agattn.algebra.balls import is_nonsingular, pivots
 from agattn.algebra.exact_rank import (
     Kernel,
+    SparseElimination,
     minor_mod,
     prove_by_kernel,
     prove_by_primes,
@@ -32,7 +33,6 @@ from agattn.algebra.exact_rank import (
 from agattn.algebra.matrices import SparseMatrix, from_triples, read_matrix
 from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
 from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
-from agattn.algebra.sparse import SparseElimination
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 
@@ -378,9 +378,9 @@ def test_blocks_that_stay_sparse_have_the_same_proofs(
         patch.setattr("agattn.algebra.matrices.SMALL_BLOCK", 0)
         patch.setattr("agattn.algebra.matrices.SPARSE_BELOW", 2)
         if dense_rest:
-            patch.setattr("agattn.algebra.sparse.SMALL_REST", 0)
-            patch.setattr("agattn.algebra.sparse.DENSE_REST", 0)
-            patch.setattr("agattn.algebra.sparse.MOST_STEPS", 0)
+            patch.setattr("agattn.algebra.exact_rank.SMALL_REST", 0)
+            patch.setattr("agattn.algebra.exact_rank.DENSE_REST", 0)
+            patch.setattr("agattn.algebra.exact_rank.MOST_STEPS", 0)
         for method in ("rational", "modular"):
             result = rank(SparseMatrix((m, n), places), method, seed=seed % 5)
             assert result.rank == fmpq_mat(rows).rank()
@@ -405,7 +405,7 @@ def test_vectors_that_are_no_small_numbers_leave_the_proof_to_primes(monkeypatch
 
 def test_a_dense_rest_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("SMALL_REST", 0), ("DENSE_REST", 0), ("LARGEST_BLOCK", 3)):
-        monkeypatch.setattr(f"agattn.algebra.sparse.{name}", value)
+        monkeypatch.setattr(f"agattn.algebra.exact_rank.{name}", value)
     matrix = SparseMatrix((3, 3), {(i, j): i + 2 * j + 1 for i in range(3) for j in range(3)})
     found = SparseElimination(matrix, 8388593, most=0)
     with pytest.raises(TooLargeError, match="after 1 pivots 2 x 2 entries of the sparse matrix are left"):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from agattn.algebra.characters import partitions, specht_dimension
-from agattn.algebra.specht import SpechtModule, specht_module
+from agattn.algebra.characters import SpechtModule, partitions, specht_dimension, specht_module
 
 SHAPES = [shape for n in range(2, 7) for shape in partitions(n)]
 

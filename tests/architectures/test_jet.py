@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, RingArithmetic, to_balls
 from agattn.architectures import draw_parameters
-from agattn.architectures.forms import AnyArchitecture, architecture_of, check
+from agattn.architectures.model_file import AnyArchitecture, architecture_of, check
 from agattn.errors import InputError
 
 SOFTMAX = {"normalization": "softmax"}

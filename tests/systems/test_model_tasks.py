@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from installed import require
 
 import agattn as ag
-from agattn.algebra.gradings import positive_grading
+from agattn.algebra.graded_ideals import positive_grading
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit

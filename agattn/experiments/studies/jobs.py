@@ -31,7 +31,7 @@ import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
-from agattn.architectures.forms import STUDIED, AnyArchitecture, architecture_of
+from agattn.architectures.model_file import STUDIED, AnyArchitecture, architecture_of
 from agattn.claims.network_dimension import DimensionByPaper, with_paper
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate

@@ -22,7 +22,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from agattn.architectures.forms import architecture_of
+from agattn.architectures.model_file import architecture_of
 from agattn.engines.process import work_folder
 from agattn.errors import InputError, needs
 from agattn.experiments.studies.cache import Cache

@@ -36,7 +36,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import fraction, rational_matrix
-from agattn.algebra.entries import read_number
+from agattn.algebra.matrices import read_number
 from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest

@@ -30,7 +30,7 @@ from agattn.algebra.series import Series, SeriesArithmetic
 from agattn.algebra.spectrum import midpoints, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError, argument

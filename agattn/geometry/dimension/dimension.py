@@ -52,10 +52,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Literal
 
-from agattn.algebra.memory import Memory
 from agattn.algebra.rank import RankPoint, RankResult, rank
 from agattn.architectures import Architecture, Jet, Network
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork
 from agattn.errors import DisagreementError, TooLargeError, argument
 from agattn.evidence import Evidence
@@ -74,6 +73,7 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.smaller import smaller
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits, log, takes
+from agattn.memory import Memory
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, Written, key
 

@@ -4,7 +4,7 @@ The n × n matrices B with dφ(θ)·Bθ = 0 for all parameters θ ∈ ℝⁿ are
 linear maps g with φ(gθ) = φ(θ). They are the kernel of a linear system: a random θ, input X and cotangent c
 give one equation Σ J_i θ_j B_ij = 0, with J the gradient of ⟨c, φ_θ(X)⟩.
 
-*The system falls apart.* If weights w make φ homogeneous (:mod:`agattn.algebra.gradings`), the torus s ↦
+*The system falls apart.* If weights w make φ homogeneous (:mod:`agattn.algebra.graded_ideals`), the torus s ↦
 s^w moves symmetries to symmetries, so that 𝔤 is the sum of its parts in the spaces of the E_ij with one
 value of w_i − w_j. Each part has a system of its own.
 
@@ -40,7 +40,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import independent_vectors
-from agattn.algebra.gradings import Monomial, Relation, homogeneous_weights
+from agattn.algebra.graded_ideals import Monomial, Relation, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse, Structure, structure
 from agattn.algebra.residues import (
     PRIME_BITS,
@@ -57,7 +57,7 @@ from agattn.algebra.residues import (
     reduce,
 )
 from agattn.architectures import Architecture, draw_parameters
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
 from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest

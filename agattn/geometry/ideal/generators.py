@@ -19,9 +19,8 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.characters import Partition, module_name
+from agattn.algebra.characters import FloatArray, Partition, module_name, specht_module
 from agattn.algebra.echelon import independent_columns, short_basis
-from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.ideal.equations import (

@@ -27,9 +27,8 @@ from math import comb
 import flint
 import numpy as np
 
-from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.characters import IntArray, partitions, schur_dimension
 from agattn.algebra.echelon import echelon
-from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.multigrading import products_of_rows
 from agattn.geometry.ideal.torus_weights import generic_coordinates, letters, relabeling

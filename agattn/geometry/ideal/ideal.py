@@ -28,11 +28,10 @@ import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name, partitions, specht_dimension
 from agattn.algebra.echelon import rational_matrix
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer
-from agattn.architectures.forms import Studied
+from agattn.architectures.model_file import Studied
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, Method
@@ -60,6 +59,7 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
+from agattn.memory import Memory
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,

@@ -45,7 +45,6 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import echelon, primitive, short_basis
-from agattn.algebra.memory import Memory
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     Residues,
@@ -64,6 +63,7 @@ from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
+from agattn.memory import Memory
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000

@@ -38,17 +38,19 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import (
+    FloatArray,
     Partition,
+    SpechtModule,
     centralizer_order,
     horizontal_strips,
     littlewood_richardson,
     module_name,
     partitions,
+    specht_module,
     symmetric_character,
 )
 from agattn.algebra.echelon import independent_columns, primitive, saturate, short_basis
 from agattn.algebra.rank import proved_rank
-from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: The highest weight (λ, μ, ν) of a module S_λ(ℂ^{d'}) ⊗ S_μ(ℂ^d) ⊗ S_ν(ℂ^d).
 Shape = tuple[Partition, Partition, Partition]

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
 
 from agattn.algebra.polynomial import Polynomial, Variable
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.calls import positive_integer
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened

@@ -43,7 +43,7 @@ from typing import Any, Literal
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
-from agattn.algebra.gradings import Monomial
+from agattn.algebra.graded_ideals import Monomial
 from agattn.algebra.residues import (
     PRIME_BITS,
     Residues,
@@ -55,8 +55,8 @@ from agattn.algebra.residues import (
     rational_number,
 )
 from agattn.architectures import Architecture
-from agattn.architectures.forms import STUDIED, Studied
 from agattn.architectures.functions import WeightFunction
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import DisagreementError

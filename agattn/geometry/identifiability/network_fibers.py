@@ -56,7 +56,7 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (

@@ -68,7 +68,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
-from agattn.algebra.gradings import Monomial
+from agattn.algebra.graded_ideals import Monomial
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import (
     Residues,

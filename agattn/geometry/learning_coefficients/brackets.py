@@ -41,8 +41,8 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Jet, Network
-from agattn.architectures.forms import Studied
 from agattn.architectures.layered import Place
+from agattn.architectures.model_file import Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (

@@ -40,7 +40,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.gradings import Monomial, homogeneous_weights
+from agattn.algebra.graded_ideals import Monomial, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
 from agattn.errors import TooLargeError

@@ -27,7 +27,7 @@ from typing import get_args
 from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Network, as_attention
 from agattn.architectures.composition import check_arrays
-from agattn.architectures.forms import STUDIED, Studied
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest

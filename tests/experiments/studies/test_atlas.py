@@ -8,7 +8,7 @@ import pytest
 
 from agattn import DeepNetwork
 from agattn import singularities as singularities_of
-from agattn.architectures.forms import architecture_of
+from agattn.architectures.model_file import architecture_of
 from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.study import study
 from agattn.geometry.closedness.limits import LimitSet

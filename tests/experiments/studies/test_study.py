@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.architectures.forms import architecture_of
+from agattn.architectures.model_file import architecture_of
 from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError

@@ -16,9 +16,9 @@ from agattn import (
     Perceptron,
     PolynomialMap,
     SingleLayer,
+    memory,
     singularities,
 )
-from agattn.algebra import memory
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from weight_spaces_at_points import GradedIdeal
 
-from agattn.algebra.characters import littlewood_richardson
+from agattn.algebra.characters import littlewood_richardson, specht_module
 from agattn.algebra.polynomial import Variable
-from agattn.algebra.specht import specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence

@@ -5,15 +5,14 @@ import sys
 
 import pytest
 
-from agattn import DeepNetwork, Network, Perceptron, SingleLayer, ideal
-from agattn.algebra import memory
+from agattn import DeepNetwork, Network, Perceptron, SingleLayer, ideal, memory
 from agattn.geometry.dimension.dimension import dimension
 
 #: A process of its own, as the most that a process ever held is measured.
 TAKING = """
 import sys
 import numpy as np
-from agattn.algebra.memory import Memory
+from agattn.memory import Memory
 from agattn.limits import limited
 memory = Memory()
 with limited(progress=print):
