@@ -156,6 +156,7 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 
 def forget() -> None:
     """Empty every cache of the native method, so that the next run is a cold one."""
+    from agattn.algebra import characters
     from agattn.geometry.ideal import isotypic
 
     for cached in (*vars(characters).values(), *vars(isotypic).values()):

@@ -239,6 +239,7 @@ def test_the_bound_on_memory_holds(sizes, last, monkeypatch):
 
 
 def test_the_bound_on_specht_modules_holds():
+    from agattn.algebra import characters
     from agattn.geometry.ideal import isotypic
 
     for room in (characters, isotypic):
