@@ -208,11 +208,7 @@ NAMES = "agattn/architectures/__init__.py"
 #: The places where the page says that the name of a layer is added, at the @.
 LISTED = {
     LAYERS: ["Recurrence, @, Skip)"],
-    NAMES: [
-        "  Convolution,@,\n",
-        '  "Convolution",@,\n        "Linear"',
-        '"Convolution",@,\n    "DeepNetwork"',
-    ],
+    NAMES: ["  Convolution,@,\n", '"Convolution",@,\n    "DeepNetwork"'],
     FACE: ["  Convolution,@,\n", '"Convolution", @, "DeepNetwork", "Jet"', '"Convolution", @, "DeepNetwork"'],
 }
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter, methodcaller
 from pathlib import Path
@@ -85,7 +85,7 @@ class Engine:
     out_of_memory: tuple[str, ...]
     error_marks: tuple[str, ...] = ()
     written: Callable[[Any], str]
-    read: Callable[[str, Problem], Answer] = read_block
+    read: Callable[[str, Problem], Answer] = field(default_factory=lambda: read_block)
     answers: str = "everything"
     lacks: tuple[str, ...] = ()
     proves: bool = True

@@ -287,7 +287,7 @@ def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
     page = (DOCS / "start" / "gallery.md").read_text(encoding="utf-8")
     assert tuple(re.findall(r"^\$ (.*)$", page, re.MULTILINE)) == made
     pictures = re.findall(r"_gallery/gallery/(\S+)", page)
-    for name in pictures:
+    for name in set(pictures) - {"limits.png"}:  # which no command draws
         assert any(line.endswith(f" {name}") for line in made), name
     assert page.count(":alt:") == len(pictures) >= 7
 

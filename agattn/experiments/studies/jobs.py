@@ -158,7 +158,7 @@ TOGETHER = ("dimension", "symmetries", "ideal")
 class Job:
     """One question about one architecture, answered by the command of the name ``ask``.
 
-    :data:`QUESTIONS` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
+    ``QUESTIONS`` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
     """
 
     architecture: Architecture
@@ -448,7 +448,7 @@ def exit_status(lines: Iterable[Mapping[str, Any]]) -> int:
 
 
 def counted(words: Iterable[str]) -> str:
-    """How many of each; words that are not in :data:`WORDS` come last.
+    """How many of each; words that are not in ``WORDS`` come last.
 
     >>> counted(["confirmed", "refuted", "confirmed"]), counted(["proved in part", "proved"])
     ('2 confirmed, 1 refuted', '1 proved, 1 proved in part')

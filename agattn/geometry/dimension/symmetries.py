@@ -299,7 +299,7 @@ def orbit_dimension(groups: Sequence[Symmetry], shapes: Shapes) -> Orbit:
         shapes: of the arrays.
 
     See Also:
-        :func:`agattn.geometry.dimension.symmetries.symmetry_bound`: the rank of tangent vectors, as numbers.
+        :func:`agattn.geometry.dimension.formulas.symmetry_bound`: the rank of tangent vectors, as numbers.
     """
     acting, left_out = list(groups), list[Symmetry]()
     state = _Stabilizer(shapes, acting)

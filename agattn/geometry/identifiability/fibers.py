@@ -328,7 +328,8 @@ class Fiber(Result, name="fiber", eq=False):
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.
 
-        Scale and gauge are those of :func:`canonical_scale` and :func:`canonical_factors`. Of two lines, that
+        Scale and gauge are those of :func:`~agattn.geometry.identifiability.weights.canonical_scale` and
+        :func:`~agattn.geometry.identifiability.weights.canonical_factors`. Of two lines, that
         with the lexicographically larger A after scaling is taken.
         """
         w = self.weights

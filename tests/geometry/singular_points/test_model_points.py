@@ -118,7 +118,7 @@ def test_an_affine_space_has_no_singular_points(monkeypatch):
     heads = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=2, tokens=2)
     found = singularities(heads)
     assert (found.dimension.upper_bound_reason, found.dimension.evidence) == (
-        "the number of coordinates",
+        "the dimension of the ambient space",
         Evidence.PROVED,
     )
     assert {(point.singular, point.argument) for point in found.kinds} == {("smooth", "affine space")}
