@@ -21,6 +21,8 @@ else:
 
 SUFFIXES = (".png", ".svg", ".pdf")
 #: plotly.js with its three-dimensional traces alone: plotly.js-gl3d-dist-min 4.1.1 of npm, MIT license.
+#:
+#: :meta hide-value:
 PLOTLY = Path(__file__).with_name("plotly-gl3d.min.js")
 
 
