@@ -65,6 +65,7 @@ POWERS = 1000  #: of ε
 VARIABLES = 1000  #: of the coordinates near a point
 DEGREE = 20  #: of a polynomial
 INPUTS = 1000  #: of a network or layer
+OUTPUTS = 5 * 10**5  #: of a network or layer, at all inputs together
 TERMS = 2 * 10**5  #: of an equation, once it is expanded
 STEPS = 10**8  #: of all arithmetic together; one is a product of two integers of less than 128 bits
 ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form, or in a sum
@@ -255,8 +256,8 @@ def arrays(value: Any, shapes: Mapping[str, tuple[int, ...]]) -> Weights:
 
 def inputs_in(value: Any, d: int, o: int, t: int = 2) -> list[Matrix]:
     """A JSON array of inputs of t tokens, not too many, as each has d·t entries and o·t outputs."""
-    many = len(array(value)) > INPUTS or len(value) * max(d, o) * t > ENTRIES
-    form(not many, f"there are more than {INPUTS} inputs, or they have more than {ENTRIES} outputs")
+    many = len(array(value)) > INPUTS or len(value) * max(d, o) * t > OUTPUTS
+    form(not many, f"there are more than {INPUTS} inputs, or they have more than {OUTPUTS} outputs")
     return [dense(X, d, t) for X in value]
 
 
@@ -304,11 +305,24 @@ def lines(matrix: Sparse, axis: int) -> list[Sparse]:
 def collected(terms: Iterable[tuple[tuple[Any, ...], int]]) -> Sparse:
     """Terms, each with its name: those of one name added up, without what is then 0."""
     total: Sparse = {}
+    kept = 0
     for name, x in terms:
+        kept += 0 if name in total else length(name)
         total[name] = total.get(name, 0) + x
-        if len(total) > ENTRIES:
+        if kept > ENTRIES:
             raise UnreadableError(f"a sum has more than {ENTRIES} entries")
     return {name: x for name, x in total.items() if x}
+
+
+def length(name: tuple[Any, ...]) -> int:
+    """How much a name counts, as names of monomials may be long."""
+    return 1 + sum(len(part) if isinstance(part, tuple) else 1 for part in name) // 16
+
+
+def meetings(A: Sparse, B: Sparse) -> int:
+    """The steps that a product of all entries takes."""
+    longest = (max(map(length, M), default=1) for M in (A, B))
+    return (len(A) + 1) * (len(B) + 1) * (sum(longest) - 1)
 
 
 def added(vectors: Iterable[Sparse]) -> Sparse:
@@ -324,7 +338,7 @@ def added(vectors: Iterable[Sparse]) -> Sparse:
 
 def times(f: Polynomial, g: Polynomial) -> Polynomial:
     """The product of two polynomials."""
-    WORK.more((len(f) + 1) * (len(g) + 1))
+    WORK.more(meetings(f, g))
     terms = product(f.items(), g.items())
     return collected((joined(m, n), x * y) for (m, x), (n, y) in terms)
 
@@ -336,7 +350,7 @@ def joined(m: Any, n: Any) -> Any:
 
 def phi(A: Sparse, V: Sparse) -> Sparse:
     """The point V_c(u)·A_b(u), with powers of ε, or monomials, where A and V have them."""
-    WORK.more((len(A) + 1) * (len(V) + 1))
+    WORK.more(meetings(A, V))
     return collected(
         ((joined(p, q), c, b, min(i, k), max(i, k)), x * z)
         for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items())
@@ -345,7 +359,7 @@ def phi(A: Sparse, V: Sparse) -> Sparse:
 
 def attention(K: Sparse, Q: Sparse) -> Sparse:
     """A = KᵀQ, with powers of ε, or monomials, where K and Q have them."""
-    WORK.more((len(K) + 1) * (len(Q) + 1))
+    WORK.more(meetings(K, Q))
     return collected(
         ((k, b, joined(p, q)), x * z)
         for ((row, k, p), x), ((other, b, q), z) in product(K.items(), Q.items())
@@ -381,6 +395,8 @@ def put_in(equation: Polynomial, y: Mapping[Any, Polynomial]) -> Polynomial:
 
 def gradient(equation: Polynomial, y: Sparse) -> Sparse:
     """The gradient of an equation at the point y."""
+    bits = max(map(int.bit_length, y.values()), default=0)
+    WORK.more(sum(len(names) * (1 + (len(names) ** 2 * bits >> 11)) for names in equation))
     return collected(
         (name, coefficient * prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :]))
         for names, coefficient in equation.items()
@@ -431,6 +447,7 @@ def minus(A: Matrix) -> Matrix:
 
 def units(n: int) -> Iterator[Matrix]:
     """The matrices of size n with one entry 1, one at a time."""
+    form(n**4 <= STEPS, f"it takes more than {STEPS} steps of arithmetic")  # one alone may be large
     for index in product(range(n), repeat=2):
         WORK.more(n * n)
         yield [[int((i, j) == index) for j in range(n)] for i in range(n)]
@@ -1287,6 +1304,7 @@ class Deep(Subject):
         self.dims, self.ranks = integers(document["dims"]), integers(document["ranks"])
         self.l = len(self.ranks)
         form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
+        form(self.l <= COORDINATES, "it is about too large a network")
         form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
         self.shapes = {
             f"{name}_{i}": (d_out if name == "V" else a, d)
@@ -1453,7 +1471,7 @@ class Deep(Subject):
         return (
             f"of {len(kinds)} weights {sum(kinds)} are critical, just those with rk M_i = 1, i < l, or M_l = "
             f"k qᵀ, L = h kᵀ; at the others the rank is {self.size}, and nowhere is it larger: so "
-            "at all weights without skew-symmetric M_i, by Theorem 2 of docs/networks/deep-singularities.md"
+            "at all L ≠ 0 without skew-symmetric M_i, by Theorem 2 of docs/networks/deep-singularities.md"
         )
 
     def singular(self, record: dict[str, Any]) -> str:
@@ -1467,7 +1485,7 @@ class Deep(Subject):
         spans = ", ".join(str(low) for *_, low in points)
         return (
             f"tangent vectors span {spans} dimensions, dim M ≤ {self.size}, so M̄ is singular where rk M_i ≤ "
-            "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1; and smooth at all other weights without "
+            "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1; and smooth at all other L ≠ 0 without "
             "skew-symmetric M_i, by Theorem 4 of docs/networks/deep-singularities.md"
         )
 
@@ -1708,7 +1726,8 @@ class State(Today):
         table = fields(document["layer"], "type out rank rule", "heads skip")
         super().__init__(document)
         form(table["rule"] in self.RULES, "there is no such rule")
-        form(table.get("heads") in (None, 1), "more than one state is not checked here")
+        heads = table.get("heads")
+        form(heads is None or integer(heads) == 1, "more than one state is not checked here")
         self.rule, a, d = table["rule"], self.a, self.d
         self.shapes = {"K": (a, d), "Q": (a, d), "V": (self.o, d)}
         gates = {"decay": {"gamma": (1, 1)}, "diagonal-gate": {"G": (a, d)}}
@@ -1744,7 +1763,7 @@ class State(Today):
                 v = plus(v, minus(multiplied(S, k, SQUARE)))
                 v = [[forget[0] * x for x in row] for row in v]
             else:
-                S = [[*map(int.__mul__, row, forget)] for row in S]
+                S = [[x * y % SQUARE for x, y in zip(row, forget, strict=True)] for row in S]
             S = plus(S, multiplied(v, turned(k), SQUARE))
             outputs.append(turned(multiplied(S, q, SQUARE))[0])
         return turned(outputs)

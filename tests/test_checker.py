@@ -628,7 +628,7 @@ def test_the_page_names_every_limit():
     for number in re.findall(r"\| ([\d ·⁰-⁹]+) \|\n", page.partition("| what | bound |")[2]):
         factors = [re.fullmatch(r"(\d+?)([⁰¹²³⁴⁵⁶⁷⁸⁹]*)", factor) for factor in number.split(" · ")]
         said.append(math.prod(int(x[1]) ** int(x[2].translate(digits) or 1) for x in factors))
-    names = "BYTES DIGITS LETTERS COORDINATES POWERS INPUTS TERMS VARIABLES DEGREE ENTRIES STEPS"
+    names = "BYTES DIGITS LETTERS COORDINATES POWERS INPUTS OUTPUTS TERMS VARIABLES DEGREE ENTRIES STEPS"
     assert said == [getattr(checker, name) for name in names.split()]
     layer = checker.Layer(2, 1, 1)
     assert layer.matrix([[1, 1, 1000, 1]], 1, checker.ANY) == {(1, 1, 1000): 1}
@@ -792,6 +792,9 @@ def test_entries_are_bounded_where_they_are_made(monkeypatch):
     assert why_not(checker.rank, [*rows, {(4,): 1}]) == "a matrix has more than 3 entries"
     assert why_not(checker.added, [*rows, {(4,): 1}]) == "a sum has more than 3 entries"
     assert checker.added([*rows, {(3,): -1}]) == rows[0]
+    assert checker.added([{(1,) * 15: 1}, {(2,): 1}]) and checker.added([{(1,) * 31: 1}, {(2,): 1}])
+    assert why_not(checker.added, [{(1,) * 32: 1}, {(2,): 1}]) == "a sum has more than 3 entries"
+    assert why_not(checker.added, [{((1,) * 31, 1): 1}, {(2,): 1}]) == "a sum has more than 3 entries"
 
 
 def test_every_step_is_counted():
@@ -807,6 +810,11 @@ def test_every_step_is_counted():
         (8, checker.added, [V, A, {}]),
         (8, checker.times, x, xy),
         (2, checker.times, {}, x),
+        (2 * 4 * (3 + 1 - 1), checker.times, {(1,) * 32: 1}, xy),
+        (2 * 2 * (1 + 2 - 1), checker.phi, {(1, 1, (1,) * 14): 1}, {(1, 1, ()): 1}),
+        (2 * 2 * (2 + 2 - 1), checker.attention, {(1, 1, (1,) * 14): 1}, {(1, 1, (1,) * 29): 1}),
+        (2 * (1 + (4 * 1024 >> 11)), checker.gradient, {(name, name): 1}, {(0, *name): 2**1023}),
+        (2 + 1, checker.gradient, {(name, name): 1, (name,): 1}, {}),
         (2 * 4 + 4, checker.put_in, {(name,): 1}, {name: xy}),
         (2 * 3 + 3 * 3 + 4, checker.put_in, {(name, name): 1}, {name: {(1,): 1, (2,): 1}}),
         (4, checker.rank, rows),

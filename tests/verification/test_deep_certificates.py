@@ -25,7 +25,7 @@ from tests.faults.certificates import numbers
 
 SMALL = DeepNetwork((2, 2, 1), (2, 2), t=3)
 IDS = list(checker.Deep.RECORDS)
-TOO_MANY = "there are more than 1000 inputs, or they have more than 2000000 outputs"
+TOO_MANY = "there are more than 1000 inputs, or they have more than 500000 outputs"
 
 
 def certificate(network, ids=()):
@@ -562,11 +562,14 @@ def test_inputs_and_points_have_the_sizes_of_the_network():
             assert unreadable(points=[wrong | {"rank": 0}]) == "no such index"
     assert unreadable(inputs=[[]] * 1001) == TOO_MANY
     assert len(checker.inputs_in([[]] * 1000, 2, 1)) == 1000
+    deep = {"dims": [1] * 10002, "ranks": [1] * 10001}
+    with pytest.raises(checker.UnreadableError, match="it is about too large a network"):
+        checker.Deep(deep)
     wide = checker.Deep({"dims": [2, 2, 1001], "ranks": [2, 2]})  # of 2002 outputs for an input
     many = {"inputs": [[]] * 1000, "points": [], "weights": {name: [] for name in wide.shapes}, "X": []}
     wide.not_closed = lambda record: ""
     for read in (wide.points, wide.boundary):
-        with pytest.raises(checker.UnreadableError, match="more than 2000000 outputs"):
+        with pytest.raises(checker.UnreadableError, match="more than 500000 outputs"):
             read(many)
     checker.WORK.done = 0
     assert checker.dense([], 3, 4) == [[0] * 4] * 3 and checker.WORK.done == 12
@@ -701,3 +704,13 @@ def test_coefficients_of_l_x_x_m_x():
             expected[0, c, b, min(i, k), max(i, k)] += row[i] * M[k][b]
     found = checker.phi(checker.entries(M), checker.entries(L))
     assert found == {name: x for name, x in expected.items() if x}
+
+
+def test_weights_with_l_0_are_no_smooth_points():
+    """Where L = 0 and no M_i is skew-symmetric φ = 0, which is critical and the vertex of a cone."""
+    reasons = {
+        claim["id"]: claim["reason"]
+        for claim in checker.check(certificate(DeepNetwork((3, 3, 2), (3, 3), t=2)))["claims"]
+    }
+    assert "at all L ≠ 0 without skew-symmetric M_i" in reasons["agattn.deep-critical"]
+    assert "smooth at all other L ≠ 0 without skew-symmetric M_i" in reasons["agattn.deep-singular"]

@@ -460,8 +460,31 @@ def test_small_files_about_large_layers_are_refused_soon(monkeypatch):
 
 def test_outputs_are_bounded(monkeypatch):
     """As many inputs as a file may hold, with as many outputs as a layer may have, are too many."""
-    monkeypatch.setattr(checker, "ENTRIES", 12)
+    monkeypatch.setattr(checker, "OUTPUTS", 12)
     assert len(checker.inputs_in([[], []], 1, 3)) == len(checker.inputs_in([[], []], 3, 1)) == 2
     words = "there are more than 1000 inputs, or they have more than 12 outputs"
     for sizes in ((1, 3), (3, 1), (1, 1, 5)):
         assert why_not(checker.inputs_in, [[], [], []], *sizes) == words
+
+
+@pytest.mark.parametrize("rule", ["decay", "scalar-gate", "diagonal-gate"])
+def test_a_state_stays_small(rule, monkeypatch):
+    """A gate of 300 digits makes no state of 300·t digits: all is taken modulo p²."""
+    gate = {"decay": "gamma", "scalar-gate": "w", "diagonal-gate": "G"}[rule]
+    layer = {"type": "recurrence", "out": 1, "rank": 1, "rule": rule}
+    state, big = checker.State({"layer": layer, "d": 1, "t": 50}), [[10**299 + 7]]
+    seen, multiplied = [], checker.multiplied
+
+    def watched(A, B, modulus=0):
+        seen.extend(x for row in A for x in row)
+        return multiplied(A, B, modulus)
+
+    monkeypatch.setattr(checker, "multiplied", watched)
+    state.value({("K",): [[1]], ("Q",): [[1]], ("V",): [[1]], (gate,): big}, [[1] * 50])
+    assert max(seen) < 10**300
+
+
+def test_one_state_is_the_number_1():
+    layer = {"type": "recurrence", "out": 1, "rank": 1, "rule": "sum", "heads": True}
+    words = "something else stands where an integer belongs"
+    assert why_not(checker.State, {"layer": layer, "d": 1, "t": 2}) == words
