@@ -303,11 +303,7 @@ def test_weights_whose_heads_are_mixed_are_connected():
         (ag.Attention(2, 5, heads=2, kv_heads=2), 3, ag.Attention(2, 3, heads=2, kv_heads=2)),
         (ag.Attention(2, 4, rotary=True), 3, ag.Attention(2, 4, rotary=True)),
         (ag.Attention(9, 2, value_rank=5), 3, ag.Attention(9, 2, value_rank=3)),
-        (
-            ag.Attention(1, 2, heads=4, kv_heads=2, value_rank=1),
-            3,
-            ag.Attention(1, 2, heads=2, value_rank=1),
-        ),
+        (ag.Attention(1, 2, heads=4, kv_heads=2, value_rank=1), 3, ag.Attention(1, 2, heads=2, value_rank=1)),
     ],
 )
 def test_plain_heads_and_groups_lose_what_they_cannot_use(layer, d, expected):

@@ -474,8 +474,7 @@ def test_missing_equations_are_looked_for_in_the_next_two_degrees(monkeypatch, l
 
 
 @pytest.mark.parametrize(
-    ("sizes", "codimension", "points"),
-    [((2, 3), 9, 3), ((3, 1), 7, 3), ((3, 1, 2), 7, 2), ((2, 3, 1), 9, 1)],
+    ("sizes", "codimension", "points"), [((2, 3), 9, 3), ((3, 1), 7, 3), ((3, 1, 2), 7, 2), ((2, 3, 1), 9, 1)]
 )
 def test_gradients_are_looked_at_where_not_both_ranks_are_at_most_one(
     monkeypatch, sizes, codimension, points

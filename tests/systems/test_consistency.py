@@ -233,11 +233,7 @@ def counted(layer, given, characteristic, *numbers, **others):
 @pytest.mark.parametrize("characteristic", [0, 32003, 32009])
 def test_a_lie_about_critical_points_is_no_answer_over_any_field(characteristic):
     """Elimination knows the numbers for the loss, over every field."""
-    for metric, numbers in (
-        ("generic", (14, 14, 10)),
-        ("gaussian", (6, 6, 6)),
-        ("bombieri-weyl", (4, 4, 2)),
-    ):
+    for metric, numbers in (("generic", (14, 14, 10)), ("gaussian", (6, 6, 6)), ("bombieri-weyl", (4, 4, 2))):
         given = loss(LAYER, metric)
         check_answer(counted(LAYER, given, characteristic, *numbers))
         for n in range(3):

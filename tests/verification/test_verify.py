@@ -180,11 +180,7 @@ def test_one_dimension(singular, d_out, a):
 
 @pytest.mark.parametrize(
     ("layer", "dimension"),
-    [
-        (SingleLayer(2, 1, t=1), 4),
-        (SingleLayer(2, 1, 1, 1), 4),
-        (SingleLayer(2, 2, 1, 1), 6),
-    ],
+    [(SingleLayer(2, 1, t=1), 4), (SingleLayer(2, 1, 1, 1), 4), (SingleLayer(2, 2, 1, 1), 6)],
     ids=str,
 )
 def test_one_token(singular, monkeypatch, layer, dimension):
@@ -375,11 +371,7 @@ def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
     for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
         (alone,) = verify(layer, [claim], "native").verdicts
         among = by_id(natively(layer))[claim]
-        assert (alone.status, alone.computed, alone.witness) == (
-            among.status,
-            among.computed,
-            among.witness,
-        )
+        assert (alone.status, alone.computed, alone.witness) == (among.status, among.computed, among.witness)
 
 
 def test_no_thread_is_left_behind(monkeypatch):
