@@ -169,30 +169,3 @@ def test_reads_targets(tmp_path):
     weights = {"A": [[1, "1/2"], [3, -4]], "V": [[5, 6]]}
     point = read_point(write(tmp_path, weights), layer)
     assert read_target(write(tmp_path, weights), layer) == tuple(coefficients(layer, point.A, point.V))
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ("{", "is not JSON"),
-        ([1, 0, 1, 0, 0, 0], "must hold"),
-        ({"y": [1, 2, 3, 4, 5]}, "y in .* must be 1 × 6"),
-        ({"y": [1, 2, 3, 4, 5, 6, 7]}, "y in .* must be 1 × 6"),
-        ({"y": 6}, "y in .* must be 1 × 6"),
-        ({"y": [[1, 0, 1, 0, 0, 0]]}, "y in .* must be 1 × 6"),
-        ({"y": [1, 0, 1, 0, 0, 0.5]}, "y in .* has the entry 0.5; write exact ones"),
-        ({"y": [1, 0, 1, 0, 0, True]}, "y in .* has the entry true; write exact ones"),
-        ({"y": [1, 0, 1, 0, 0, [0]]}, "y in .* has the entry .*; write exact ones"),
-        ({"y": [1, 0, 1, 0, 0, "1/0"]}, "y in .* has the entry .*; write exact ones"),
-        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "has rank 2; with a = 1 it is at most 1"),
-    ],
-)
-def test_what_is_no_target_is_refused_in_one_line(tmp_path, data, message):
-    with pytest.raises(InputError, match=message) as raised:
-        read_target(write(tmp_path, data), LAYER)
-    assert "\n" not in str(raised.value) and "point.json" in str(raised.value)
-
-
-def test_missing_targets(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*No such file"):
-        read_target(tmp_path / "none.json", LAYER)
