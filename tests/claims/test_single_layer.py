@@ -26,9 +26,7 @@ from agattn.systems.layer_tasks import (
 )
 from agattn.systems.problem import Source
 
-CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
-    Status.CONFIRMED, Status.REFUTED, Status.UNDECIDED, Status.INAPPLICABLE,
-)  # fmt: skip
+CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = Status
 
 S111, S112, S122 = Stratum(1, 1, 1), Stratum(1, 1, 2), Stratum(1, 2, 2)
 ZEROS = frozenset({"A = 0", "V = 0"})

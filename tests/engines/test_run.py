@@ -3,6 +3,7 @@
 import json
 import signal
 import tempfile
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -217,9 +218,13 @@ def replay(fakes, name, problem, answer):
     fakes.write(name, block(problem, answer))
 
 
-def test_engines_that_agree(fakes):
+def both_say(fakes, problem, answer):
     for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers())
+        replay(fakes, name, problem, answer)
+
+
+def test_engines_that_agree(fakes):
+    both_say(fakes, PROBLEM, fibers())
     report = verify(LAYER, [CLAIM], "all")
     assert report.exit_status == 0
     assert report.verdicts[0].engine == "macaulay2 9.9.9, singular 9.9.9"
@@ -269,16 +274,14 @@ def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no
 
 
 def test_two_engines_refute_together(fakes, no_native_fibers):
-    for name in ("M2", "Singular"):
-        replay(fakes, name, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
+    both_say(fakes, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
     report = verify(LAYER, [CLAIM], "all", characteristic=PRIME)
     assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
 
 
 @pytest.mark.parametrize("engine", ["singular", "all"])
 def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
-    for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    both_say(fakes, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
     report = verify(LAYER, [CLAIM], engine)
     (verdict,) = report.verdicts
     assert (verdict.status, verdict.computed, report.exit_status) == (Status.UNDECIDED, None, 4)
@@ -399,8 +402,7 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
     fakes, monkeypatch, no_native_fibers, variable
 ):
     others = {"AGATTN_M2": "singular 9.9.9", "AGATTN_SINGULAR": "macaulay2 9.9.9"}
-    for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers())
+    both_say(fakes, PROBLEM, fibers())
     monkeypatch.setenv(variable, "/no/such/program")
     told = f"{variable} is '/no/such/program', which is not a program that can be run"
     report = verify(LAYER, [CLAIM])
@@ -475,16 +477,12 @@ def test_a_folder_that_cannot_be_written(fakes, tmp_path):
         run(PROBLEM, locate(SINGULAR), keep=tmp_path / "file")
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), 1e300])
-def test_time_limits_that_are_none(timeout):
-    with pytest.raises(InputError, match=r"^the timeout is "):
-        Limits(timeout)
-
-
-@pytest.mark.parametrize("memory", [0, -5, 10**30])
-def test_memory_limits_that_are_none(memory):
-    with pytest.raises(InputError, match=r"^the memory is "):
-        Limits(1, memory)
+@pytest.mark.parametrize(
+    "limits", [*((t,) for t in (0, -1, inf, nan, 1e300)), *((1, m) for m in (0, -5, 10**30))]
+)
+def test_limits_that_are_none(limits):
+    with pytest.raises(InputError, match=f"^the {'memory' if len(limits) > 1 else 'timeout'} is "):
+        Limits(*limits)
 
 
 def test_the_script_is_run_in_a_private_folder_that_vanishes(fakes, tmp_path):
