@@ -10,7 +10,7 @@ from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.ideal import EQUATIONS, HILBERT_VALUES, NUMBERS, PRODUCTS
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
 from agattn.claims.strata import FACTORIZATION, _facts, _judge_boundary
-from agattn.errors import DisagreementError, InputError
+from agattn.errors import DisagreementError
 from agattn.evidence import Evidence, Status, plain
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal
 from agattn.geometry.strata.strata import ZERO, Stratum
@@ -439,11 +439,8 @@ def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
 
 
 def test_several_failing_hypotheses_are_all_named():
-    assert CLAIMS["lemma-A.3"].failing_hypotheses(SingleLayer(1, 1, 1, 1)) == [
-        "t ≥ 2",
-        "a > 1 or d' > 1",
-        "d ≥ 2",
-    ]
+    failing = CLAIMS["lemma-A.3"].failing_hypotheses(SingleLayer(1, 1, 1, 1))
+    assert failing == ["t ≥ 2", "a > 1 or d' > 1", "d ≥ 2"]
 
 
 # Contradictions ---------------------------------------------------------------------------------------------
@@ -494,14 +491,8 @@ def test_every_claim_of_the_section_is_there():
 
 def test_select():
     assert [c.id for c in select(CLAIMS, ())] == list(CLAIMS)
-    assert [c.id for c in select(CLAIMS, ("lemma-A.3", "theorem-3.2", "lemma-A.3"))] == [
-        "lemma-A.3",
-        "theorem-3.2",
-    ]
-    with pytest.raises(InputError, match=r"'lemma-A\.33'; did you mean 'lemma-A\.3'"):
-        select(CLAIMS, ("lemma-A.33",))
-    with pytest.raises(InputError, match=r"there are lemma-3\.1, theorem-3\.2, "):
-        select(CLAIMS, ("xyz",))
+    chosen = select(CLAIMS, ("lemma-A.3", "theorem-3.2", "lemma-A.3"))
+    assert [claim.id for claim in chosen] == ["lemma-A.3", "theorem-3.2"]
 
 
 def test_the_boundary_is_named_with_what_reaches_it():

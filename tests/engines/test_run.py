@@ -41,9 +41,9 @@ MODULAR = build("fiber", LAYER, characteristic=PRIME)
 CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
 
 
-def block(problem, values, keep=lambda lines: lines):
-    """A well-formed transcript of integers, as a command for a shell."""
-    lines = [f"integer {name} {value}" for name, value in values.items()]
+def block(problem, values, keep=lambda lines: lines, more=()):
+    """A well-formed transcript of integers, and of more lines, as a command for a shell."""
+    lines = [*(f"integer {name} {value}" for name, value in values.items()), *more]
     text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
     return "; ".join(f"echo '{line}'" for line in keep(text))
 
@@ -292,15 +292,8 @@ def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
 def test_equations_that_do_not_vanish_are_refused(fakes):
     # Well-formed, right dimension, right degree, wrong quartic: y_1⁴.
     problem = build("implicit-ideal", LAYER)
-    lines = [
-        "integer dimension 5",
-        "integer degree 4",
-        "polynomials generators 1",
-        "polynomial 1",
-        "term 1 4,0,0,0,0,0",
-    ]
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
-    fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
+    lines = ["polynomials generators 1", "polynomial 1", "term 1 4,0,0,0,0,0"]
+    fakes.write("Singular", block(problem, {"dimension": 5, "degree": 4}, more=lines))
     with pytest.raises(TranscriptError, match="does not vanish"):
         run(problem, locate(SINGULAR))
     report = verify(LAYER, ["agattn.degree"], "singular")

@@ -18,7 +18,6 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
 from agattn.engines.run import run
-from agattn.errors import InputError
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 
 ROOT = Path(__file__).parents[2]
@@ -319,8 +318,6 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
         assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
         assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]
         assert str(found) == str(native).replace(" to degree 3", "")
-    with pytest.raises(InputError, match="is no cone"):
-        ag.ideal(AFFINE, engine="singular")
     cubic = ["--model", ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]
     assert "generators: 3 of degree 2 (over QQ: proved)" in call("ideal", *cubic).out
     assert len(document("ideal", *cubic)["whole"]) == 3

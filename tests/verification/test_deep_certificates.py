@@ -104,7 +104,6 @@ def test_a_closed_network_has_zeros_only():
     [
         (DeepNetwork((3, 1, 2), (2, 2), t=3), ["agattn.deep-boundary"], "it assumes d_0, d_1, a_1, a_2 ≥ 2"),
         (DeepNetwork((3, 3, 3), (2, 2), t=3, heads=2), [], "it assumes one head"),
-        (SMALL, ["equation-12"], "agattn.deep-critical, agattn.deep-singular, agattn.heads-not-closed have"),
     ],
 )
 def test_what_is_not(network, claims, words):
