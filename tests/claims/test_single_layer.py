@@ -326,12 +326,9 @@ def test_the_rank_where_the_source_is_singular_says_nothing_about_the_dimension(
 
 
 def test_bounds_that_do_not_meet_decide_no_dimension():
-    values = {
-        TANGENTS: {
-            s: t._replace(differential_rank=min(t.differential_rank, 12)) for s, t in wide()[TANGENTS].items()
-        }
-    }
-    found = verdict("corollary-3.3", WIDE, values)
+    known = wide()[TANGENTS].items()
+    tangents = {s: t._replace(differential_rank=min(t.differential_rank, 12)) for s, t in known}
+    found = verdict("corollary-3.3", WIDE, {TANGENTS: tangents})
     assert found.status is UNDECIDED and "between 12 and 13" in found.witness
 
 

@@ -578,13 +578,8 @@ def test_an_ideal_beside_what_was_found_out_about_it():
 def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_closure():
     for layer in (SingleLayer(2, 3), SingleLayer(3, 1), SingleLayer(3, 2, 1), SingleLayer(4, 1, 2)):
         polynomial = elimination._minor(layer)
-        rows = {
-            v.indices[:2]
-            for v, n in zip(
-                polynomial.ring.variables, map(max, zip(*polynomial.terms, strict=True)), strict=True
-            )
-            if n
-        }
+        degrees = map(max, zip(*polynomial.terms, strict=True))
+        rows = {v.indices[:2] for v, n in zip(polynomial.ring.variables, degrees, strict=True) if n}
         assert rows == {(1, 1), (1, 2) if layer.a > 1 else (2, 1)}
         minor = Equation.from_polynomial(polynomial, type(layer))
         assert not minor.vanishes_on(layer)

@@ -37,10 +37,8 @@ def test_the_environment_variable_comes_first(fakes, engine, monkeypatch):
     fakes.write(engine.executable, "true")
     other = fakes.write("another", "true", version="1.2")
     monkeypatch.setenv(engine.variable, str(other))
-    assert [(i.path, i.found) for i in candidates(engine)] == [
-        (other, engine.variable),
-        (fakes.folder / engine.executable, "PATH"),
-    ]
+    on_path = fakes.folder / engine.executable
+    assert [(i.path, i.found) for i in candidates(engine)] == [(other, engine.variable), (on_path, "PATH")]
     monkeypatch.setenv(engine.variable, "another")  # a name is looked up on PATH
     assert locate(engine).path == other
 
@@ -75,10 +73,8 @@ def test_wheels_come_last(fakes, engine, wheel):
 def test_the_variable_may_choose_the_wheel(fakes, engine, wheel, monkeypatch):
     fakes.write(engine.executable, "true")
     monkeypatch.setenv(engine.variable, str(wheel))
-    assert [(i.path, i.found) for i in candidates(engine)] == [
-        (wheel, engine.variable),
-        (fakes.folder / engine.executable, "PATH"),
-    ]
+    on_path = fakes.folder / engine.executable
+    assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, engine.variable), (on_path, "PATH")]
 
 
 @engines
