@@ -230,17 +230,26 @@ def test_engines_that_agree(fakes):
     assert report.verdicts[0].engine == "macaulay2 9.9.9, singular 9.9.9"
 
 
-def test_a_disagreement_shows_both(fakes, capsys):
-    replay(fakes, "M2", MODULAR, fibers())
-    replay(fakes, "Singular", MODULAR, fibers(length_1x1x1=7))
+@pytest.mark.parametrize(
+    ("engine", "answers", "pieces"),
+    [
+        ("all", {"M2": fibers(), "Singular": fibers(length_1x1x1=7)},
+         ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers")),
+        ("singular", {"Singular": fibers(length_1x2x2=2, points_1x2x2=2)},
+         ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1")),
+    ],
+)  # fmt: skip
+def test_a_disagreement_shows_both(fakes, capsys, engine, answers, pieces):
+    """Of two engines, or of one, which alone never refutes, and a native value."""
+    for name, answer in answers.items():
+        replay(fakes, name, MODULAR, answer)
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], "all", characteristic=PRIME)
-    for piece in ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers"):
-        assert piece in str(raised.value)
-    arguments = ["--engine", "all", "--field", str(PRIME), "--claim", CLAIM, "--json"]
+        verify(LAYER, [CLAIM], engine, characteristic=PRIME)
+    arguments = ["--engine", engine, "--field", str(PRIME), "--claim", CLAIM, "--json"]
     code, out, err = command_line(capsys, "verify", *arguments)
-    assert code == 4 and out == ""
-    assert err.count("\n") == 1 and "length=2" in err and "length=7" in err and "Traceback" not in err
+    assert (code, out, err.count("\n")) == (4, "", 1) and "Traceback" not in err
+    for piece in pieces:
+        assert piece in str(raised.value) and piece in err
 
 
 @pytest.mark.parametrize("liar", ["M2", "Singular"])
@@ -253,30 +262,18 @@ def test_of_two_engines_the_one_that_contradicts_a_native_fact_is_refused_and_to
     assert "the length of the fiber at 1,1,1 is 7; it must be 2" in trouble and trouble in verdict.engine
 
 
-def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fakes, capsys):
-    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
-    for piece in ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1"):
-        assert piece in str(raised.value)
-    arguments = ["--engine", "singular", "--field", str(PRIME), "--claim", CLAIM, "--json"]
-    code, out, err = command_line(capsys, "verify", *arguments)
-    assert code == 4 and out == "" and err.count("\n") == 1
-    assert "singular 9.9.9 says" in err and "native says" in err
-
-
-def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no_native_fibers):
-    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
-    (verdict,) = report.verdicts
-    assert (verdict.status, report.exit_status) == (Status.UNDECIDED, 3)
-    assert verdict.witness.startswith("singular 9.9.9 alone would refute it, and one engine alone refutes no")
-
-
-def test_two_engines_refute_together(fakes, no_native_fibers):
+@pytest.mark.parametrize(
+    ("engine", "status", "exit_status"), [("singular", Status.UNDECIDED, 3), ("all", Status.REFUTED, 1)]
+)
+def test_where_there_is_no_native_value_two_engines_refute_and_one_alone_does_not(
+    fakes, no_native_fibers, engine, status, exit_status
+):
     both_say(fakes, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], "all", characteristic=PRIME)
-    assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
+    report = verify(LAYER, [CLAIM], engine, characteristic=PRIME)
+    (verdict,) = report.verdicts
+    assert (verdict.status, report.exit_status) == (status, exit_status)
+    alone = "singular 9.9.9 alone would refute it, and one engine alone refutes no"
+    assert verdict.witness.startswith(alone) is (engine == "singular")
 
 
 @pytest.mark.parametrize("engine", ["singular", "all"])
