@@ -66,10 +66,7 @@ def test_sparse_matrices_name_the_extra_with_scipy(tmp_path: Path, monkeypatch: 
     ("text", "message"),
     [
         ("[[1, 2], 3]", "row 2 is not a list"),
-        ('[[1, 2], "ab"]', "row 2 is not a list"),
         ("[[1, [2]]]", r"entry \(1, 2\) is \[\"2\"\]; write a number or a string"),
-        ('{"rows": []}', 'is an object without the key "matrix"'),
-        ("7", "holds no list of rows"),
     ],
 )
 def test_what_is_no_matrix_is_refused_with_the_name_of_the_file(

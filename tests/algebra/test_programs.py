@@ -227,10 +227,8 @@ def test_deep_functions_need_no_recursion():
     value = 5
     for _ in range(3000):
         value = (value * 3 + 1) % P
-    assert one.evaluate(modular, {"x": np.array([5.0, 3.0])}, np.zeros((1, 1, 1))).ravel().tolist() == [
-        value,
-        3,
-    ]
+    found = one.evaluate(modular, {"x": np.array([5.0, 3.0])}, np.zeros((1, 1, 1)))
+    assert found.ravel().tolist() == [value, 3]
 
 
 ON_JAX = """

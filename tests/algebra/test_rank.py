@@ -21,6 +21,7 @@ import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agattn.algebra import spectrum
 from agattn.algebra.balls import is_nonsingular, pivots
 from agattn.algebra.exact_rank import (
     Kernel,
@@ -215,14 +216,8 @@ def test_kahan_matrix_is_regular_though_its_pivots_hide_it() -> None:
 def test_no_fixed_prime_is_trusted() -> None:
     # Singular modulo each of the first primes that seed 0 gives, and modulo popular ones; regular over ℚ.
     product = 2**31 - 1
-    for p in [
-        65521,
-        32003,
-        8388593,
-        2**61 - 1,
-        *islice(random_primes(0), 3),
-        *islice(random_primes(0, bits=60), 2),
-    ]:
+    popular = [65521, 32003, 8388593, 2**61 - 1]
+    for p in [*popular, *islice(random_primes(0), 3), *islice(random_primes(0, bits=60), 2)]:
         product *= p
     matrix = [[1, 2, 3], [4, 5, 6], [7, 8, 9 + product]]
     result = rank(matrix)
@@ -395,10 +390,8 @@ def test_vectors_that_are_no_small_numbers_leave_the_proof_to_primes(monkeypatch
     for j in range(4):
         big[3, j] = sum((2**80 + i) * big[i, j] for i in range(3))
     result = rank(SparseMatrix((4, 4), big), "rational")
-    assert (result.rank, result.evidence) == (
-        flint.fmpz_mat([[big[i, j] for j in range(4)] for i in range(4)]).rank(),
-        Evidence.PROVED,
-    )
+    known = flint.fmpz_mat([[big[i, j] for j in range(4)] for i in range(4)])
+    assert (result.rank, result.evidence) == (known.rank(), Evidence.PROVED)
     assert "primes whose product exceeds Hadamard's bound" in result.reason
     assert rank(SparseMatrix((4, 4), big), budget=0).evidence is Evidence.MODULAR
 
@@ -445,42 +438,6 @@ def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
     assert rank(matrix).rank == expected
     # Where 2600 bits lie between two singular values, singular values cannot tell at 4096 bits.
     assert rank(matrix, "mpmath").rank in (expected, None if expected == 2 else expected)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[1, float("nan")]], r"entry \(1, 2\): nan"), ([[1], [float("inf")]], r"entry \(2, 1\): inf"),
-        (np.array([[1.0, np.nan]]), r"entry \(1, 2\) is nan"), ([[1, 2], [3]], "row 2 has length 1"),
-        ([[1j]], "complex"), (np.array([[1j]]), "complex"),
-        ([["x"]], "'x' is not a number"), ([[None]], "None"),
-        ([["1/0"]], "denominator 0"), (np.zeros(3), "has 1 axis"), (np.array([["a"]]), "type"), (5, "^5 "),
-        ([1, 2], "row 1 is not a row"), (["12"], "row 1 is not a row"), ([["1e999999999"]], "exponent"),
-        ([["nan"]], "not a number"), ([[mpmath.inf]], "finite"),
-        ([[1, 5 * sympy.sqrt(2) - 5]], r"entry \(1, 2\): -5 \+ 5\*sqrt\(2\) is not rational: give a decimal"),
-        ([[sympy.pi]], "pi is not rational"), ([[sympy.I]], "not a real number"),
-        ([[sympy.Symbol("x")]], "not a real number"),
-        (SparseMatrix((2, 2), {(2, 0): 1}), "outside"),
-        ([["0.5 +/- -1"]], "its own radius; write the number alone, .* as radius="),
-        (np.array([[object()]]), "not a real number"), ([[flint.arb("nan")]], "finite"),
-        ([["0.5 ± 1"]], "its own radius"), ([["0.5 e-3"]], "not a number"), ([["."]], "not a number"),
-    ],
-)  # fmt: skip
-def test_what_is_not_a_matrix_is_refused_by_name(matrix: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        rank(matrix)
-
-
-def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match="no method 'svd'"):
-        rank([[1]], "svd")
-    with pytest.raises(InputError, match="precision"):
-        rank([[0.5]], precision=0)
-    for radius in (-1, "x", float("nan"), "1 +/- 1"):
-        with pytest.raises(InputError, match=r"^the radius is .*; it must be a number of at least 0"):
-            rank([[0.5]], radius=radius)
-    with pytest.raises(InputError, match="radius 0"):
-        rank([[0.5]], "rational")
 
 
 # --- in balls ---
@@ -752,8 +709,6 @@ def test_mpmath_finds_the_gap() -> None:
 
 
 def test_mpmath_agrees_with_numpy_on_singular_values() -> None:
-    from agattn.algebra import spectrum
-
     matrix = np.random.default_rng(0).standard_normal((15, 9))
     expected = np.linalg.svd(matrix, compute_uv=False)
     values = spectrum.singular_values(matrix.tolist(), 80)
@@ -762,8 +717,6 @@ def test_mpmath_agrees_with_numpy_on_singular_values() -> None:
 
 def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:
     """By two diagonals, and by mpmath alone: columns of many orders, low ranks, equal values, zeros."""
-    from agattn.algebra import spectrum
-
     draw = np.random.default_rng(1)
     with mpmath.workprec(300):
         graded = [[mpmath.ldexp(x, -40 * (j % 4)) for j, x in enumerate(row)]
@@ -780,8 +733,6 @@ def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:
 
 
 def test_rank_revealing_qr_above_the_size_of_the_svd(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agattn.algebra import spectrum
-
     monkeypatch.setattr(spectrum, "SVD_SIZE", 4)
     with mpmath.workprec(100):
         matrix = (mpmath.matrix(planted(12, 10, 6).tolist()) / 3).tolist()
@@ -927,9 +878,3 @@ def test_entries_given_twice_are_added_exactly() -> None:
 def test_mpmath_claims_nothing_about_balls_around_zero() -> None:
     result = rank([[flint.arb(0, 1)]], method="mpmath")
     assert (result.lower_bound, result.upper_bound) == (0, 1)
-
-
-@pytest.mark.parametrize("text", ["٣", "１", "1/٣"])
-def test_digits_of_other_scripts_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        rank([[text]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layers_by_hand import formula, inner_weights
 
 import agattn as ag
 from agattn.algebra.arithmetic import (
@@ -69,62 +70,6 @@ def integers(network, generator, inputs=3):
         return generator.integers(-3, 4, shape).astype(object)
 
     return draw_parameters(network, draw), draw((inputs, *network.input_shape))
-
-
-def formula(layer, weights, X):
-    """A layer as its docstring defines it, entry by entry, at one input."""
-    kind = type(layer).__name__
-    if kind == "Attention":
-        t, Y = X.shape[1], np.zeros((layer.out, X.shape[1]), dtype=object)
-        for h in range(layer.heads):
-            V = weights["V"][h] if "V" in weights else weights["O"][h] @ weights["P"][h]
-            K, Q = weights["K"][h] @ X, weights["Q"][h] @ X
-            for j in range(t):
-                for i in range(t):
-                    if (layer.mask == "causal" and i > j) or (
-                        isinstance(layer.mask, tuple) and not layer.mask[i][j]
-                    ):
-                        continue
-                    A = np.eye(layer.rank, dtype=int).astype(object)
-                    for n, (c, s) in enumerate(rotations(layer.pairs)):
-                        R = np.array([[c, -s], [s, c]])
-                        for _ in range(abs(j - i)):
-                            pair = slice(2 * n, 2 * n + 2)
-                            A[pair, pair] = A[pair, pair] @ (R if j > i else R.T)
-                    Y[:, j] += (K[:, i] @ A @ Q[:, j]) * (V @ X[:, i])
-        return Y + X if layer.skip else Y
-    if kind == "CrossAttention":
-        Y, asking = X[:, : layer.context], X[:, layer.context :]
-        K, Q, V = (weights[letter] for letter in "KQV")
-        return sum(V[h] @ Y @ (K[h] @ Y).T @ (Q[h] @ asking) for h in range(layer.heads))
-    if kind == "Perceptron":
-        Y = X
-        for n in range(1, len(layer.widths) + 1):
-            Y = weights[f"W_{n}"] @ (Y if n == 1 else Y**layer.degree)
-            Y = Y + weights[f"b_{n}"][:, None] if layer.bias else Y
-        return Y + X if layer.skip else Y
-    if kind == "Convolution":
-        Z = X.T if X.shape[1] == 1 else X
-        positions = range(0, Z.shape[1] - layer.filter + 1, layer.stride)
-        window = [Z[:, j : j + layer.filter] for j in positions]
-        Y = np.array([[(W * z).sum() ** layer.degree for z in window] for W in weights["W"]])
-        return Y.T if X.shape[1] == 1 == layer.channels else Y
-    if kind == "Linear":
-        return weights["W"] @ X + (weights["b"][:, None] if layer.bias else 0)
-    if kind == "Power":
-        return X**layer.degree
-    if kind == "Sum":
-        return X.sum(axis=1)[:, None]
-    Y = X
-    for n, inner in enumerate(layer.layer, 1):
-        Y = formula(inner, inner_weights(weights, n), Y)
-    return Y + X
-
-
-def inner_weights(weights, n):
-    """Those of a layer with this number: W_2_1 is W_1 of layer 2."""
-    parts = {name: name.split("_") for name in weights}
-    return {"_".join([k[0], *k[2:]]): weights[name] for name, k in parts.items() if k[1] == str(n)}
 
 
 FIXED = [

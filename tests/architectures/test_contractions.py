@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layers_by_hand import compared, rank
 
 from agattn import (
     Attention,
@@ -20,33 +21,13 @@ from agattn import (
     Sum,
 )
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import RowSpace, matmul, random_residues
+from agattn.algebra.residues import random_residues
 from agattn.architectures import draw_parameters
 from agattn.architectures.contractions import ShadowArithmetic, contractions, gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.geometry.dimension.formulas import symmetry_bound
-from agattn.geometry.dimension.jacobian import jacobian
 
 P = 1_000_003
-
-
-def rank(rows):
-    return RowSpace(rows.shape[1], P).add(rows)
-
-
-def compared(architecture):
-    """The ranks of the tangent vectors of known groups, of groups from contractions, and of both together."""
-    generator = np.random.default_rng(0)
-    weights = draw_parameters(architecture, lambda shape: random_residues(generator, shape, P))
-    known = symmetry_tangents(architecture, weights, P)
-    shown = symmetry_tangents(architecture, weights, P, gauge_groups(architecture))
-    if architecture.degree is not None:
-        X = random_residues(generator, (40, *architecture.input_shape), P)
-        cotangents = random_residues(generator, (40, 1, *architecture.output_shape), P)
-        J = jacobian(architecture, weights, X, ModularArithmetic(P), cotangents).reshape(40, -1)
-        assert J.any()
-        assert not matmul(J, shown.T, P).any()  # orbits lie in the fibers
-    return rank(known), rank(shown), rank(np.concatenate([known, shown]))
 
 
 sizes, few = st.integers(1, 4), st.integers(1, 2)

@@ -3,13 +3,11 @@ from fractions import Fraction
 import flint
 import mpmath
 import numpy as np
-import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architectures.lightning import as_array, phi
-from agattn.errors import InputError
+from agattn.architectures.lightning import phi
 
 integers = st.integers(-9, 9)
 
@@ -123,22 +121,3 @@ def test_permuting_the_tokens_permutes_the_outputs(data):
     )
     order = data.draw(st.permutations(range(3)))
     assert (phi(A, V, X[:, order]) == phi(A, V, X)[:, order]).all()
-
-
-@pytest.mark.parametrize(
-    "shapes",
-    [((2, 2), (1, 3), (2, 1)), ((2, 3), (1, 2), (2, 1)), ((3, 3), (1, 3), (2, 1)), ((2, 2), (1, 2), (3, 2))],
-)
-def test_shapes_that_do_not_fit_are_named(shapes):
-    A, V, X = (np.ones(shape) for shape in shapes)
-    with pytest.raises(
-        InputError, match=f"A is {shapes[0][0]} × {shapes[0][1]}, V is .* d × d, d' × d and d × t$"
-    ):
-        phi(A, V, X)
-
-
-def test_what_is_no_matrix_is_named():
-    with pytest.raises(InputError, match="X has 1 dimensions"):
-        phi([[1]], [[1]], [1])
-    with pytest.raises(InputError):
-        as_array([[1, 2], [3]])

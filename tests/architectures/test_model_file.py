@@ -85,37 +85,6 @@ def test_the_schema_has_the_keys_and_defaults_of_the_layers():
         assert all(value["description"] for value in keys.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x", "m.toml is not TOML: "),
-        ("", "m.toml: the model has no input"),
-        ("[input]\ndim = 2", "m.toml: the model has no layer"),
-        ("[inputs]\ndim = 2", "the model has an unknown key 'inputs'; did you mean 'input'?"),
-        ("input = 3\nlayer = []", r"input is 3; it must be a table \[input\] with dim = 3"),
-        ("[input]\nlayer = 3\n[[layer]]\ntype = 'sum'", r"\[input\] has an unknown key 'layer'"),
-        ("[input]\n[[layer]]\ntype = 'sum'", r"\[input\] has no dim"),
-        ("[input]\ndim = 2.5\n[[layer]]\ntype = 'sum'", "dim is 2.5; it must be a whole number"),
-        ("[input]\ndim = 2\ntoken = 3\n[[layer]]\ntype = 'sum'", "'token'; did you mean 'tokens'?"),
-        ("layer = []\n[input]\ndim = 2", "layer is .*; it must be tables such as"),
-        ("layer = [3]\n[input]\ndim = 2", "layer 1 is 3; it must be a table"),
-        ("[input]\ndim = 2\n[[layer]]\nout = 3", "layer 1 has no type; there are attention, perceptron"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'perceptorn'", "'perceptorn'; did you mean 'perceptron'?"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 3", "layer 1 has an unknown type 3; there are"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'", r"layer 1 \(linear\) has no out"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'\nout = 1\nbais = true", "did you mean 'bias'?"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'\nout = 'x'", r"layer 1 \(linear\): out is 'x'"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'skip'\nlayer = [{type = 'sun'}]", r"\(skip\): layer 1 has"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'convolution'\nfilter = 3\ndegree = 2", "layer 1: filter"),
-        ("[input]\ndim = 2\n[[layer]]\ntype = 'sum'", "m.toml: 2×1 → sum has no parameters; add a layer"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named(text, message):
-    with pytest.raises(ag.InputError, match=message) as caught:
-        read_toml(text, "m.toml")
-    assert "\n" not in str(caught.value)
-
-
 PROGRAM = """
 import agattn as ag
 from helper import WIDTH

@@ -2,20 +2,15 @@
 
 import numpy as np
 import pytest
+from layers_by_hand import compared, formula
 
 import agattn as ag
-from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
-from agattn.algebra.residues import RowSpace, matmul, random_residues
+from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import draw_parameters
-from agattn.architectures.contractions import gauge_groups
-from agattn.architectures.layers import rotations
 from agattn.architectures.model_file import read_toml
-from agattn.architectures.protocol import symmetry_tangents
-from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import in_place, reduced
-from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.symmetries import connecting
 
@@ -52,59 +47,6 @@ MODELS = [
 ]
 
 
-def of_attention(layer, weights, X):
-    """The layer as its docstring defines it, entry by entry."""
-    t, Y = X.shape[1], np.zeros((layer.out, X.shape[1]), dtype=object)
-    seen = weights["C"] @ X if layer.kv_latent else X
-    asking = weights["D"] @ X if layer.q_latent else X
-    for head in range(layer.heads):
-        group, place = divmod(head, layer.heads // layer.groups)
-        own = (group, place) if layer.is_grouped else (head,)
-        K, Q = (
-            weights.get("K", weights.get("UK"))[group] @ seen,
-            weights.get("Q", weights.get("UQ"))[own] @ asking,
-        )
-        V = weights.get("P", weights.get("UV", weights.get("V")))[group]
-        V = weights["O"][own] @ V if "O" in weights else V
-        for j in range(t):
-            for i in range(t):
-                if (layer.mask == "causal" and i > j) or (
-                    isinstance(layer.mask, tuple) and not layer.mask[i][j]
-                ):
-                    continue
-                R = np.eye(layer.rank, dtype=int).astype(object)
-                for n, (c, s) in enumerate(rotations(layer.pairs)):
-                    turn = np.array([[c, -s], [s, c]])
-                    for _ in range(abs(j - i)):
-                        pair = slice(2 * n, 2 * n + 2)
-                        R[pair, pair] = R[pair, pair] @ (turn if j > i else turn.T)
-                Y[:, j] += (K[:, i] @ R @ Q[:, j]) * (V @ seen[:, i])
-    return Y + X if layer.skip else Y
-
-
-def of_recurrence(layer, weights, X):
-    """The states of the table, token by token."""
-    Y = np.zeros((layer.out, X.shape[1]), dtype=object)
-    for head in range(layer.heads):
-        S = np.zeros((layer.out, layer.rank), dtype=object)
-        for j, x in enumerate(X.T):
-            k, q, v = (weights[letter][head] @ x for letter in "KQV")
-            if layer.rule == "sum":
-                S = S + np.outer(v, k)
-            elif layer.rule == "decay":
-                S = weights["gamma"][head] * S + np.outer(v, k)
-            elif layer.rule == "scalar-gate":
-                S = (weights["w"][head] @ x) * S + np.outer(v, k)
-            elif layer.rule == "diagonal-gate":
-                S = S @ np.diag(weights["G"][head] @ x) + np.outer(v, k)
-            elif layer.rule == "delta":
-                S = S + np.outer(v - S @ k, k)
-            else:
-                S = S + (weights["w"][head] @ x) * np.outer(v - S @ k, k)
-            Y[:, j] += S @ q
-    return Y + X if layer.skip else Y
-
-
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_layers_are_their_formulas(model):
     generator = np.random.default_rng(0)
@@ -113,7 +55,6 @@ def test_layers_are_their_formulas(model):
         return generator.integers(-3, 4, shape).astype(object)
 
     weights, X = draw_parameters(model, draw), draw((3, *model.input_shape))
-    formula = of_recurrence if isinstance(model.layers[0], ag.Recurrence) else of_attention
     letters = {name.removesuffix("_1"): array for name, array in weights.items()}
     Y = model.evaluate(RingArithmetic(), weights, X)
     for x, y in zip(X, Y, strict=True):
@@ -146,20 +87,8 @@ def degree_through(points, values):
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_declared_groups_are_those_of_the_contractions(model):
-    generator = np.random.default_rng(0)
-    weights = draw_parameters(model, lambda shape: random_residues(generator, shape, P))
-    known, shown = (
-        symmetry_tangents(model, weights, P, groups) for groups in (model.symmetries, gauge_groups(model))
-    )
-    X = random_residues(generator, (40, *model.input_shape), P)
-    cotangents = random_residues(generator, (40, 1, *model.output_shape), P)
-    J = jacobian(model, weights, X, ModularArithmetic(P), cotangents).reshape(40, -1)
-    assert J.any()
-    both = np.concatenate([known, shown])
-    assert not matmul(J, both.T, P).any()  # orbits lie in the fibers
-    declared, found, together = (RowSpace(J.shape[1], P).add(rows) for rows in (known, shown, both))
-    assert found == together
-    assert declared == found or model.t == 1  # one token has no gate
+    declared, shown, both = compared(model)
+    assert shown == both and (declared == shown or model.t == 1)  # one token has no gate
 
 
 @pytest.mark.parametrize(
@@ -210,11 +139,8 @@ def test_sizes_that_no_head_uses_are_left_out():
 
 def test_the_symmetries_of_a_group_are_three_general_linear_groups():
     found = ag.symmetries(grouped(4, 2, 2, 2, 2))
-    assert (found.dimension, found.center, found.type) == (
-        12,
-        3,
-        "sl(2) + sl(2) + sl(2) + center of dimension 3",
-    )
+    assert (found.dimension, found.center) == (12, 3)
+    assert found.type == "sl(2) + sl(2) + sl(2) + center of dimension 3"
 
 
 def test_the_state_of_a_delta_rule_is_turned_by_rotations():
@@ -252,8 +178,6 @@ heads = 1
     found = read_toml(text, "model.toml")
     assert found == ag.Network(layers, dim=5, tokens=2)
     assert str(found).endswith("kv heads 2, kv latent 3, q latent 3) → recurrence 4 (rank 2, delta)")
-    with pytest.raises(InputError, match="unknown key 'kv_latnt'; did you mean 'kv_latent'"):
-        read_toml(text.replace("kv_latent", "kv_latnt"), "model.toml")
 
 
 def test_a_network_has_the_groups_between_such_layers():
@@ -303,11 +227,7 @@ def test_weights_whose_heads_are_mixed_are_connected():
         (ag.Attention(2, 5, heads=2, kv_heads=2), 3, ag.Attention(2, 3, heads=2, kv_heads=2)),
         (ag.Attention(2, 4, rotary=True), 3, ag.Attention(2, 4, rotary=True)),
         (ag.Attention(9, 2, value_rank=5), 3, ag.Attention(9, 2, value_rank=3)),
-        (
-            ag.Attention(1, 2, heads=4, kv_heads=2, value_rank=1),
-            3,
-            ag.Attention(1, 2, heads=2, value_rank=1),
-        ),
+        (ag.Attention(1, 2, heads=4, kv_heads=2, value_rank=1), 3, ag.Attention(1, 2, heads=2, value_rank=1)),
     ],
 )
 def test_plain_heads_and_groups_lose_what_they_cannot_use(layer, d, expected):

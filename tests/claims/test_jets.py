@@ -175,12 +175,7 @@ def test_other_networks_have_no_contact_claim(options, assumed):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "value"),
-    [
-        (((4, 3), (2,), 2, 2), 48),
-        (((3, 1), (2,), 2, 2), 22),
-        (((2, 2), (3,), 3, 3), 24),
-    ],
+    ("sizes", "value"), [(((4, 3), (2,), 2, 2), 48), (((3, 1), (2,), 2, 2), 22), (((2, 2), (3,), 3, 3), 24)]
 )
 def test_softmax_heads(sizes, value):
     found = verdict(*sizes, claim="agattn.softmax-heads")

@@ -25,9 +25,7 @@ from agattn.systems.network_tasks import (
     FiberComponents,
 )
 
-CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
-    Status.CONFIRMED, Status.REFUTED, Status.UNDECIDED, Status.INAPPLICABLE,
-)  # fmt: skip
+CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = Status
 PROVED, MODULAR = Evidence.PROVED, Evidence.MODULAR
 
 BOTTLENECK = DeepNetwork((4, 3, 4), (2, 2), t=3)

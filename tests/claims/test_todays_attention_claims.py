@@ -8,6 +8,7 @@ from agattn.claims import claims_about
 from agattn.claims import models as claims
 from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
+from agattn.geometry.dimension.theorems import theorem
 
 GROUP = ag.Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
 LATENT = ag.Attention(3, 2, heads=2, value_rank=1, kv_latent=4, q_latent=4)
@@ -48,22 +49,15 @@ def test_inapplicable_with_the_hypothesis_that_fails(layer, d, t, claim, assumed
 
 
 def test_a_wrong_formula_is_refuted(monkeypatch):
-    monkeypatch.setattr(claims, "by_layer", lambda architecture: claims_theorem(99))
+    wrong = theorem("agattn.grouped-dimension", 99, ("one layer",))
+    monkeypatch.setattr(claims, "by_layer", lambda architecture: wrong)
     verdict = ag.verify(ag.Network([GROUP], 5, 2), "agattn.grouped-dimension", engine="native")
     assert verdict["agattn.grouped-dimension"].status is Status.REFUTED
 
 
-def claims_theorem(dimension):
-    from agattn.geometry.dimension.theorems import theorem
-
-    return theorem("agattn.grouped-dimension", dimension, ("one layer",))
-
-
 def test_other_models_are_not_asked_about():
-    assert [claim.id for claim in claims_about(ag.Network([ag.Linear(2)], 2))] == [
-        "agattn.model-dimension",
-        "agattn.model-symmetries",
-    ]
+    spoken_of = [claim.id for claim in claims_about(ag.Network([ag.Linear(2)], 2))]
+    assert spoken_of == ["agattn.model-dimension", "agattn.model-symmetries"]
 
 
 def test_sizes_that_no_head_uses_are_named():

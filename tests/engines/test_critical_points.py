@@ -8,12 +8,11 @@ import pytest
 import agattn as ag
 from agattn.engines import critical_points
 from agattn.engines.critical_points import count_critical_points
-from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
+from agattn.errors import EngineError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalSet
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.strata.strata import Stratum
-from agattn.limits import limited
 
 LAYER = ag.SingleLayer(2, 1)
 
@@ -119,12 +118,3 @@ def test_three_answers_decide_nothing(monkeypatch, singular):
         critical_points, "_ask", lambda *_: {Stratum(1, 2, 2): CriticalSet(0, next(agreeing))}
     )
     assert count_critical_points(loss(LAYER), singular).fields == (32003, 31991)
-
-
-def test_what_is_refused(singular):
-    with pytest.raises(TooLargeError, match="31 variables are too many to finish"):
-        count_critical_points(loss(ag.SingleLayer(4, 4)), singular)
-    for force in (False, True):
-        refused = pytest.raises(InputError, match=r"needs t ≥ 2: with one token only V .* other orbits$")
-        with refused, limited(force=force):
-            count_critical_points(loss(ag.SingleLayer(2, 1, t=1)), singular)

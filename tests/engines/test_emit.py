@@ -14,16 +14,9 @@ from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.points import read_point
 from agattn.systems.problem import Task
 
-LAYERS = [
-    SingleLayer(1, 1),
-    SingleLayer(1, 2, 3),
-    SingleLayer(2, 1),
-    SingleLayer(2, 2, 1),
-    SingleLayer(2, 1, 5),
-    SingleLayer(3, 1, 2),
-    SingleLayer(2, 1, t=1),
-    SingleLayer(2, 2, 1, t=1),
-]
+TWO_TOKENS = ((1, 1), (1, 2, 3), (2, 1), (2, 2, 1), (2, 1, 5), (3, 1, 2))
+ONE_TOKEN = (SingleLayer(2, 1, t=1), SingleLayer(2, 2, 1, t=1))
+LAYERS = [*(SingleLayer(*sizes) for sizes in TWO_TOKENS), *ONE_TOKEN]
 COMMENT = {"macaulay2": "--", "singular": "//", "msolve": "#"}
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 

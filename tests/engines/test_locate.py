@@ -37,10 +37,8 @@ def test_the_environment_variable_comes_first(fakes, engine, monkeypatch):
     fakes.write(engine.executable, "true")
     other = fakes.write("another", "true", version="1.2")
     monkeypatch.setenv(engine.variable, str(other))
-    assert [(i.path, i.found) for i in candidates(engine)] == [
-        (other, engine.variable),
-        (fakes.folder / engine.executable, "PATH"),
-    ]
+    on_path = fakes.folder / engine.executable
+    assert [(i.path, i.found) for i in candidates(engine)] == [(other, engine.variable), (on_path, "PATH")]
     monkeypatch.setenv(engine.variable, "another")  # a name is looked up on PATH
     assert locate(engine).path == other
 
@@ -54,29 +52,29 @@ def test_one_program_is_listed_once(fakes, engine, monkeypatch):
     assert [i.found for i in candidates(engine)] == [engine.variable]
 
 
+@pytest.fixture
+def wheel(fakes, engine, tmp_path):
+    """A program where the wheel of an engine puts it."""
+    path = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
+    path.parent.mkdir(parents=True)
+    return fakes.write(engine.executable, "true").rename(path)
+
+
 @engines
-def test_wheels_come_last(fakes, engine, tmp_path):
-    wheel = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
-    wheel.parent.mkdir(parents=True)
-    fakes.write(engine.executable, "true").rename(wheel)
+def test_wheels_come_last(fakes, engine, wheel):
     assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, "wheel")]
     fakes.write(engine.executable, "true")
     assert [i.found for i in candidates(engine)] == ["PATH", "wheel"]
-    os.chmod(wheel, 0o644)  # noqa: PTH101
+    wheel.chmod(0o644)
     assert [i.found for i in candidates(engine)] == ["PATH"]
 
 
 @engines
-def test_the_variable_may_choose_the_wheel(fakes, engine, tmp_path, monkeypatch):
-    wheel = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
-    wheel.parent.mkdir(parents=True)
-    fakes.write(engine.executable, "true").rename(wheel)
+def test_the_variable_may_choose_the_wheel(fakes, engine, wheel, monkeypatch):
     fakes.write(engine.executable, "true")
     monkeypatch.setenv(engine.variable, str(wheel))
-    assert [(i.path, i.found) for i in candidates(engine)] == [
-        (wheel, engine.variable),
-        (fakes.folder / engine.executable, "PATH"),
-    ]
+    on_path = fakes.folder / engine.executable
+    assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, engine.variable), (on_path, "PATH")]
 
 
 @engines
@@ -109,16 +107,9 @@ def test_a_program_without_a_version(fakes):
     assert locate(MACAULAY2).problem() is not None
 
 
-def _works(installation):
-    return installation.problem() is None and re.fullmatch(r"\d+\.\d[.\d]*", installation.version)
-
-
-def test_every_installation_works_and_states_its_version(engine_installation):
-    assert _works(engine_installation)
-
-
-def test_msolve_works_and_states_its_version(msolve_installation):
-    assert _works(msolve_installation)
+def test_every_installation_works_and_states_its_version(engine_installation, msolve_installation):
+    for found in (engine_installation, msolve_installation):
+        assert found.problem() is None and re.fullmatch(r"\d+\.\d[.\d]*", found.version)
 
 
 HIDDEN = "from agattn.engines import locate\nlocate.candidates = lambda engine: []\n"

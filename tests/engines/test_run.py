@@ -3,6 +3,7 @@
 import json
 import signal
 import tempfile
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,9 @@ MODULAR = build("fiber", LAYER, characteristic=PRIME)
 CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
 
 
-def block(problem, values, keep=lambda lines: lines):
-    """A well-formed transcript of integers, as a command for a shell."""
-    lines = [f"integer {name} {value}" for name, value in values.items()]
+def block(problem, values, keep=lambda lines: lines, more=()):
+    """A well-formed transcript of integers, and of more lines, as a command for a shell."""
+    lines = [*(f"integer {name} {value}" for name, value in values.items()), *more]
     text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
     return "; ".join(f"echo '{line}'" for line in keep(text))
 
@@ -217,25 +218,38 @@ def replay(fakes, name, problem, answer):
     fakes.write(name, block(problem, answer))
 
 
-def test_engines_that_agree(fakes):
+def both_say(fakes, problem, answer):
     for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers())
+        replay(fakes, name, problem, answer)
+
+
+def test_engines_that_agree(fakes):
+    both_say(fakes, PROBLEM, fibers())
     report = verify(LAYER, [CLAIM], "all")
     assert report.exit_status == 0
     assert report.verdicts[0].engine == "macaulay2 9.9.9, singular 9.9.9"
 
 
-def test_a_disagreement_shows_both(fakes, capsys):
-    replay(fakes, "M2", MODULAR, fibers())
-    replay(fakes, "Singular", MODULAR, fibers(length_1x1x1=7))
+@pytest.mark.parametrize(
+    ("engine", "answers", "pieces"),
+    [
+        ("all", {"M2": fibers(), "Singular": fibers(length_1x1x1=7)},
+         ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers")),
+        ("singular", {"Singular": fibers(length_1x2x2=2, points_1x2x2=2)},
+         ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1")),
+    ],
+)  # fmt: skip
+def test_a_disagreement_shows_both(fakes, capsys, engine, answers, pieces):
+    """Of two engines, or of one, which alone never refutes, and a native value."""
+    for name, answer in answers.items():
+        replay(fakes, name, MODULAR, answer)
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], "all", characteristic=PRIME)
-    for piece in ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers"):
-        assert piece in str(raised.value)
-    arguments = ["--engine", "all", "--field", str(PRIME), "--claim", CLAIM, "--json"]
+        verify(LAYER, [CLAIM], engine, characteristic=PRIME)
+    arguments = ["--engine", engine, "--field", str(PRIME), "--claim", CLAIM, "--json"]
     code, out, err = command_line(capsys, "verify", *arguments)
-    assert code == 4 and out == ""
-    assert err.count("\n") == 1 and "length=2" in err and "length=7" in err and "Traceback" not in err
+    assert (code, out, err.count("\n")) == (4, "", 1) and "Traceback" not in err
+    for piece in pieces:
+        assert piece in str(raised.value) and piece in err
 
 
 @pytest.mark.parametrize("liar", ["M2", "Singular"])
@@ -248,37 +262,23 @@ def test_of_two_engines_the_one_that_contradicts_a_native_fact_is_refused_and_to
     assert "the length of the fiber at 1,1,1 is 7; it must be 2" in trouble and trouble in verdict.engine
 
 
-def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fakes, capsys):
-    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
-    for piece in ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1"):
-        assert piece in str(raised.value)
-    arguments = ["--engine", "singular", "--field", str(PRIME), "--claim", CLAIM, "--json"]
-    code, out, err = command_line(capsys, "verify", *arguments)
-    assert code == 4 and out == "" and err.count("\n") == 1
-    assert "singular 9.9.9 says" in err and "native says" in err
-
-
-def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no_native_fibers):
-    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], "singular", characteristic=PRIME)
+@pytest.mark.parametrize(
+    ("engine", "status", "exit_status"), [("singular", Status.UNDECIDED, 3), ("all", Status.REFUTED, 1)]
+)
+def test_where_there_is_no_native_value_two_engines_refute_and_one_alone_does_not(
+    fakes, no_native_fibers, engine, status, exit_status
+):
+    both_say(fakes, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], engine, characteristic=PRIME)
     (verdict,) = report.verdicts
-    assert (verdict.status, report.exit_status) == (Status.UNDECIDED, 3)
-    assert verdict.witness.startswith("singular 9.9.9 alone would refute it, and one engine alone refutes no")
-
-
-def test_two_engines_refute_together(fakes, no_native_fibers):
-    for name in ("M2", "Singular"):
-        replay(fakes, name, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], "all", characteristic=PRIME)
-    assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
+    assert (verdict.status, report.exit_status) == (status, exit_status)
+    alone = "singular 9.9.9 alone would refute it, and one engine alone refutes no"
+    assert verdict.witness.startswith(alone) is (engine == "singular")
 
 
 @pytest.mark.parametrize("engine", ["singular", "all"])
 def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
-    for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    both_say(fakes, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
     report = verify(LAYER, [CLAIM], engine)
     (verdict,) = report.verdicts
     assert (verdict.status, verdict.computed, report.exit_status) == (Status.UNDECIDED, None, 4)
@@ -289,15 +289,8 @@ def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
 def test_equations_that_do_not_vanish_are_refused(fakes):
     # Well-formed, right dimension, right degree, wrong quartic: y_1⁴.
     problem = build("implicit-ideal", LAYER)
-    lines = [
-        "integer dimension 5",
-        "integer degree 4",
-        "polynomials generators 1",
-        "polynomial 1",
-        "term 1 4,0,0,0,0,0",
-    ]
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
-    fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
+    lines = ["polynomials generators 1", "polynomial 1", "term 1 4,0,0,0,0,0"]
+    fakes.write("Singular", block(problem, {"dimension": 5, "degree": 4}, more=lines))
     with pytest.raises(TranscriptError, match="does not vanish"):
         run(problem, locate(SINGULAR))
     report = verify(LAYER, ["agattn.degree"], "singular")
@@ -399,8 +392,7 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
     fakes, monkeypatch, no_native_fibers, variable
 ):
     others = {"AGATTN_M2": "singular 9.9.9", "AGATTN_SINGULAR": "macaulay2 9.9.9"}
-    for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers())
+    both_say(fakes, PROBLEM, fibers())
     monkeypatch.setenv(variable, "/no/such/program")
     told = f"{variable} is '/no/such/program', which is not a program that can be run"
     report = verify(LAYER, [CLAIM])
@@ -475,16 +467,12 @@ def test_a_folder_that_cannot_be_written(fakes, tmp_path):
         run(PROBLEM, locate(SINGULAR), keep=tmp_path / "file")
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), 1e300])
-def test_time_limits_that_are_none(timeout):
-    with pytest.raises(InputError, match=r"^the timeout is "):
-        Limits(timeout)
-
-
-@pytest.mark.parametrize("memory", [0, -5, 10**30])
-def test_memory_limits_that_are_none(memory):
-    with pytest.raises(InputError, match=r"^the memory is "):
-        Limits(1, memory)
+@pytest.mark.parametrize(
+    "limits", [*((t,) for t in (0, -1, inf, nan, 1e300)), *((1, m) for m in (0, -5, 10**30))]
+)
+def test_limits_that_are_none(limits):
+    with pytest.raises(InputError, match=f"^the {'memory' if len(limits) > 1 else 'timeout'} is "):
+        Limits(*limits)
 
 
 def test_the_script_is_run_in_a_private_folder_that_vanishes(fakes, tmp_path):

@@ -79,12 +79,8 @@ def test_components_are_polynomials_in_another_ring():
 
 def test_what_surrounds_the_block_does_not_matter():
     answer = read(GOOD, IDEAL)
-    for text in (
-        f"warning: x\n{GOOD}bye\n",
-        GOOD.replace("\n", "\r\n"),
-        GOOD.rstrip("\n"),
-        f"// ** redefining\n\n{GOOD}",
-    ):
+    around = f"warning: x\n{GOOD}bye\n", f"// ** redefining\n\n{GOOD}"
+    for text in (*around, GOOD.replace("\n", "\r\n"), GOOD.rstrip("\n")):
         assert read(text, IDEAL) == answer
 
 
@@ -255,10 +251,8 @@ def test_wrong_numbers_of_items_are_refused_at_once(count):
 
 def test_the_ring_is_that_of_the_problem():
     f = read(GOOD, IDEAL).polynomials["generators"][0]
-    assert isinstance(f.ring, PolynomialRing) and [v.name for v in f.ring.variables] == [
-        "y_1_1_1_1",
-        "y_2_1_1_1",
-    ]
+    assert isinstance(f.ring, PolynomialRing)
+    assert [v.name for v in f.ring.variables] == ["y_1_1_1_1", "y_2_1_1_1"]
 
 
 def with_lines(*lines):

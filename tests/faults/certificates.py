@@ -57,6 +57,25 @@ def put(document, path, value):
         document[last] = value
 
 
+def moved(document, place, step):
+    """A copy in which the integer at a place is another."""
+    document = copy.deepcopy(document)
+    put(document, place, at(document, place) + step)
+    return document
+
+
+def refused(document, moves, is_valid, is_true):
+    """How many copies with one integer moved are refused; those that are not must state what is true."""
+    number = 0
+    for place, step in moves:
+        damaged = moved(document, place, step)
+        if is_valid(damaged):
+            assert is_true(damaged), place
+        else:
+            number += 1
+    return number
+
+
 def at(document, path):
     """The value at a path."""
     for key in path:

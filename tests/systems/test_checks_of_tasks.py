@@ -333,12 +333,8 @@ def test_the_degree_of_a_fiber_is_at_most_that_of_bezout():
 )
 def test_components_of_a_fiber(dims, degrees, tangent, degree, words):
     """One has the point, and at most the dimension of the tangent space there; all have 1 at least."""
-    integers = {
-        "components": len(dims),
-        "dimension": max(dims),
-        "degree": degree,
-        "tangent-dimension": tangent,
-    }
+    integers = {"components": len(dims), "dimension": max(dims), "degree": degree}
+    integers["tangent-dimension"] = tangent
     for n, (dim, of) in enumerate(zip(dims, degrees, strict=True), 1):
         integers |= {f"component-dimension@{n}": dim, f"component-degree@{n}": of}
     said = refusal(build("fiber", LINEAR, components=True), integers)

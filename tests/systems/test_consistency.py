@@ -62,12 +62,8 @@ def test_the_tasks_without_a_check_are_these():
 
 
 def test_a_task_that_says_nothing_of_checks_cannot_be_made():
-    said = {
-        "name": "tonic",
-        "finds": "the tonic",
-        "about": SingleLayer,
-        "results": (Printed("n", "a number"),),
-    }
+    said = {"name": "tonic", "finds": "the tonic", "about": SingleLayer}
+    said["results"] = (Printed("n", "a number"),)
     with pytest.raises(TypeError, match=r"^the task tonic does not say how an answer is checked; give check"):
         Task(**said)
     assert Task(**said, check=NoChecks("a number of which nothing is known")).form == "tonic"
@@ -233,11 +229,7 @@ def counted(layer, given, characteristic, *numbers, **others):
 @pytest.mark.parametrize("characteristic", [0, 32003, 32009])
 def test_a_lie_about_critical_points_is_no_answer_over_any_field(characteristic):
     """Elimination knows the numbers for the loss, over every field."""
-    for metric, numbers in (
-        ("generic", (14, 14, 10)),
-        ("gaussian", (6, 6, 6)),
-        ("bombieri-weyl", (4, 4, 2)),
-    ):
+    for metric, numbers in (("generic", (14, 14, 10)), ("gaussian", (6, 6, 6)), ("bombieri-weyl", (4, 4, 2))):
         given = loss(LAYER, metric)
         check_answer(counted(LAYER, given, characteristic, *numbers))
         for n in range(3):
@@ -309,10 +301,8 @@ def test_a_variety_fits_its_equations_and_their_gradients():
     assert lower == [1, 2, 3, 4]
     in_a_plane = [n for n in range(6) if passes(check_variety, of_dimension(2, n, CONIC), 2, 4)]
     assert in_a_plane == [2]
-    three = (
-        W,
-        *(X**2 - Y * Z, X * Y - Z**2, X * Z),
-    )  # codimension 2 of 4 equations: the linear one counts once
+    # Codimension 2 of 4 equations: the linear one counts once.
+    three = (W, X**2 - Y * Z, X * Y - Z**2, X * Z)
     assert [n for n in range(6) if passes(check_variety, of_dimension(2, n, three), 2, 4)] == [2, 3, 4]
 
 
@@ -422,10 +412,8 @@ def test_bounds_of_a_hilbert_function_are_true_and_meet_where_the_page_says():
         assert all(found[n][0] >= found[n - 1][0] for n in range(1, 10))
         ideal = compute_ideal(layer, 3)
         assert all(found[n] == (ideal.hilbert_function(n),) * 2 for n in range(4))
-    assert (
-        consistency.hilbert_bounds(SingleLayer(3, 2), 5)[5][0]
-        == consistency.hilbert_bounds(SingleLayer(3, 2), 5)[4][0]
-    )
+    wide = consistency.hilbert_bounds(SingleLayer(3, 2), 5)
+    assert wide[5][0] == wide[4][0]
 
 
 def test_a_bound_is_the_hilbert_function_only_where_that_is_shown(monkeypatch):

@@ -12,7 +12,7 @@ from agattn.architectures import DeepNetwork
 from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
 from agattn.engines.run import run
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError
 from agattn.geometry.closedness.limits import limit_set
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import token_mixings
@@ -184,23 +184,13 @@ def test_the_known_limit_stands_in_the_script():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_it_is_not_for(name):
-    for network, message in (
-        (DeepNetwork((2, 2, 1), (2, 1), t=2), f"{name} is about virtual weights of any rank; give d_i ≥ d_0"),
-        (DeepNetwork((3, 2, 1), (3, 3), t=2), "all a_i ≥ d_0"),
-        (DeepNetwork((2, 2, 1), (2, 2), t=2, heads=2), "one head and without skip"),
-        (DeepNetwork((2, 2, 1), (2, 2), t=2, value_rank=1), f"{name} is about networks whose V may have any"),
-    ):
-        assert message in TASKS[name].infeasible(network)
-        with pytest.raises(InputError, match=message):
+    """To verdicts it is said as tests/cli/bad_calls.txt has it."""
+    for network in (DeepNetwork((2, 2, 1), (2, 1), t=2), DeepNetwork((2, 2, 1), (2, 2), t=2, heads=2)):
+        with pytest.raises(InputError) as raised:
             build(name, network)
+        assert str(raised.value) == TASKS[name].infeasible(network)
     for network in (wide(1, 1, 2), wide(2, 1, 1), wide(2, 1, 2, layers=1)):
-        if name == "deep-base-locus":
-            assert not TASKS[name].infeasible(network)
-        else:
-            with pytest.raises(InputError, match="= 1 it has none"):
-                build(name, network)
-    with pytest.raises(TooLargeError, match="force=True"):
-        build(name, wide(9, 9, 4))
+        assert bool(TASKS[name].infeasible(network)) is (name != "deep-base-locus")
     assert name == "deep-limit" or "d_0 ≤ 2" in TASKS[name].infeasible(wide(3, 1, 2))
 
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork
 from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
 from agattn.engines.run import run
-from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
 from agattn.systems.catalogue import build
 
@@ -60,18 +59,3 @@ def test_the_digest_belongs_to_the_question():
     digests = {task(NETWORK).digest, task(NETWORK, seed=1).digest, task(other).digest}
     digests.add(task(NETWORK, characteristic=101).digest)
     assert len(digests) == 4 and task(NETWORK).digest == task(NETWORK).digest
-
-
-def test_what_it_is_not_for():
-    with pytest.raises(InputError, match="one head"):
-        task(DeepNetwork((2, 2), (2,), t=2, heads=2))
-    with pytest.raises(InputError, match=r"tangent-cone is about a layer; give ag\.SingleLayer"):
-        build("tangent-cone", NETWORK)
-    with pytest.raises(InputError, match="did you mean 'virtual-fiber'"):
-        build("virtual-fibre", NETWORK)
-    with pytest.raises(InputError, match=r"about a network; give ag\.DeepNetwork"):
-        build("virtual-fiber", SingleLayer(2, 1))
-    with pytest.raises(TooLargeError, match="force=True"):
-        task(DeepNetwork((3, 3, 3), (2, 2), t=3))
-    with pytest.raises(InputError, match="no field"):
-        task(NETWORK, characteristic=4)

@@ -16,7 +16,6 @@ from agattn.checker import UNKNOWN, UnreadableError, check, described
 from agattn.claims import claims_about
 from agattn.claims import ideal as claims_about_dimension
 from agattn.claims.claim import NO_PROOF
-from agattn.errors import InputError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.verification.certificate import _record, certify
 
@@ -82,11 +81,6 @@ def test_several_heads_with_other_claims():
     made = ag.certificate(network, ["agattn.heads-not-closed", "agattn.multi-head-dimension"])
     assert made.certified == ["agattn.heads-not-closed"]
     assert [*made.uncertified] == ["agattn.multi-head-dimension"] and check(made)["valid"]
-
-
-def test_that_no_claim_can_be_certified_here_is_one_line():
-    with pytest.raises(InputError, match=r"only agattn\.deep-zeros, .* have one"):
-        certify(DEEP, ["equation-12"])
 
 
 def test_it_is_said_what_claims_assume_that_do_not_apply():

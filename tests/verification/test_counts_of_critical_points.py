@@ -121,12 +121,7 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
     def lying(given, installation, **_):
         found = {s: CriticalSet(0, part.degree - 1) for s, part in truth.found.items()}
         return truth.replace(
-            loss=given,
-            found=found,
-            fields=(32003, 32009),
-            engine="singular",
-            method="weights",
-            proofs={},
+            loss=given, found=found, fields=(32003, 32009), engine="singular", method="weights", proofs={}
         )
 
     monkeypatch.setattr(room, "count_critical_points", lying)

@@ -9,7 +9,7 @@ from agattn import SingleLayer
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
-from agattn.geometry.critical_points.loss import loss, loss_of_data
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.morse import least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
@@ -77,17 +77,11 @@ def test_solutions_on_lower_strata_are_not_counted(msolve_installation):
 
 
 def test_what_is_no_list_of_points(msolve_installation, monkeypatch):
-    with pytest.raises(InputError, match="W has rank 4, not 6, and there may be infinitely many"):
-        real_critical_points(loss(SingleLayer(2, 1), samples=2))
-    with pytest.raises(InputError, match="need t ≥ 2"):
-        real_critical_points(loss(SingleLayer(2, 1, t=1)))
     layer = SingleLayer(2, 2)
     zero = loss(layer, "gaussian", target=[0] * 12)
     assert [part.points for part in real_critical_points(zero)] == [(), (), ()]
     with pytest.raises(InputError, match="infinitely many solutions: in a chart, a set of dimension 2"):
         real_part(loss(layer, "bombieri-weyl", target=[0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]), Stratum(1, 1, 1))
-    with pytest.raises(InputError, match="nan"):
-        loss_of_data(layer, [[[float("nan"), 1], [1, 2]]], [[[1, 2], [3, 4]]])
     monkeypatch.setattr(module, "locate", _nowhere)
     with pytest.raises(EngineNotFoundError):
         real_part(loss(layer))
