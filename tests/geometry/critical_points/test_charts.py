@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of, singular_strata
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.fibers import preimages
 from agattn.geometry.strata.strata import (
-    Stratum,
     neuromanifold_dimension,
     open_stratum,
     singular_by_ranks,
@@ -101,10 +99,3 @@ def test_the_open_stratum_and_the_singular_ones(sizes):
     assert len(chart_of(layer).ring) == neuromanifold_dimension(layer) == layer.expected_dimension
     assert not singular_by_ranks(layer, open_stratum(layer))
     assert open_stratum(layer) not in singular_strata(layer)
-
-
-def test_what_is_refused():
-    with pytest.raises(InputError, match="need t ≥ 2"):
-        chart_of(SingleLayer(2, 1, t=1))
-    with pytest.raises(InputError, match="is not a stratum of"):
-        chart_of(SingleLayer(2, 1), Stratum(2, 2, 2))

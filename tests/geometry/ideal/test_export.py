@@ -9,7 +9,6 @@ from installed import require
 
 from agattn.architectures import SingleLayer
 from agattn.engines.process import run_program
-from agattn.errors import InputError
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinates
@@ -86,11 +85,6 @@ def test_engine_loads_the_file_and_the_parametrization_kills_it(name, layer, tmp
     found = dict(re.findall(r"(generators|killed) (\w+)", ended.output))
     count = sum(piece.minimal_generators for piece in compute_ideal(layer, 4).degrees)
     assert found == {"generators": str(count), "killed": "true" if name == "macaulay2" else "1"}, ended.errors
-
-
-def test_unknown_format():
-    with pytest.raises(InputError, match="maple"):
-        export(compute_ideal(SingleLayer(2, 1), 1), "maple")
 
 
 def test_no_equations_is_the_zero_ideal():

@@ -20,10 +20,7 @@ from agattn.geometry.ideal import hilbert
 from agattn.geometry.ideal import ideal as ideal_module
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.generators import highest_weight_generators
-from agattn.geometry.ideal.hilbert import (
-    double_locus_bound,
-    double_locus_bound_is_sharp,
-)
+from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.isotypic import _gram, _independent, component, pair_invariants, shapes
 from agattn.geometry.ideal.named_families import named_families
@@ -415,21 +412,6 @@ def test_shown_forms():
     assert repr(ideal) == "Ideal of M(2,1,2) to degree 4: 1 quartic"
     assert r"S_{(4)} \otimes S_{(2,2)} \otimes S_{(4,4)}" in ideal._repr_latex_()
     assert repr(compute_ideal(SingleLayer(2, 1), 2)).endswith("no equations")
-
-
-def test_refusals():
-    ideal = compute_ideal(SingleLayer(2, 1), 2)
-    for bad in (0, 3):
-        with pytest.raises(InputError, match="not computed"):
-            ideal.modules(bad)
-    with pytest.raises(InputError, match="coordinate_ring"):
-        ideal.modules(2, of="everything")
-    with pytest.raises(TooLargeError, match="max_degree"):
-        compute_ideal(SingleLayer(6, 6), 6)
-    with pytest.raises(TooLargeError, match="t = 1"):
-        compute_ideal(SingleLayer(6, 6, t=1), 4)
-    with pytest.raises(TooLargeError, match="coordinates"):
-        list(compute_ideal(SingleLayer(40, 40, t=1), 1))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from command_line import document
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.invariants import (
@@ -91,21 +90,6 @@ def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     assert spanned(EquationFamily("none", 4, ()), module, layer) == 0
     assert spanned(EquationFamily("other degree", 3, ()), module, layer) == 0
     assert _basis([]) == []
-
-
-@pytest.mark.parametrize(
-    ("layer", "error"),
-    [
-        (SingleLayer(2, 2), InputError),
-        (SingleLayer(2, 2, t=1), InputError),
-        (SingleLayer(5, 1, t=1), TooLargeError),
-        (SingleLayer(5, 1), TooLargeError),
-    ],
-    ids=str,
-)
-def test_where_there_are_none(layer, error):
-    with pytest.raises(error, match="named invariants"):
-        families(layer)
 
 
 def test_the_command_names_and_compares():

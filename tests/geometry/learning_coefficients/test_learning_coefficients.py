@@ -254,12 +254,6 @@ def test_ranks_that_nothing_has() -> None:
         layer_coefficient(layer, Stratum(1, 1, 1), 1, 1, values=MatrixProduct(1, 3, 1, 0, 1, 1))
 
 
-@pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan")])
-def test_a_tolerance_that_makes_no_sense(tolerance: float) -> None:
-    with pytest.raises(InputError, match="the tolerance is"):
-        weights_coefficient(parameters(A=[[1.0]], V=[[1.0]]), tolerance=tolerance)
-
-
 def test_the_curve_falls_with_the_ranks() -> None:
     rng = np.random.default_rng(1)
     K, Q = rng.standard_normal((2, 3, 3)) * np.array([[1], [1e-2], [1e-4]])

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import DeepNetwork, InputError, SingleLayer
+from agattn import DeepNetwork, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
-from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.singular_points import virtual_points
@@ -337,21 +336,6 @@ def test_functions_of_different_weights_are_no_preimages():
     one, other = (ExactWeights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
     with pytest.raises(AssertionError, match="two"):
         tangents.span([one, other])
-
-
-@pytest.mark.parametrize(
-    ("network", "error", "words"),
-    [
-        (DeepNetwork((9, 9, 9), (9, 9), t=2), TooLargeError, "parameters; the limit is 300"),
-        (DeepNetwork((1,) * 8, (1,) * 7, t=2), TooLargeError, "layers; the limit is 5"),
-        (DeepNetwork((2, 2), (2,), t=2, normalization="softmax"), InputError, "lightning"),
-        (DeepNetwork((2, 2), (2,), t=2, value_rank=1), InputError, "value_rank"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_asked_is_refused(network, error, words):
-    with pytest.raises(error, match=words):
-        singularities(network)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
 from agattn.geometry.strata.strata import (
     ZERO,
     Stratum,
@@ -17,7 +16,6 @@ from agattn.geometry.strata.strata import (
     image_dimension,
     irreducible_components,
     representative,
-    require_stratum,
     strata,
     stratum_of,
     stratum_outside,
@@ -115,13 +113,6 @@ def test_the_stratum_outside():
     assert image_dimension(layer, stratum_outside(layer)) == 8
 
 
-def test_one_token_is_refused_by_name():
-    with pytest.raises(InputError, match="t is 1"):
-        strata(SingleLayer(2, 1, 1, 1))
-    with pytest.raises(InputError, match="not a stratum"):
-        representative(SingleLayer(2, 1, 1), Stratum(1, 2, 2))
-
-
 @pytest.mark.parametrize(
     ("layer", "components"),
     [
@@ -147,11 +138,3 @@ def test_only_what_lists_covers_imports_networkx(words, covers):
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.splitlines()[-1] == str(covers)
-
-
-def test_strata_are_those_of_layers_with_two_tokens():
-    require_stratum(SingleLayer(2, 1), Stratum(1, 1, 2))
-    with pytest.raises(InputError, match="is not a stratum of M"):
-        require_stratum(SingleLayer(2, 1), Stratum(2, 1, 2))
-    with pytest.raises(InputError, match=r"^t is 1; the strata need t ≥ 2"):
-        require_stratum(SingleLayer(2, 1, t=1), Stratum(1, 1, 2))
