@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing
-from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
@@ -32,61 +31,16 @@ def germ(generators):
     return reading(generators)[:4]
 
 
-@dataclass(frozen=True)
-class Linear:
-    """x ↦ W_L ... W_1 x: what a reader would write to study deep linear networks."""
+def linear(widths: tuple[int, ...]) -> ag.PolynomialMap:
+    """The map X ↦ W_L ... W_1 X, of which the program knows no theorem."""
+    shapes = {f"W_{i}": (n, m) for i, (m, n) in enumerate(pairwise(widths), 1)}
 
-    widths: tuple[int, ...]
-    t: int = 1
-
-    kind: ClassVar[str] = "linear network"
-    options: ClassVar[str] = ""
-
-    @property
-    def name(self) -> str:
-        return f"linear {self.widths}"
-
-    __str__ = name.fget  # type: ignore[attr-defined,assignment]
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return self.widths[0], self.t
-
-    @property
-    def output_shape(self) -> tuple[int, int]:
-        return self.widths[-1], self.t
-
-    ambient_dimension = None
-
-    @property
-    def degree(self) -> int:
-        return len(self.widths)
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {f"W_{i}": (n, m) for i, (m, n) in enumerate(pairwise(self.widths), 1)}
-
-    @property
-    def parameters(self) -> int:
-        return sum(m * n for m, n in self.shapes.values())
-
-    @property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        return tuple(
-            Symmetry("GL", n, (Acted(f"W_{i}", -2), Acted(f"W_{i + 1}", -1, dual=True)))
-            for i, n in enumerate(self.widths[1:-1], 1)
-        )
-
-    def evaluate(self, arithmetic: Any, parameters: Mapping[str, Any], X: Any) -> Any:
-        for name in self.shapes:
-            X = arithmetic.matmul(parameters[name], X)
+    def product(X: Any, **weights: Any) -> Any:
+        for name in shapes:
+            X = weights[name] @ X
         return X
 
-    def as_network(self) -> None:
-        return None
-
-    def as_json(self) -> dict[str, object]:
-        return {"widths": list(self.widths)}
+    return ag.PolynomialMap(product, shapes, (widths[0], 1))
 
 
 def check(found: Bracket, value: Fraction | int, m: int | None = None) -> bool:
@@ -150,7 +104,7 @@ def test_reduced_rank_regression(widths: Any, left: int, right: int, decided: bo
     p, n, h = MatrixProduct(rows, columns, inner, left, right, r).product
     product = product_at_zero(p, n, h)
     value = Fraction(rows * columns - p * n + product.twice, 2)
-    found = bracket(Linear(widths), weights)
+    found = bracket(linear(widths), weights)
     assert check(found, value, product.multiplicity) == decided
     assert found.upper == value  # the widest family is always found here
 
@@ -162,7 +116,7 @@ def test_a_model_of_two_linear_layers_is_decided(widths: Any, ranks: Any) -> Non
     """Aoyagi and Watanabe at every weight; within what is found for the same map without the theorem."""
     columns, inner, rows = widths
     weights = {"W_1": diagonal(inner, columns, ranks[0]), "W_2": diagonal(rows, inner, ranks[1])}
-    other = bracket(Linear(widths), weights)
+    other = bracket(linear(widths), weights)
     for layers in [ag.Perceptron([inner, rows], degree=1)], [ag.Linear(inner), ag.Linear(rows)]:
         model = ag.Network(layers, dim=columns)
         found = bracket(model, dict(zip(model.shapes, weights.values(), strict=True)))
@@ -200,7 +154,7 @@ def test_the_formula_for_deep_linear_networks_contains_that_for_two_factors(widt
      ((2, 2, 2, 2), False), ((2, 1, 2, 1), False)],
 )  # fmt: skip
 def test_deep_linear_networks_at_zero(widths: tuple[int, ...], decided: bool) -> None:
-    network = Linear(widths)
+    network = linear(widths)
     zero = {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()}
     found = bracket(network, zero)
     value, m = aoyagi(widths)
