@@ -13,6 +13,7 @@ from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of, sin
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.fibers import preimages
 from agattn.geometry.strata.strata import (
+    image_dimension,
     neuromanifold_dimension,
     open_stratum,
     singular_by_ranks,
@@ -44,7 +45,8 @@ def test_a_general_point_of_a_chart_is_one_of_its_stratum(sizes, seed):
             assert stratum_of(at(K.T @ Q, values), at(V, values)) == chart.stratum
         for strictly in (False, True):
             assert Part.of(chart, strictly).avoided(*values[::-1], 0)
-        # As many variables as the differential has rank: no gauge is left.
+        # As many variables as the stratum has dimensions and the differential has rank: no gauge is left.
+        assert len(chart.ring) == image_dimension(layer, chart.stratum)
         gradients = [[f.derivative(x)(*values) for x in chart.ring.gens] for f in chart.y]
         assert rational_matrix(gradients, len(chart.ring)).rank() == len(chart.ring)
         y = [f(*values) for f in chart.y]

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.residues import RowSpace
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.theorems import GROUPED, LATENT, RECURRENT, by_layer, less_groups
-from agattn.geometry.dimension.theorems import theorem as of
 
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
 sizes, few = st.integers(1, 5), st.integers(1, 3)
@@ -243,10 +241,3 @@ def test_sizes_where_no_rank_is_taken(layer, d, theorem, redundant):
 def test_several_heads_with_a_softmax_at_any_size():
     found = dimension(ag.DeepNetwork((768, 768), (64,), 2, heads=12, value_rank=64, normalization="softmax"))
     assert (found.theorem, found.parameters - found.dimension) == (GROUPED, 12 * 2 * 64**2)
-
-
-def test_a_theorem_that_the_rank_contradicts_is_an_error(monkeypatch):
-    layer = ag.Attention(2, 1, heads=2, kv_heads=1, value_rank=1)
-    monkeypatch.setattr(room.theorems, "by_layer", lambda architecture: of(GROUPED, 99, ("one layer",)))
-    with pytest.raises(ag.AgattnError, match=f"at least the dimension 99: {GROUPED}"):
-        dimension(ag.Network([layer], 3, 2))

@@ -30,17 +30,10 @@ from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 # Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
 # 4.
 GENERATORS = {
-    (2, 1, 2): [0, 0, 0, 1],
-    (2, 1, 1): [0, 3, 0, 0],
-    (2, 2, 1): [0, 15, 0, 5],
-    (2, 2, 2): [0, 5, 0, 10],
-    (2, 3, 1): [0, 36, 4, 30],
-    (2, 3, 2): [0, 15, 4, 45],
-    (3, 1, 1): [0, 45, 10, 0],
-    (3, 1, 3): [0, 0, 20, 90],
-    (3, 1, 2): [0, 0, 30, 90],
-    (3, 2, 1): [0, 198, 40, 225],
-}
+    (2, 1, 2): [0, 0, 0, 1], (2, 1, 1): [0, 3, 0, 0], (2, 2, 1): [0, 15, 0, 5], (2, 2, 2): [0, 5, 0, 10],
+    (2, 3, 1): [0, 36, 4, 30], (2, 3, 2): [0, 15, 4, 45], (3, 1, 1): [0, 45, 10, 0],
+    (3, 1, 3): [0, 0, 20, 90], (3, 1, 2): [0, 0, 30, 90], (3, 2, 1): [0, 198, 40, 225],
+}  # fmt: skip
 SMALL = [
     SingleLayer(d, d_out, a)
     for d, d_out, a in [(2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 2, 2), (3, 2, 3)]
@@ -205,10 +198,9 @@ def test_attention_head_of_gpt2():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [2])
-def test_workers_change_nothing(workers):
+def test_workers_change_nothing():
     layer = SingleLayer(3, 2, 2)
-    assert compute_ideal(layer, 3, workers=workers).as_json() == compute_ideal(layer, 3).as_json()
+    assert compute_ideal(layer, 3, workers=2).as_json() == compute_ideal(layer, 3).as_json()
 
 
 ALL_GENERATORS = [
@@ -453,16 +445,10 @@ def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
     ("sizes", "quintics"),
     [
         ((4, 1, 1), {}),
-        (
-            (3, 2, 2),
-            {
-                ((4, 1), (4, 1), (6, 3, 1)): 4032,
-                ((4, 1), (4, 1), (4, 3, 3)): 288,
-                ((3, 2), (3, 2), (5, 3, 2)): 450,
-            },
-        ),
+        ((3, 2, 2), {((4, 1), (4, 1), (6, 3, 1)): 4032, ((4, 1), (4, 1), (4, 3, 3)): 288,
+                     ((3, 2), (3, 2), (5, 3, 2)): 450}),
     ],
-)
+)  # fmt: skip
 def test_degree_four_suffices_for_some_layers_and_not_for_others(sizes, quintics):
     ideal = compute_ideal(SingleLayer(*sizes), max_degree=5)
     found = {module.shapes: module.dimension for module in ideal if module.degree == 5}

@@ -40,9 +40,6 @@ def test_how_many_there_are(sizes):
     found = families(layer)
     assert {family.name: len(family.equations) for family in found} == COUNTS[sizes]
     # They vanish on the variety, not on all of space: at a point of it, and not all at another.
-    A = [
-        [i + 2 * k * (i + 1) if i < layer.a or k == 0 else 0 for k in range(layer.d)] for i in range(layer.d)
-    ]
     A = [[Fraction((i + 1) * (3 - k)) for k in range(layer.d)] for i in range(layer.d)]  # of rank one
     point = dict(zip(coordinates(layer), coefficients(layer, A, [[*range(2, 2 + layer.d)]]), strict=True))
     other = {index: n * n + 1 for n, index in enumerate(coordinates(layer))}

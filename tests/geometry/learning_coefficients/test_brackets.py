@@ -8,6 +8,7 @@ from itertools import combinations, pairwise, product
 from math import ceil
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence
+from agattn.geometry.identifiability import families
 from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, points, product_at_zero
@@ -226,8 +228,6 @@ def test_symmetries_change_nothing() -> None:
 
 @pytest.mark.slow
 def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agattn.geometry.identifiability import families
-
     network = DeepNetwork((2, 2, 2), (2, 2), t=3)
     weights = depth_two(Q_1=[[1, 2], [2, 4]])
     at = ExactWeights(network, weights)
@@ -252,8 +252,6 @@ def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytes
 
 def test_the_fiber_has_evidence_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """λ is proved by monomials; that φ is constant on a family is known modulo primes."""
-    from agattn.geometry.identifiability import families
-
     zero = {"K_1": [[0, 0]], "Q_1": [[0, 0]], "V_1": [[0, 0]]}
     network = SingleLayer(2, 1, 1).as_network()
     assert bracket(network, zero).fiber_evidence is Evidence.PROVED
@@ -274,8 +272,6 @@ def monomials(variables: int) -> st.SearchStrategy[list[tuple[int, ...]]]:
 
 def vertices(exponents: list[tuple[int, ...]]) -> Iterator[tuple[Fraction, ...]]:
     """All vertices of {ω ≥ 0, ω·α ≥ 1}, by solving all square systems."""
-    import flint
-
     n = len(exponents[0])
     rows = [(*a, 1) for a in exponents] + [(*(int(i == j) for j in range(n)), 0) for i in range(n)]
     for chosen in combinations(rows, n):
@@ -290,8 +286,6 @@ def vertices(exponents: list[tuple[int, ...]]) -> Iterator[tuple[Fraction, ...]]
 @settings(deadline=None, max_examples=60)
 @given(monomials(3))
 def test_the_program_finds_the_least_vertex_and_all_optima(exponents: list[tuple[int, ...]]) -> None:
-    import flint
-
     corners = list(vertices(exponents))
     value = min(map(sum, corners))
     found = polyhedron(exponents)
