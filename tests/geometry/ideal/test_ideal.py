@@ -1,7 +1,7 @@
 """The ideal: known values, two independent methods, generators over ℤ, and large layers."""
 
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations
+from itertools import combinations, permutations
 from math import comb, prod
 
 import flint
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from points_of_strata import rank_of_monomials
 from weight_spaces_at_points import GradedIdeal
 
 from agattn.algebra.characters import littlewood_richardson, specht_module
@@ -49,24 +50,11 @@ def test_generators_by_degree_are_those_of_elimination(sizes, expected):
 
 def brute_force_hilbert_function(layer, degree):
     """The rank of all monomials of one degree at random points, with no symmetry used."""
-    p = 2**31 - 1
-    count = comb(layer.ambient_dimension + degree - 1, degree)
-    random = np.random.default_rng(1)
-    monomials = np.array(list(combinations_with_replacement(range(layer.ambient_dimension), degree)))
-    rows = []
-    for _ in range(count):
+    random, points = np.random.default_rng(1), []
+    for _ in range(comb(layer.ambient_dimension + degree - 1, degree)):
         k, q = random.integers(1000, size=(2, layer.alpha, layer.d))
-        y = np.array(
-            [
-                int(x) % p
-                for x in coefficients(layer, k.T @ q, random.integers(1000, size=(layer.d_out, layer.d)))
-            ]
-        )
-        row = np.ones(count, dtype=np.int64)
-        for column in monomials.T:
-            row = row * y[column] % p
-        rows.append(row.tolist())
-    return flint.nmod_mat(rows, p).rank()
+        points.append(coefficients(layer, k.T @ q, random.integers(1000, size=(layer.d_out, layer.d))))
+    return rank_of_monomials(points, degree, 2**31 - 1)
 
 
 @pytest.mark.parametrize(

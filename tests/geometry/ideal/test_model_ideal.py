@@ -173,24 +173,17 @@ def rank(rows):
     )
 
 
+def residue(x):
+    return x.numerator * pow(x.denominator, -1, PRIME) % PRIME
+
+
 def brute_force(polynomials, last):
     """Hilbert function and numbers of minimal generators, by all monomials at random points."""
     p, n = PRIME, len(polynomials)
     random = np.random.default_rng(1)
     count = comb(n + last - 1, last) + 3
     points = [[int(x) for x in random.integers(p, size=len(polynomials[0].ring))] for _ in range(count)]
-    values = []
-    for f in polynomials:
-        row = []
-        for point in points:
-            total = 0
-            for exponents, x in f.terms.items():
-                term = x.numerator * pow(x.denominator, -1, p)
-                for v, e in zip(point, exponents, strict=True):
-                    term = term * pow(v, e, p) % p
-                total += term
-            row.append(total % p)
-        values.append(row)
+    values = [[residue(f(*point)) for point in points] for f in polynomials]
     kernel, found = [], []
     for degree in range(1, last + 1):
         monomials = list(combinations_with_replacement(range(n), degree))
@@ -406,23 +399,10 @@ def test_monomials_are_as_independent_on_the_slice_as_everywhere(model, free, mo
     image, there = Implicitization(source), Implicitization(source)
     ring, sliced = there.map.slice()
     assert len(ring) == free
-    exponents = [np.array(list(f.terms)).reshape(-1, len(ring)) for f in sliced]
 
     def points(p, count):
-        theta = there.map.random.integers(p, size=(len(ring), count)).tolist()
-        rows = []
-        for f, powers in zip(sliced, exponents, strict=True):
-            row = []
-            for n in range(count):
-                total = 0
-                for x, exponent in zip(f.terms.values(), powers.tolist(), strict=True):
-                    term = int(x)
-                    for v, e in enumerate(exponent):
-                        term = term * pow(theta[v][n], e, p) % p
-                    total += term
-                row.append(total % p)
-            rows.append(row)
-        return np.array(rows)
+        theta = there.map.random.integers(p, size=(len(ring), count)).T.tolist()
+        return np.array([[int(f(*at)) % p for at in theta] for f in sliced])
 
     monkeypatch.setattr(there.map, "points", points)
     assert [p.hilbert_function for p in there.pieces(3)] == [p.hilbert_function for p in image.pieces(3)]
