@@ -7,22 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import (
-    Attention,
-    DeepNetwork,
-    Evidence,
-    Jet,
-    Network,
-    Perceptron,
-    PolynomialMap,
-    SingleLayer,
-    memory,
-    singularities,
-)
+from agattn import Attention, DeepNetwork, Evidence, Jet, Network, Perceptron, memory, singularities
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension import dimension as room

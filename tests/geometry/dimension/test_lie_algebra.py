@@ -12,20 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
+from agattn import Network, PolynomialMap
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.echelon import PRIME, independent_columns, independent_vectors, kernel_basis
 from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
-from agattn.architectures import (
-    Acted,
-    DeepNetwork,
-    Network,
-    OneTokenLayer,
-    PolynomialMap,
-    SingleLayer,
-    Symmetry,
-)
+from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, SingleLayer, Symmetry
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence

@@ -4,6 +4,7 @@ import json
 import re
 from math import prod
 
+import numpy as np
 import pytest
 from installed import require
 
@@ -24,12 +25,10 @@ LAYERS = [
 
 def points(layer):
     """Two integer points of the neuromanifold, by coordinates."""
-    for shift in (1, 4):
-        k = [[(3 * i + 5 * j + shift) % 7 - 2 for i in range(layer.d)] for j in range(layer.a)]
-        q = [[(2 * i + 3 * j + shift) % 5 - 1 for i in range(layer.d)] for j in range(layer.a)]
-        a = [[sum(k[j][x] * q[j][y] for j in range(layer.a)) for y in range(layer.d)] for x in range(layer.d)]
-        v = [[(4 * i + c + shift) % 6 - 2 for i in range(layer.d)] for c in range(layer.d_out)]
-        yield [int(x) for x in coefficients(layer, a, v)]
+    random = np.random.default_rng(0)
+    for _ in range(2):
+        K, Q = random.integers(-3, 4, (2, layer.a, layer.d))
+        yield [int(y) for y in coefficients(layer, K.T @ Q, random.integers(-3, 4, (layer.d_out, layer.d)))]
 
 
 @pytest.mark.slow
