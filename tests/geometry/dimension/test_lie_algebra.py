@@ -1,7 +1,6 @@
 """All linear symmetries of a parametrization, against those that are known and against exact evaluation."""
 
 import itertools
-from fractions import Fraction
 from math import prod
 from time import process_time
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn import Network, PolynomialMap
 from agattn.algebra.arithmetic import RingArithmetic
-from agattn.algebra.echelon import PRIME, independent_columns, independent_vectors, kernel_basis
+from agattn.algebra.echelon import PRIME, fraction, independent_columns, independent_vectors, kernel_basis
 from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
@@ -189,16 +188,10 @@ def test_known_structures():
     def preserving(form):
         """The matrices that are skew for a form, from their linear equations."""
         n = len(form)
-        unit = [(i, j) for i in range(n) for j in range(n)]
-        rows = np.zeros((n * n, n * n), dtype=int)
-        for column, (i, j) in enumerate(unit):
-            E = np.zeros((n, n), dtype=int)
-            E[i, j] = 1
-            rows[:, column] = (E.T @ form + form @ E).ravel()
-        basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(rows.tolist())))
+        columns = [(E.T @ form + form @ E).ravel() for E in np.eye(n * n, dtype=int).reshape(-1, n, n)]
+        basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(np.array(columns).T.tolist())))
         return [
-            {place: Fraction(int(x.p), int(x.q)) for place, x in zip(unit, v, strict=True) if x}
-            for v in basis
+            {place: fraction(x) for place, x in zip(np.ndindex(n, n), v, strict=True) if x} for v in basis
         ]
 
     # gl(2), and a rotation that commutes with it: it is no diagonal matrix, but in the center.

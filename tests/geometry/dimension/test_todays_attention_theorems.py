@@ -178,20 +178,19 @@ def test_ranks_that_the_proof_for_the_diagonal_gate_takes():
             rows.append((up - down) % p)  # at most quadratic in each entry: twice the derivative
         return RowSpace(len(rows[0]), p).add(np.array(rows, dtype=np.float64))
 
+    def products(G, Q):
+        pairs = list(itertools.combinations_with_replacement(range(len(G)), 2))
+        return np.array([[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)])
+
     def two(theta):
         K, G, Q = theta
-        d = len(K)
-        pairs = list(itertools.combinations_with_replacement(range(d), 2))
-        products = [[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)]
-        alpha = [[k[i] * q[j] + k[j] * q[i] for i, j in pairs] for k, q in zip(K, Q, strict=True)]
-        return [*(K.T @ np.array(products)).ravel(), *np.array(alpha).sum(axis=0)]
+        return [*(K.T @ products(G, Q)).ravel(), *products(K, Q).sum(axis=0)]
 
     def three(theta):
         """Also the cubic forms in the third token behind two gates: Σ k_i ⊗ g_i ⊗ g_i q_i."""
         K, G, Q = theta
-        pairs = list(itertools.combinations_with_replacement(range(len(K)), 2))
-        products = [[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)]
-        last = sum(np.einsum("i,j,k->ijk", k, g, np.array(z)) for k, g, z in zip(K, G, products, strict=True))
+        triples = zip(K, G, products(G, Q), strict=True)
+        last = sum(np.einsum("i,j,k->ijk", k, g, z) for k, g, z in triples)
         return [*two(theta), *last.ravel()]
 
     assert rank(3, two) == 24 and rank(2, two) == 9 and rank(2, three) == 10

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import document
 
 import agattn as ag
 from agattn.algebra.echelon import rational_rank
@@ -68,8 +67,7 @@ def test_the_equations_to_degree_four(dims, a, dimension, degree, counts):
 @pytest.mark.engine("singular")
 @pytest.mark.parametrize(("dims", "a", "dimension", "degree", "counts"), LAYERS)
 def test_an_engine_finds_the_same_generators_of_the_whole_ideal(dims, a, dimension, degree, counts):
-    words = ["--dims", ",".join(map(str, dims)), "--ranks", str(a), "-t", "2", "--normalization", "softmax"]
-    answer = document("run", "implicit-ideal", *words, "--jet", "3", "--engine", "singular")["answer"]
+    answer = ag.run(jet(dims, a), "implicit-ideal", "singular").as_json()["answer"]
     assert (answer["dimension"], answer["degree"]) == (dimension, degree)
     assert len(answer["generators"]) == sum(counts)
 
