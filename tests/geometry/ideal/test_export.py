@@ -10,6 +10,7 @@ from installed import require
 
 from agattn.architectures import SingleLayer
 from agattn.engines.process import run_program
+from agattn.errors import InputError
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinates
@@ -91,3 +92,8 @@ def test_no_equations_is_the_zero_ideal():
     assert "ideal(0_S)" in export(ideal, "macaulay2")
     assert "ideal I = 0;" in export(ideal, "singular")
     assert "equations = [\n]" in export(ideal, "sympy")
+
+
+def test_unknown_format():
+    with pytest.raises(InputError, match="maple"):
+        export(compute_ideal(SingleLayer(2, 1), 1), "maple")
