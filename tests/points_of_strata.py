@@ -1,5 +1,8 @@
-"""Points of a stratum that are not on the coordinate axes."""
+"""Points of a stratum that are not on the coordinate axes, and monomials at points."""
 
+from itertools import combinations_with_replacement
+
+import flint
 import numpy as np
 
 from agattn.geometry.strata.strata import representative
@@ -16,3 +19,14 @@ def scrambled(layer, stratum, seed):
     A, V = (np.array(M, dtype=object) for M in representative(layer, stratum))
     inner, left, right = unimodular(layer.d), unimodular(layer.d_out), unimodular(layer.d)
     return inner @ A @ right, left @ V @ inner.T
+
+
+def rank_of_monomials(points, degree, p):
+    """The rank of all monomials of one degree at points modulo a prime."""
+    rows = []
+    for monomial in combinations_with_replacement(np.array(points, dtype=object).T, degree):
+        row = 1
+        for values in monomial:
+            row = row * values % p
+        rows.append(row.tolist())
+    return flint.nmod_mat(rows, p).rank()

@@ -18,10 +18,11 @@ from agattn.geometry.variety.coefficient_map import coefficient_map
 
 RING = PolynomialRing(["a", "b", "c", "x", "y", "z"])
 a, b, c, x, y, z = RING.gens
+CUBIC = [a**3, a**2 * b, a * b**2, b**3]
 
 
 def test_the_twisted_cubic_is_one_block():
-    found = closed_image([a**3, a**2 * b, a * b**2, b**3])
+    found = closed_image(CUBIC)
     assert found == (((0, 1),), (3,), (3,))
     without = closed_image([a**3, a**2 * b, b**3])  # a node or a cusp is as closed
     assert without == (((0, 1),), (3,), (5,))  # all monomials of degree 2 · 3 − 1, and not of degree 3
@@ -83,9 +84,9 @@ def test_unions_of_blocks_are_not_tried(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("name", "least", "coordinates"),
     [
-        ("MOST_MONOMIALS", 4, [a**3, a**2 * b, a * b**2, b**3]),
-        ("MOST_EXPONENTS", 4, [a**3, a**2 * b, a * b**2, b**3]),
-        ("MOST_VECTORS", 2, [a**3, a**2 * b, a * b**2, b**3]),
+        ("MOST_MONOMIALS", 4, CUBIC),
+        ("MOST_EXPONENTS", 4, CUBIC),
+        ("MOST_VECTORS", 2, CUBIC),
         ("MOST_VECTORS", 8, [a * b * c]),
     ],
 )

@@ -83,13 +83,9 @@ def arc(limit_map, weights, ring):
 
 @pytest.mark.parametrize(
     ("dims", "ranks", "first"),
-    [
-        ((2, 2, 1), (2, 2), 1),
-        ((3, 2, 2), (3, 2), 1),
-        ((2, 2, 2, 1), (2, 2, 2), 1),
-        ((2, 3, 2, 1), (2, 2, 3), 2),
-    ],
-)
+    [((2, 2, 1), (2, 2), 1), ((3, 2, 2), (3, 2), 1), ((2, 2, 2, 1), (2, 2, 2), 1),
+     ((2, 3, 2, 1), (2, 2, 3), 2)],
+)  # fmt: skip
 def test_the_limit_is_the_first_coefficient_of_the_arc(dims, ranks, first):
     network = DeepNetwork(dims, ranks, t=2)
     limit_map, ring = LimitMap(network, first), PolynomialRing([Variable("e", (1,))])
@@ -282,14 +278,9 @@ def test_zeros_are_where_the_theorem_says(seed, d, layers, t):
 
 @pytest.mark.parametrize(
     ("dims", "ranks", "zeros"),
-    [
-        ((3, 3, 2), (3, 3), 4),
-        ((3, 2, 3, 1), (2, 2, 2), 7),
-        ((3, 1, 2), (2, 2), 3),
-        ((3, 3, 2), (1, 2), 5),
-        ((1, 1, 1), (1, 1), 3),
-    ],
-)
+    [((3, 3, 2), (3, 3), 4), ((3, 2, 3, 1), (2, 2, 2), 7), ((3, 1, 2), (2, 2), 3), ((3, 3, 2), (1, 2), 5),
+     ((1, 1, 1), (1, 1), 3)],
+)  # fmt: skip
 def test_kinds_of_zeros(dims, ranks, zeros):
     kinds = zero_kinds(DeepNetwork(dims, ranks, t=2))
     assert all(kind.zero == kind.by_theorem for kind in kinds)

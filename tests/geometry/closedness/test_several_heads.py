@@ -197,13 +197,9 @@ def test_special_weights_are_what_their_names_say():
         assert not part(name, 0, 1).any() and part(name, 0).any()
     assert (part("k qᵀ, p vᵀ and v qᵀ, p kᵀ", 0) == part("k qᵀ, p vᵀ and v qᵀ, p kᵀ", 1)).all()
     assert not part("all V = 0", 0, 1, 2).any()
-    for name, letters in (
-        ("a common A", "KQ"),
-        ("a common V", "V"),
-        ("a common K", "K"),
-        ("a common Q", "Q"),
-    ):
-        same = {x for x in "KQV" if (kinds[name][f"{x}_1"][0] == kinds[name][f"{x}_1"][1]).all()}
+    for common, letters in {"A": "KQ", "V": "V", "K": "K", "Q": "Q"}.items():
+        heads = kinds[f"a common {common}"]
+        same = {x for x in "KQV" if (heads[f"{x}_1"][0] == heads[f"{x}_1"][1]).all()}
         assert same == set(letters)
     for common in "kq":
         name = f"A = k qᵀ with a common {common}"

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of, singular_strata
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.fibers import preimages
 from agattn.geometry.strata.strata import (
-    Stratum,
+    image_dimension,
     neuromanifold_dimension,
     open_stratum,
     singular_by_ranks,
@@ -46,7 +45,8 @@ def test_a_general_point_of_a_chart_is_one_of_its_stratum(sizes, seed):
             assert stratum_of(at(K.T @ Q, values), at(V, values)) == chart.stratum
         for strictly in (False, True):
             assert Part.of(chart, strictly).avoided(*values[::-1], 0)
-        # As many variables as the differential has rank: no gauge is left.
+        # As many variables as the stratum has dimensions and the differential has rank: no gauge is left.
+        assert len(chart.ring) == image_dimension(layer, chart.stratum)
         gradients = [[f.derivative(x)(*values) for x in chart.ring.gens] for f in chart.y]
         assert rational_matrix(gradients, len(chart.ring)).rank() == len(chart.ring)
         y = [f(*values) for f in chart.y]
@@ -101,10 +101,3 @@ def test_the_open_stratum_and_the_singular_ones(sizes):
     assert len(chart_of(layer).ring) == neuromanifold_dimension(layer) == layer.expected_dimension
     assert not singular_by_ranks(layer, open_stratum(layer))
     assert open_stratum(layer) not in singular_strata(layer)
-
-
-def test_what_is_refused():
-    with pytest.raises(InputError, match="need t ≥ 2"):
-        chart_of(SingleLayer(2, 1, t=1))
-    with pytest.raises(InputError, match="is not a stratum of"):
-        chart_of(SingleLayer(2, 1), Stratum(2, 2, 2))

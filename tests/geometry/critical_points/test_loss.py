@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError
 from agattn.geometry.critical_points import loss as room
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data, turned
 from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
@@ -95,32 +95,6 @@ def test_samples_and_targets():
     assert loss(layer).rank == 6 and loss(layer).samples == 7
     assert loss(layer, seed=1).linear != loss(layer).linear
     assert isinstance(loss(SingleLayer(2, 1, t=1), "gaussian"), Loss)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda m: loss(m, "gausian"), "'gausian' is no metric.*did you mean 'gaussian'"),
-        (lambda m: loss(m, target=[1, 2]), "the target has 2 coordinates; M\\(2,1,2\\) has 6"),
-        (lambda m: loss(m, samples=0), "the number of samples is 0; it must be from 1 to 100000"),
-        (lambda m: loss(m, "gaussian", samples=3), "the metric gaussian has none"),
-        (lambda m: loss_of_data(m, [[1, 2]], [[1, 2]]), "X is 1 × 1 × 2; it must be n × 2 × t"),
-        (lambda m: loss_of_data(m, np.zeros((0, 2, 2)), []), "at least one sample"),
-        (lambda m: loss_of_data(m, [[[1, 2], [3]]], [[1]]), "X is ragged"),
-        (lambda m: loss_of_data(m, [[1, 2], [3, float("nan")]], [[1, 2]]), "X at \\(1, 2, 2\\): nan is not"),
-        (lambda m: loss_of_data(m, [[1, 2], [3, 4]], [[1]]), "X is 1 × 2 × 2 and Y is 1 × 1 × 1"),
-        (lambda m: loss_of_data(SingleLayer(2, 1, t=1), [[1, 2], [3, 4]], [[1, 2]]), "has 2 tokens"),
-        (lambda m: loss(m).value([1]), "1 coordinates were given; M\\(2,1,2\\) has 6"),
-    ],
-)
-def test_what_is_refused(call, message):
-    with pytest.raises(InputError, match=message):
-        call(SingleLayer(2, 1))
-
-
-def test_losses_of_large_layers_are_refused():
-    with pytest.raises(TooLargeError, match="the limit of losses"):
-        loss(SingleLayer(9, 9))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from agattn.geometry.critical_points.elimination import (
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
 from agattn.geometry.critical_points.real_points import CriticalEquations
-from agattn.geometry.strata.strata import Stratum, image_dimension, strata
+from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LAYER = SingleLayer(2, 1)
@@ -139,12 +139,6 @@ def test_candidates_are_proved_or_undecided():
         assert part.isolated is Evidence.MODULAR
 
 
-def test_charts_have_the_dimension_of_their_stratum():
-    for layer in (SingleLayer(2, 2), SingleLayer(3, 2, 2), SingleLayer(3, 1, 1)):
-        for stratum in strata(layer)[1:]:
-            assert len(chart_of(layer, stratum).ring) == image_dimension(layer, stratum)
-
-
 def test_what_is_in_the_part_parametrized():
     """On the smooth part for a = 1 not both ranks are one; on a stratum all three ranks are the largest."""
     line, plane, both = [[1.0, 2], [0, 0]], [[1.0, 2], [3, -1]], [[3.0, 0], [5, 0]]
@@ -211,15 +205,8 @@ SYMMETRIC = [
     for i in (1, -1) for j in (1, -1) for m in (0, 1)
 ]  # fmt: skip
 OUTPUTS = [
-    [[-33, -17]],
-    [[-18, 38]],
-    [[-29, -11]],
-    [[-14, 34]],
-    [[29, 11]],
-    [[14, -34]],
-    [[33, 17]],
-    [[18, -38]],
-]
+    [[-33, -17]], [[-18, 38]], [[-29, -11]], [[-14, 34]], [[29, 11]], [[14, -34]], [[33, 17]], [[18, -38]],
+]  # fmt: skip
 
 
 def test_critical_points_over_common_roots_are_counted():

@@ -88,12 +88,8 @@ def test_two_outputs_and_what_does_not_fit():
     best, *_ = points_near(L, weights(A=random.standard_normal((2, 2)), V=random.standard_normal((2, 2))))
     assert best.point.gradient < 1e-15 and best.evidence.value == "proved"
     assert {"rank", "distance", "escapes", "point"} <= set(best.as_json())
-    with pytest.raises(InputError, match="the weights give the function 0"):
-        points_near(L, weights(A=np.zeros((2, 2)), V=np.eye(2)))
     with pytest.raises(InputError, match=r"the loss is for M\(2,2,2\)"):
         points_near(L, weights(A=np.eye(2), V=np.ones((1, 2))))
-    with pytest.raises(InputError, match="nan"):
-        weights(A=[[float("nan"), 1.0], [0.0, 1.0]], V=[[1.0, 0.0]])
 
 
 @pytest.mark.parametrize(

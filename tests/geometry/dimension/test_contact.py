@@ -100,11 +100,3 @@ def test_the_smith_form_of_a_matrix_made_from_one(exponents, seed):
         middle[e, i, i] = 1
     matrix = times(times(unit(), middle), unit()).astype(np.int64)
     assert list(smith_orders(matrix, P)) == sorted(exponents)
-
-
-def test_the_command():
-    words = ["spectrum", "--dims", "2,2,2", "--ranks", "1,1", "-t", "2", "--normalization", "softmax"]
-    found = document(*words)
-    assert [(one["order"], one["multiplicity"]) for one in found["orders"]] == [(0, 4), (1, 3), (5, 3)]
-    assert found["kernel"] == 6 and found["evidence"] == "modular" and found["digits"] is None
-    assert "6 directions are in the kernel, and no singular value has a larger order" in call(*words).out

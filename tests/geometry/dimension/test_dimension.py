@@ -7,27 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import (
-    Attention,
-    DeepNetwork,
-    Evidence,
-    Jet,
-    Network,
-    Perceptron,
-    PolynomialMap,
-    SingleLayer,
-    memory,
-    singularities,
-)
+from agattn import Attention, DeepNetwork, Evidence, Jet, Network, Perceptron, memory, singularities
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.formulas import Bound
+from agattn.geometry.dimension.formulas import Bound, reduced_widths
 from agattn.geometry.dimension.jacobian import jacobian, jacobian_rows
 from agattn.limits import limited
 from agattn.reports.figure3 import SIZES, figure_3, float32_trial
@@ -156,8 +145,6 @@ def test_bounds_are_ordered_and_evidence_is_honest(network):
 )
 def test_reducing_the_widths_changes_nothing(dims, ranks):
     """The argument behind the general formula, tested: the network of widths e_i has the same dimension."""
-    from agattn.geometry.dimension.formulas import reduced_widths
-
     network = DeepNetwork(dims, ranks[: len(dims) - 1], 3)
     reduced = DeepNetwork(reduced_widths(network), network.ranks, 3)
     assert dimension(network).dimension == dimension(reduced).dimension

@@ -59,14 +59,9 @@ def test_deep_linear_networks(widths):
 
 @pytest.mark.parametrize(
     ("filters", "powers", "strides"),
-    [
-        ((3,), (1,), (1,)),
-        ((3, 2), (2, 3), (2, 1)),
-        ((3, 2, 4), (2, 3, 1), (1, 1, 1)),
-        ((2, 3, 2), (3, 2, 1), (1, 2, 1)),
-        ((2, 2, 2, 2), (2, 2, 2, 1), (1, 1, 1, 1)),
-    ],
-)
+    [((3,), (1,), (1,)), ((3, 2), (2, 3), (2, 1)), ((3, 2, 4), (2, 3, 1), (1, 1, 1)),
+     ((2, 3, 2), (3, 2, 1), (1, 2, 1)), ((2, 2, 2, 2), (2, 2, 2, 1), (1, 1, 1, 1))],
+)  # fmt: skip
 def test_convolutions(filters, powers, strides):
     """Shahverdi, Marchetti, Kohn (2024): the lengths of the filters, less a factor between any two."""
     layers = [ag.Convolution(*layer) for layer in zip(filters, powers, strides, strict=True)]

@@ -5,20 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import (
-    Attention,
-    Convolution,
-    DeepNetwork,
-    Linear,
-    Network,
-    Perceptron,
-    Power,
-    SingleLayer,
-    Skip,
-    Sum,
-)
+from agattn import Attention, Convolution, DeepNetwork, Linear, Network, Perceptron
 from agattn.algebra.residues import RowSpace, random_residues
-from agattn.architectures import draw_parameters
+from agattn.architectures import Power, SingleLayer, Skip, Sum, draw_parameters
 from agattn.architectures.contractions import gauge_groups
 from agattn.architectures.protocol import symmetry_tangents
 from agattn.architectures.symmetry import Acted, Symmetry

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.residues import RowSpace
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.theorems import GROUPED, LATENT, RECURRENT, by_layer, less_groups
-from agattn.geometry.dimension.theorems import theorem as of
 
 RULES = ("sum", "decay", "scalar-gate", "diagonal-gate", "delta", "gated-delta")
 sizes, few = st.integers(1, 5), st.integers(1, 3)
@@ -180,20 +178,19 @@ def test_ranks_that_the_proof_for_the_diagonal_gate_takes():
             rows.append((up - down) % p)  # at most quadratic in each entry: twice the derivative
         return RowSpace(len(rows[0]), p).add(np.array(rows, dtype=np.float64))
 
+    def products(G, Q):
+        pairs = list(itertools.combinations_with_replacement(range(len(G)), 2))
+        return np.array([[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)])
+
     def two(theta):
         K, G, Q = theta
-        d = len(K)
-        pairs = list(itertools.combinations_with_replacement(range(d), 2))
-        products = [[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)]
-        alpha = [[k[i] * q[j] + k[j] * q[i] for i, j in pairs] for k, q in zip(K, Q, strict=True)]
-        return [*(K.T @ np.array(products)).ravel(), *np.array(alpha).sum(axis=0)]
+        return [*(K.T @ products(G, Q)).ravel(), *products(K, Q).sum(axis=0)]
 
     def three(theta):
         """Also the cubic forms in the third token behind two gates: Σ k_i ⊗ g_i ⊗ g_i q_i."""
         K, G, Q = theta
-        pairs = list(itertools.combinations_with_replacement(range(len(K)), 2))
-        products = [[g[i] * q[j] + g[j] * q[i] for i, j in pairs] for g, q in zip(G, Q, strict=True)]
-        last = sum(np.einsum("i,j,k->ijk", k, g, np.array(z)) for k, g, z in zip(K, G, products, strict=True))
+        triples = zip(K, G, products(G, Q), strict=True)
+        last = sum(np.einsum("i,j,k->ijk", k, g, z) for k, g, z in triples)
         return [*two(theta), *last.ravel()]
 
     assert rank(3, two) == 24 and rank(2, two) == 9 and rank(2, three) == 10
@@ -243,10 +240,3 @@ def test_sizes_where_no_rank_is_taken(layer, d, theorem, redundant):
 def test_several_heads_with_a_softmax_at_any_size():
     found = dimension(ag.DeepNetwork((768, 768), (64,), 2, heads=12, value_rank=64, normalization="softmax"))
     assert (found.theorem, found.parameters - found.dimension) == (GROUPED, 12 * 2 * 64**2)
-
-
-def test_a_theorem_that_the_rank_contradicts_is_an_error(monkeypatch):
-    layer = ag.Attention(2, 1, heads=2, kv_heads=1, value_rank=1)
-    monkeypatch.setattr(room.theorems, "by_layer", lambda architecture: of(GROUPED, 99, ("one layer",)))
-    with pytest.raises(ag.AgattnError, match=f"at least the dimension 99: {GROUPED}"):
-        dimension(ag.Network([layer], 3, 2))

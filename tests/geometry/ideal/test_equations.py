@@ -1,5 +1,6 @@
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +21,6 @@ def monomials(draw, degree, d=3, d_out=2):
 
 
 def brute_force(weight, d, d_out):
-    from itertools import combinations_with_replacement
-
     names = coordinates(SingleLayer(d, d_out))
     return [m for m in combinations_with_replacement(names, sum(weight[0])) if torus_weight(m) == weight]
 
@@ -76,8 +75,6 @@ def test_gradient_is_the_derivative():
 
 def hilbert(layer, degree):
     """The number of independent equations of a degree, weight by weight."""
-    from itertools import combinations_with_replacement
-
     weights = Counter(torus_weight(m) for m in combinations_with_replacement(coordinates(layer), degree))
     return sum(len(equations_of_weight(layer, weight)) for weight in weights)
 

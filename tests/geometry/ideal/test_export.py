@@ -4,6 +4,7 @@ import json
 import re
 from math import prod
 
+import numpy as np
 import pytest
 from installed import require
 
@@ -25,12 +26,10 @@ LAYERS = [
 
 def points(layer):
     """Two integer points of the neuromanifold, by coordinates."""
-    for shift in (1, 4):
-        k = [[(3 * i + 5 * j + shift) % 7 - 2 for i in range(layer.d)] for j in range(layer.a)]
-        q = [[(2 * i + 3 * j + shift) % 5 - 1 for i in range(layer.d)] for j in range(layer.a)]
-        a = [[sum(k[j][x] * q[j][y] for j in range(layer.a)) for y in range(layer.d)] for x in range(layer.d)]
-        v = [[(4 * i + c + shift) % 6 - 2 for i in range(layer.d)] for c in range(layer.d_out)]
-        yield [int(x) for x in coefficients(layer, a, v)]
+    random = np.random.default_rng(0)
+    for _ in range(2):
+        K, Q = random.integers(-3, 4, (2, layer.a, layer.d))
+        yield [int(y) for y in coefficients(layer, K.T @ Q, random.integers(-3, 4, (layer.d_out, layer.d)))]
 
 
 @pytest.mark.slow
@@ -88,13 +87,13 @@ def test_engine_loads_the_file_and_the_parametrization_kills_it(name, layer, tmp
     assert found == {"generators": str(count), "killed": "true" if name == "macaulay2" else "1"}, ended.errors
 
 
-def test_unknown_format():
-    with pytest.raises(InputError, match="maple"):
-        export(compute_ideal(SingleLayer(2, 1), 1), "maple")
-
-
 def test_no_equations_is_the_zero_ideal():
     ideal = compute_ideal(SingleLayer(2, 1), 2)
     assert "ideal(0_S)" in export(ideal, "macaulay2")
     assert "ideal I = 0;" in export(ideal, "singular")
     assert "equations = [\n]" in export(ideal, "sympy")
+
+
+def test_unknown_format():
+    with pytest.raises(InputError, match="maple"):
+        export(compute_ideal(SingleLayer(2, 1), 1), "maple")

@@ -8,7 +8,6 @@ import pytest
 from command_line import document
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.invariants import (
@@ -41,9 +40,6 @@ def test_how_many_there_are(sizes):
     found = families(layer)
     assert {family.name: len(family.equations) for family in found} == COUNTS[sizes]
     # They vanish on the variety, not on all of space: at a point of it, and not all at another.
-    A = [
-        [i + 2 * k * (i + 1) if i < layer.a or k == 0 else 0 for k in range(layer.d)] for i in range(layer.d)
-    ]
     A = [[Fraction((i + 1) * (3 - k)) for k in range(layer.d)] for i in range(layer.d)]  # of rank one
     point = dict(zip(coordinates(layer), coefficients(layer, A, [[*range(2, 2 + layer.d)]]), strict=True))
     other = {index: n * n + 1 for n, index in enumerate(coordinates(layer))}
@@ -91,21 +87,6 @@ def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     assert spanned(EquationFamily("none", 4, ()), module, layer) == 0
     assert spanned(EquationFamily("other degree", 3, ()), module, layer) == 0
     assert _basis([]) == []
-
-
-@pytest.mark.parametrize(
-    ("layer", "error"),
-    [
-        (SingleLayer(2, 2), InputError),
-        (SingleLayer(2, 2, t=1), InputError),
-        (SingleLayer(5, 1, t=1), TooLargeError),
-        (SingleLayer(5, 1), TooLargeError),
-    ],
-    ids=str,
-)
-def test_where_there_are_none(layer, error):
-    with pytest.raises(error, match="named invariants"):
-        families(layer)
 
 
 def test_the_command_names_and_compares():

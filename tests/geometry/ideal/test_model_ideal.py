@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, combinations, combinations_with_replacement, product
-from math import comb
+from math import comb, prod
 
 import flint
 import numpy as np
@@ -17,6 +17,7 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal import equivariant, implicitization
+from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
@@ -173,24 +174,17 @@ def rank(rows):
     )
 
 
+def residue(x):
+    return x.numerator * pow(x.denominator, -1, PRIME) % PRIME
+
+
 def brute_force(polynomials, last):
     """Hilbert function and numbers of minimal generators, by all monomials at random points."""
     p, n = PRIME, len(polynomials)
     random = np.random.default_rng(1)
     count = comb(n + last - 1, last) + 3
     points = [[int(x) for x in random.integers(p, size=len(polynomials[0].ring))] for _ in range(count)]
-    values = []
-    for f in polynomials:
-        row = []
-        for point in points:
-            total = 0
-            for exponents, x in f.terms.items():
-                term = x.numerator * pow(x.denominator, -1, p)
-                for v, e in zip(point, exponents, strict=True):
-                    term = term * pow(v, e, p) % p
-                total += term
-            row.append(total % p)
-        values.append(row)
+    values = [[residue(f(*point)) for point in points] for f in polynomials]
     kernel, found = [], []
     for degree in range(1, last + 1):
         monomials = list(combinations_with_replacement(range(n), degree))
@@ -292,36 +286,28 @@ def test_the_general_way_finds_the_same_ideal_as_that_of_the_layer(sizes):
         ]  # fmt: skip
         moved[k,] = index, factor
     assert len({index for index, _ in moved.values()}) == len(ys)
-    ring = PolynomialRing([Variable("y", index) for index in own.coordinates])
-    variables = {index: place for place, index in enumerate(own.coordinates)}
 
-    def vector(terms, columns):
-        row = [0] * len(columns)
-        for monomial, x in terms.items():
-            row[columns[tuple(sorted(monomial))]] = int(x * 2**6) if isinstance(x, Fraction) else x
-        return row
-
-    theirs = [{tuple(variables[i] for i in m): x for m, x in e.terms.items()} for e in own.equations()]
-    ours = []
-    for equation in ideal.equations():
+    def of_layer(equation):
         terms = {}
         for monomial, x in equation.terms.items():
-            factor = Fraction(x)
-            for index in monomial:
-                factor *= moved[index][1]
-            terms[tuple(variables[moved[index][0]] for index in monomial)] = factor
-        ours.append(terms)
-    for n in range(2, last + 1):
-        columns = {m: k for k, m in enumerate(combinations_with_replacement(range(len(ring)), n))}
-        rows = []
-        for terms in theirs:
-            degree = len(next(iter(terms)))
-            if degree <= n:
-                for factor in combinations_with_replacement(range(len(ring)), n - degree):
-                    rows.append(vector({(*m, *factor): x for m, x in terms.items()}, columns))
-        assert rank(rows) == own.degrees[n - 1].ideal_dimension
-        more = [vector(terms, columns) for terms in ours if len(next(iter(terms))) == n]
-        assert rank(rows + more) == own.degrees[n - 1].ideal_dimension
+            indices, factors = zip(*(moved[index] for index in monomial), strict=True)
+            terms[tuple(sorted(indices))] = int(2**6 * x * prod(factors))
+        return terms
+
+    # Both vanish on the layer, and with what follows from them have the dimension of all that does.
+    for equations in ([e.terms for e in own.equations()], [of_layer(e) for e in ideal.equations()]):
+        assert all(Equation(terms).vanishes_on(layer) for terms in equations)
+        for n in range(2, last + 1):
+            columns = {m: k for k, m in enumerate(combinations_with_replacement(own.coordinates, n))}
+            rows = []
+            for terms in equations:
+                more = n - len(next(iter(terms)))
+                for factor in combinations_with_replacement(own.coordinates, more) if more >= 0 else ():
+                    row = [0] * len(columns)
+                    for monomial, x in terms.items():
+                        row[columns[tuple(sorted((*monomial, *factor)))]] = x
+                    rows.append(row)
+            assert rank(rows) == own.degrees[n - 1].ideal_dimension
 
 
 def test_what_is_not_proved_says_so(monkeypatch):
@@ -406,23 +392,10 @@ def test_monomials_are_as_independent_on_the_slice_as_everywhere(model, free, mo
     image, there = Implicitization(source), Implicitization(source)
     ring, sliced = there.map.slice()
     assert len(ring) == free
-    exponents = [np.array(list(f.terms)).reshape(-1, len(ring)) for f in sliced]
 
     def points(p, count):
-        theta = there.map.random.integers(p, size=(len(ring), count)).tolist()
-        rows = []
-        for f, powers in zip(sliced, exponents, strict=True):
-            row = []
-            for n in range(count):
-                total = 0
-                for x, exponent in zip(f.terms.values(), powers.tolist(), strict=True):
-                    term = int(x)
-                    for v, e in enumerate(exponent):
-                        term = term * pow(theta[v][n], e, p) % p
-                    total += term
-                row.append(total % p)
-            rows.append(row)
-        return np.array(rows)
+        theta = there.map.random.integers(p, size=(len(ring), count)).T.tolist()
+        return np.array([[int(f(*at)) % p for at in theta] for f in sliced])
 
     monkeypatch.setattr(there.map, "points", points)
     assert [p.hilbert_function for p in there.pieces(3)] == [p.hilbert_function for p in image.pieces(3)]

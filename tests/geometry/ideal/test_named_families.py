@@ -9,7 +9,6 @@ from command_line import call, document
 
 import agattn as ag
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.generators import follows_from, highest_weight_generators, name_of
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -198,17 +197,3 @@ def test_the_families_of_the_literature_at_a_point():
         compared = ag.invariants(layer, coefficients=y)
         assert [row.vanishes for row in compared.spans] == [vanish] * 4
         assert [row.vanishes for row in compared.named] == [vanish]
-
-
-@pytest.mark.parametrize(
-    ("layer", "y", "error", "said"),
-    [
-        (SingleLayer(2, 1), [0.5] * 6, InputError, "give whole numbers or fractions"),
-        (SingleLayer(2, 1), [1] * 5, InputError, "has N = 6"),
-        (SingleLayer(5, 2), [1] * 150, TooLargeError, "for d ≤ 4"),
-    ],
-    ids=str,
-)
-def test_coefficients_that_are_refused(layer, y, error, said):
-    with pytest.raises(error, match=said):
-        ag.invariants(layer, 2, coefficients=y)

@@ -41,16 +41,11 @@ def by_modules(layer, last):
         ((1, 3, 1), 3), ((2, 1, 1), 4), ((2, 1, 2), 5), ((2, 2, 2), 5), ((2, 3, 1), 4), ((2, 5, 2), 3),
         ((3, 1, 1), 4), ((3, 1, 2), 4), ((3, 1, 3), 4), ((3, 2, 1), 3), ((3, 2, 2), 3), ((3, 2, 3), 3),
         ((4, 1, 2), 3), ((4, 5, 1), 2),
+        *(pytest.param(*case, marks=pytest.mark.slow)
+          for case in [((3, 1, 3), 5), ((3, 2, 2), 5), ((2, 2, 1), 6)]),
     ],
 )  # fmt: skip
 def test_weight_spaces_and_specht_modules_agree(sizes, last):
-    layer = SingleLayer(*sizes)
-    assert list(WeightSpaces(layer).degrees(last)) == by_modules(layer, last)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 5), ((3, 2, 2), 5), ((2, 2, 1), 6)])
-def test_weight_spaces_and_specht_modules_agree_in_higher_degrees(sizes, last):
     layer = SingleLayer(*sizes)
     assert list(WeightSpaces(layer).degrees(last)) == by_modules(layer, last)
 
@@ -95,17 +90,6 @@ def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
     assert not any(numbers.minimal_generators for numbers in quintics.values())
     # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).
     assert 1 <= solved.count(5) <= 4 < solved.count(4)
-
-
-@pytest.mark.slow
-def test_new_quintics_of_two_outputs():
-    layer = SingleLayer(3, 2, 2)
-    *_, found = WeightSpaces(layer).degrees(5)
-    quintics = {s: m.minimal_generators for s, m in found.items() if m.minimal_generators}
-    assert quintics == {
-        ((4, 1), (4, 1), (6, 3, 1)): 1, ((4, 1), (4, 1), (4, 3, 3)): 1, ((3, 2), (3, 2), (5, 3, 2)): 1
-    }  # fmt: skip
-    assert sum(module_dimension(shape, layer.gl_sizes) for shape in quintics) == 4770
 
 
 # --- hypersurfaces ---

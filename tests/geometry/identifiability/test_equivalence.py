@@ -9,11 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agattn.algebra.scalars import scalars
-from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.virtual_weights import change_basis
-from agattn.geometry.identifiability.weights import layers_of
 from agattn.geometry.identifiability.weights import rational_inverse as inverse
 
 
@@ -196,23 +194,3 @@ def test_what_floating_point_does_not_tell_is_undecided():
     )
     K, V = np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]])
     assert equivalent({"K": K, "Q": K, "V": V}, {"K": -K, "Q": -K, "V": V}).equal
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (3, "given by int"),
-        ({"A": [[1]]}, "V together with A"),
-        ([{"A": [[1]], "V": [[1]]}, {"A": [[1, 0], [0, 1]], "V": [[1, 1]]}], "takes dimension 2"),
-        ({"A_1": [[1]], "V_1": [[1]], "A_3": [[1]], "V_3": [[1]]}, "without gaps"),
-        ({"A": [[[1]], [[1]]], "V": [[[1]]]}, "different numbers"),
-        (np.eye(2), "given by ndarray; give ag.weights"),
-        ([np.eye(2), np.eye(2)], "a layer is given by ndarray; name its matrices, as in {'A': A, 'V': V}"),
-        ((np.eye(2), [[1, 2]]), "a layer is given by ndarray; name its matrices"),
-    ],
-)
-def test_bad_weights(given, message):
-    with pytest.raises(InputError, match=message):
-        layers_of(given)
-    with pytest.raises(InputError, match="same d and d'"):
-        equivalent({"A": [[1]], "V": [[1]]}, {"A": [[1]], "V": [[1], [2]]})

@@ -153,43 +153,6 @@ def test_dimension_with_keys():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"V": [[1, 2]]}, "either A, or both K and Q"),
-        ({"V": [[1, 2]], "A": [[1, 2]]}, "must be d × d"),
-        ({"V": [[1]], "A": [[1, 2], [3, 4]]}, "V is 1 × 1"),
-        ({"V": [[1, 2]], "K": [[1, 2]], "Q": [[1]]}, "both must be a × d"),
-        ({"V": [[1, float("nan")]], "A": [[1, 0], [0, 1]]}, "nan"),
-        ({"V": [[1, 2]], "A": [[1, 0], [0, 1]], "a": 1}, "rank 2, above a = 1"),
-        ({"V": [[1, "x"]], "A": [[1, 0], [0, 1]]}, "not a number"),
-        ({"V": [[1, 2], [3]], "A": [[1, 0], [0, 1]]}, "lengths"),
-    ],
-)
-def test_bad_weights(given, message):
-    with pytest.raises(InputError, match=message):
-        weights(**given)
-
-
-def test_bad_moves():
-    found = fiber(weights(A=[[1, 0], [0, 1]], V=[[1, 2]]))
-    for options, message in [
-        ({"s": 0}, "s is 0"), ({"component": 1}, "no component 1"), ({"C": [[1]]}, "given by A"),
-        ({"V": [[1, 1]]}, "neither"),
-    ]:  # fmt: skip
-        with pytest.raises(InputError, match=message):
-            found.move(**options)
-    zero = fiber(weights(A=[[0, 0], [0, 0]], V=[[0, 0]]))
-    on_A, on_V = (next(n for n, c in enumerate(zero.points) if c.name == f"{x} = 0") for x in "AV")
-    for component, options in ((on_A, {"A": [[1, 0], [0, 1]]}), (on_V, {"V": [[1, 2]]})):
-        with pytest.raises(InputError, match="A is free on V = 0, V on A = 0"):
-            zero.move(component, **options)
-    with pytest.raises(InputError, match="no inverse"):
-        fiber(weights(K=[[1, 0]], Q=[[1, 0]], V=[[1, 2]])).move(C=[[0]])
-    with pytest.raises(InputError, match="same d"):
-        found.contains(weights(A=[[1]], V=[[1]]))
-
-
-@pytest.mark.parametrize(
     ("a", "v"), [(1.0, 1.0), (-3.0, 2.0), (2.0**40, -3.0), (-(2.0**41), 5.0), (1e-100, 1e120)]
 )
 def test_in_floating_point_both_factors_get_the_same_norm(a, v):

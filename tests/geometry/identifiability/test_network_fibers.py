@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import DeepNetwork
-from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.network_fibers import NetworkFiber, network_fiber
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
@@ -215,35 +214,3 @@ def test_contains_tells_other_functions() -> None:
             {"A": [["1/4", "1/4"], [0, "1/4"]], "V": [[4, 12]]},
         ]
     )
-
-
-NETWORK = DeepNetwork((2, 2, 1), (2, 1), t=2)
-GIVEN = {"A_1": ONE, "V_1": ONE, "A_2": [[1, 2], [2, 4]], "V_2": [[1, 3]]}
-
-
-@pytest.mark.parametrize(
-    ("weights", "move", "told"),
-    [
-        (GIVEN | {"A_2": ONE}, {}, "A_2 has rank 2, above a_2 = 1"),
-        (GIVEN | {"A_2": [[1, 2]]}, {}, r"A_2 has the shape \(1, 2\); it must be \(2, 2\)"),
-        ({"A_1": ONE}, {}, "the weights lack K_2 of"),
-        (GIVEN | {"K_1": ONE}, {}, "A_1 is no parameter of"),
-        ("weights", {}, "weights are given by str"),
-        (GIVEN, {"component": 5}, "there is no component 5"),
-        (GIVEN, {"along": [1, 2]}, "along has 2 numbers; component 0 has 0 directions"),
-        (GIVEN, {"V_2": [[1, 2]]}, "V_2 is not free on the component given; free are: none"),
-        (GIVEN, {"symmetries": {9: 2}}, "there is no symmetry 9"),
-        (GIVEN, {"symmetries": {0: 2}}, r"symmetry 0 is GL\(a\); give a matrix of size 2"),
-        (GIVEN, {"symmetries": {1: 0}}, "the matrix for symmetry 1, scaling, has no inverse"),
-    ],
-)
-def test_errors(weights: Any, move: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        network_fiber(NETWORK, weights).move(**move)
-
-
-def test_networks_that_have_no_such_fiber() -> None:
-    with pytest.raises(InputError, match="normalized"):
-        network_fiber(DeepNetwork((2, 2), (2,), heads=2, normalization="softmax"), {})
-    with pytest.raises(TooLargeError, match="5000 weights; fibers are for 3000"):
-        network_fiber(DeepNetwork((50, 50), (25,)), {})

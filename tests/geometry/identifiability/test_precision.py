@@ -141,14 +141,7 @@ def test_bfloat16_in_files_of_layers(tmp_path):
     """Read as float32, they are still no better than bfloat16; several heads and layers as well."""
     safetensors = pytest.importorskip("safetensors.numpy")
     rng = np.random.default_rng(0)
-    shapes = {
-        "K_1": (2, 2, 4),
-        "Q_1": (2, 2, 4),
-        "V_1": (2, 4, 4),
-        "K_2": (1, 2, 4),
-        "Q_2": (1, 2, 4),
-        "V_2": (1, 3, 4),
-    }
+    shapes = ag.DeepNetwork((4, 4, 3), (2, 2), heads=(2, 1)).shapes
     exact = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     swapped = {name: M[::-1] for name, M in exact.items()}  # the heads of a layer in another order
     for name, arrays in (("one", exact), ("two", swapped)):

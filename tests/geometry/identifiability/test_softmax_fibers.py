@@ -13,7 +13,7 @@ from command_line import document
 import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic
 from agattn.architectures import DeepNetwork
-from agattn.errors import TooLargeError, UndecidedError
+from agattn.errors import UndecidedError
 from agattn.experiments.training.experiment import Experiment
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import train
@@ -105,13 +105,6 @@ def test_the_function_zero():
     found = network_fiber(THREE, weights(GENERAL, GENERAL, GENERAL) | {"V_2": ZERO})
     assert found.case == "zero" and len(found.components[0].free) == 6
     assert found.dimension >= 32 and "scores are never seen" in str(found.elsewhere)
-
-
-def test_what_is_refused():
-    with pytest.raises(TooLargeError, match="fibers of softmax are for 3 layers at most"):
-        network_fiber(DeepNetwork((1,) * 5, (1,) * 4, 2, **SOFTMAX), {})
-    with pytest.raises(ag.InputError, match="the weights lack V_3"):
-        ag.fiber(THREE, {k: v for k, v in weights(SKEW, ONE, ONE).items() if k != "V_3"})
 
 
 def test_general_weights_are_decided_by_the_jet():

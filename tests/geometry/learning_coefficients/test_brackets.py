@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing
-from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence
+from agattn.geometry.identifiability import families
 from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, points, product_at_zero
@@ -32,61 +33,16 @@ def germ(generators):
     return reading(generators)[:4]
 
 
-@dataclass(frozen=True)
-class Linear:
-    """x ↦ W_L ... W_1 x: what a reader would write to study deep linear networks."""
+def linear(widths: tuple[int, ...]) -> ag.PolynomialMap:
+    """The map X ↦ W_L ... W_1 X, of which the program knows no theorem."""
+    shapes = {f"W_{i}": (n, m) for i, (m, n) in enumerate(pairwise(widths), 1)}
 
-    widths: tuple[int, ...]
-    t: int = 1
-
-    kind: ClassVar[str] = "linear network"
-    options: ClassVar[str] = ""
-
-    @property
-    def name(self) -> str:
-        return f"linear {self.widths}"
-
-    __str__ = name.fget  # type: ignore[attr-defined,assignment]
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return self.widths[0], self.t
-
-    @property
-    def output_shape(self) -> tuple[int, int]:
-        return self.widths[-1], self.t
-
-    ambient_dimension = None
-
-    @property
-    def degree(self) -> int:
-        return len(self.widths)
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {f"W_{i}": (n, m) for i, (m, n) in enumerate(pairwise(self.widths), 1)}
-
-    @property
-    def parameters(self) -> int:
-        return sum(m * n for m, n in self.shapes.values())
-
-    @property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        return tuple(
-            Symmetry("GL", n, (Acted(f"W_{i}", -2), Acted(f"W_{i + 1}", -1, dual=True)))
-            for i, n in enumerate(self.widths[1:-1], 1)
-        )
-
-    def evaluate(self, arithmetic: Any, parameters: Mapping[str, Any], X: Any) -> Any:
-        for name in self.shapes:
-            X = arithmetic.matmul(parameters[name], X)
+    def product(X: Any, **weights: Any) -> Any:
+        for name in shapes:
+            X = weights[name] @ X
         return X
 
-    def as_network(self) -> None:
-        return None
-
-    def as_json(self) -> dict[str, object]:
-        return {"widths": list(self.widths)}
+    return ag.PolynomialMap(product, shapes, (widths[0], 1))
 
 
 def check(found: Bracket, value: Fraction | int, m: int | None = None) -> bool:
@@ -150,7 +106,7 @@ def test_reduced_rank_regression(widths: Any, left: int, right: int, decided: bo
     p, n, h = MatrixProduct(rows, columns, inner, left, right, r).product
     product = product_at_zero(p, n, h)
     value = Fraction(rows * columns - p * n + product.twice, 2)
-    found = bracket(Linear(widths), weights)
+    found = bracket(linear(widths), weights)
     assert check(found, value, product.multiplicity) == decided
     assert found.upper == value  # the widest family is always found here
 
@@ -162,7 +118,7 @@ def test_a_model_of_two_linear_layers_is_decided(widths: Any, ranks: Any) -> Non
     """Aoyagi and Watanabe at every weight; within what is found for the same map without the theorem."""
     columns, inner, rows = widths
     weights = {"W_1": diagonal(inner, columns, ranks[0]), "W_2": diagonal(rows, inner, ranks[1])}
-    other = bracket(Linear(widths), weights)
+    other = bracket(linear(widths), weights)
     for layers in [ag.Perceptron([inner, rows], degree=1)], [ag.Linear(inner), ag.Linear(rows)]:
         model = ag.Network(layers, dim=columns)
         found = bracket(model, dict(zip(model.shapes, weights.values(), strict=True)))
@@ -200,7 +156,7 @@ def test_the_formula_for_deep_linear_networks_contains_that_for_two_factors(widt
      ((2, 2, 2, 2), False), ((2, 1, 2, 1), False)],
 )  # fmt: skip
 def test_deep_linear_networks_at_zero(widths: tuple[int, ...], decided: bool) -> None:
-    network = Linear(widths)
+    network = linear(widths)
     zero = {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()}
     found = bracket(network, zero)
     value, m = aoyagi(widths)
@@ -272,8 +228,6 @@ def test_symmetries_change_nothing() -> None:
 
 @pytest.mark.slow
 def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agattn.geometry.identifiability import families
-
     network = DeepNetwork((2, 2, 2), (2, 2), t=3)
     weights = depth_two(Q_1=[[1, 2], [2, 4]])
     at = ExactWeights(network, weights)
@@ -298,8 +252,6 @@ def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytes
 
 def test_the_fiber_has_evidence_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """λ is proved by monomials; that φ is constant on a family is known modulo primes."""
-    from agattn.geometry.identifiability import families
-
     zero = {"K_1": [[0, 0]], "Q_1": [[0, 0]], "V_1": [[0, 0]]}
     network = SingleLayer(2, 1, 1).as_network()
     assert bracket(network, zero).fiber_evidence is Evidence.PROVED
@@ -320,8 +272,6 @@ def monomials(variables: int) -> st.SearchStrategy[list[tuple[int, ...]]]:
 
 def vertices(exponents: list[tuple[int, ...]]) -> Iterator[tuple[Fraction, ...]]:
     """All vertices of {ω ≥ 0, ω·α ≥ 1}, by solving all square systems."""
-    import flint
-
     n = len(exponents[0])
     rows = [(*a, 1) for a in exponents] + [(*(int(i == j) for j in range(n)), 0) for i in range(n)]
     for chosen in combinations(rows, n):
@@ -336,8 +286,6 @@ def vertices(exponents: list[tuple[int, ...]]) -> Iterator[tuple[Fraction, ...]]
 @settings(deadline=None, max_examples=60)
 @given(monomials(3))
 def test_the_program_finds_the_least_vertex_and_all_optima(exponents: list[tuple[int, ...]]) -> None:
-    import flint
-
     corners = list(vertices(exponents))
     value = min(map(sum, corners))
     found = polyhedron(exponents)

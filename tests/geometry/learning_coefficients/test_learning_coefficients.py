@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn import SingleLayer
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     MatrixProduct,
@@ -101,8 +101,6 @@ def test_tables_of_huge_layers() -> None:
     """Nothing is done for each pair of ranks, of which there are 10^14."""
     found = learning_coefficients(SingleLayer(10**9, 10**7, 64))
     assert not found.points and len(found.least) == 67
-    with pytest.raises(TooLargeError, match="an A of up to 1000000 ranks; the limit is 5000"):
-        learning_coefficients(SingleLayer(10**6, 1))
 
 
 def factors(A: Any, rank_k: int, rank_q: int, a: int) -> tuple[Any, Any]:
@@ -198,8 +196,6 @@ def test_a_factored_value_matrix() -> None:
     dead = weights_coefficient(parameters(K=K, Q=Q, W_O=[[0], [0]], W_V=[[0, 0, 0]])).coefficient
     zero = product_at_zero(2, 3, 1)
     assert (dead.value, dead.multiplicity) == (Fraction(zero.twice, 2), zero.multiplicity)
-    with pytest.raises(InputError, match=r"W_O is 1 × 2 and W_V is 1 × 3; they must be d' × b and b × d"):
-        parameters(K=K, Q=Q, W_O=[[1, 2]], W_V=[[1, 2, 3]])
 
 
 ONE_TOKEN = [  # V, S at d = 2, d' = 1 or 2 and (2λ, m): D = 4 or 6
@@ -224,9 +220,7 @@ def test_one_token(V: Any, S: Any, twice: Fraction, m: int) -> None:
         assert (2 * floats.value, floats.multiplicity) == (twice, m)
 
 
-def test_one_token_where_it_is_not_known() -> None:
-    with pytest.raises(UndecidedError, match="span 1 of 2 dimensions"):
-        weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]]), t=1)
+def test_one_token_at_zero() -> None:
     zero = weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[0, 0]]), t=1).coefficient
     assert (zero.value, zero.multiplicity) == (1, 1)  # V = 0 ≠ S: whatever K and Q are
     with pytest.raises(InputError, match="t ≥ 2"):
@@ -252,12 +246,6 @@ def test_ranks_that_nothing_has() -> None:
         layer_coefficient(layer, Stratum(2, 1, 2))
     with pytest.raises(InputError, match="no factors"):
         layer_coefficient(layer, Stratum(1, 1, 1), 1, 1, values=MatrixProduct(1, 3, 1, 0, 1, 1))
-
-
-@pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan")])
-def test_a_tolerance_that_makes_no_sense(tolerance: float) -> None:
-    with pytest.raises(InputError, match="the tolerance is"):
-        weights_coefficient(parameters(A=[[1.0]], V=[[1.0]]), tolerance=tolerance)
 
 
 def test_the_curve_falls_with_the_ranks() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,40 +23,22 @@ def factors_zero(d: int, layers: int) -> tuple[DeepNetwork, dict[str, Any]]:
     return network, {name: letters[name[0]] for name in network.shapes}
 
 
-@dataclass(frozen=True)
-class FixedValues:
+class FixedValues(Jet, name="fixed values"):
     """The jet of a network of heads of rank one whose V_i are the identity: a polynomial map of K and Q."""
-
-    jet: Jet
-
-    name = "fixed values"
-    ambient_dimension = None
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {name: shape for name, shape in self.jet.shapes.items() if name[0] != "V"}
+        return {name: shape for name, shape in super().shapes.items() if name[0] != "V"}
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        layers = range(1, self.jet.network.depth + 1)
+        layers = range(1, self.network.depth + 1)
         return tuple(Symmetry("GL(a)", 1, (Acted(f"K_{i}", -2, True), Acted(f"Q_{i}", -2))) for i in layers)
 
-    @property
-    def parameters(self) -> int:
-        return sum(map(prod, self.shapes.values()))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("t", "degree", "input_shape", "output_shape"):
-            return getattr(self.jet, name)
-        raise AttributeError(name)
-
-    def as_network(self) -> None:
-        return None
-
     def evaluate(self, arithmetic: Any, parameters: Any, X: Any) -> Any:
-        d = self.jet.network.dims[0]
-        values = {name: arithmetic.identity(d)[None] for name in self.jet.shapes if name[0] == "V"}
-        return self.jet.evaluate(arithmetic, {**parameters, **values}, X)
+        d, layers = self.network.dims[0], range(1, self.network.depth + 1)
+        values = {f"V_{i}": arithmetic.identity(d)[None] for i in layers}
+        return super().evaluate(arithmetic, {**parameters, **values}, X)
 
 
 @pytest.mark.parametrize(("d", "layers"), [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (2, 3)])
@@ -74,7 +54,7 @@ def test_at_factors_zero_the_coefficient_is_that_of_konda_at_every_depth(d, laye
 )
 def test_the_same_with_fixed_values(d, layers, order):
     network, weights = factors_zero(d, layers)
-    fixed = FixedValues(Jet(network, order))
+    fixed = FixedValues(network, order)
     found = bracket(fixed, {name: weights[name] for name in fixed.shapes})
     assert (found.value, found.multiplicity) == (Fraction(d, 2), 2)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import document
 
 import agattn as ag
 from agattn.algebra.echelon import rational_rank
@@ -43,18 +41,9 @@ def tangent_dimension(dims: tuple[int, int], a: int, A: Any, V: Any, limit: bool
     linear = [one.meaning.count("x_") == 1 and "^" not in one.meaning for one in found.named_coordinates]
     y = [Fraction(0) if limit and is_linear else Fraction(x)
          for x, is_linear in zip(point, linear, strict=True)]  # fmt: skip
-    rows = []
-    for equation in (f for group in found.generators for f in group):
-        row = [Fraction(0)] * len(y)
-        for monomial, c in equation.terms.items():
-            for (k,), power in Counter(monomial).items():
-                rest = Counter(monomial) - Counter({(k,): 1})
-                value = Fraction(c) * power
-                for (j,), e in rest.items():
-                    value *= y[j - 1] ** e
-                row[k - 1] += value
-        rows.append(row)
-    return len(y) - rational_rank(np.array(rows, dtype=object))
+    at = {(k,): x for k, x in enumerate(y, 1)}
+    gradients = [equation.gradient(at) for equation in found.equations()]
+    return len(y) - rational_rank([[gradient.get(k, 0) for k in at] for gradient in gradients])
 
 
 def factored(A: np.ndarray, a: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,8 +67,7 @@ def test_the_equations_to_degree_four(dims, a, dimension, degree, counts):
 @pytest.mark.engine("singular")
 @pytest.mark.parametrize(("dims", "a", "dimension", "degree", "counts"), LAYERS)
 def test_an_engine_finds_the_same_generators_of_the_whole_ideal(dims, a, dimension, degree, counts):
-    words = ["--dims", ",".join(map(str, dims)), "--ranks", str(a), "-t", "2", "--normalization", "softmax"]
-    answer = document("run", "implicit-ideal", *words, "--jet", "3", "--engine", "singular")["answer"]
+    answer = ag.run(jet(dims, a), "implicit-ideal", "singular").as_json()["answer"]
     assert (answer["dimension"], answer["degree"]) == (dimension, degree)
     assert len(answer["generators"]) == sum(counts)
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from command_line import document
 
 import agattn as ag
 from agattn.algebra.echelon import rational_rank
@@ -85,18 +84,10 @@ def test_exchanged_arrays_are_other_branches():
         (ag.Recurrence(1, 1, "scalar-gate"), 6, 30, 43),
     ],
 )
-def test_engines_find_no_other_equations(layer, dimension, degree, equations, engine, tmp_path):
-    lines = [
-        f"{key} = {str(x).lower() if isinstance(x, bool) else repr(x)}" for key, x in layer.as_json().items()
-    ]
-    kept = [line for line in lines if not line.endswith("None")]
-    file = tmp_path / "m.toml"
-    file.write_text("[input]\ndim = 2\ntokens = 2\n[[layer]]\n" + "\n".join(kept) + "\n")
-    answer = document("run", "implicit-ideal", "--engine", engine, "--model", file)["answer"]
-    assert (answer["dimension"], answer["degree"], len(answer["generators"])) == (
-        dimension,
-        degree,
-        equations,
-    )
-    native = ag.ideal(ag.Network([layer], 2, 2), 3)
+def test_engines_find_no_other_equations(layer, dimension, degree, equations, engine):
+    model = ag.Network([layer], 2, 2)
+    answer = ag.run(model, "implicit-ideal", engine).as_json()["answer"]
+    assert (answer["dimension"], answer["degree"]) == (dimension, degree)
+    assert len(answer["generators"]) == equations
+    native = ag.ideal(model, 3)
     assert sum(row.minimal_generators for row in native.degrees) == equations

@@ -9,7 +9,6 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.engines.elimination import by_theorem
-from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -96,26 +95,6 @@ def test_minors_are_named_by_the_rank_that_they_bound():
     assert said["S(3)⊗S(1,1,1)⊗S(3,3)"] == "3×3 minors of the flattening with rows b: rk A ≤ 2"
     assert said["S(3)⊗S(3)⊗S(2,2,2)"].startswith("3×3 minors of the slices")
     assert said["S(4)⊗S(2,2)⊗S(4,4)"].startswith("resultants of two forms of one row")
-
-
-@pytest.mark.parametrize(
-    ("layer", "ranks", "said"),
-    [
-        (SingleLayer(2, 1), (1, 1, 3), r"\(1,1,3\) is not a stratum of .*; there are \(0,0,0\), \(1,1,1\)"),
-        (SingleLayer(90, 64, 64), (70, 1, 70), r"r_V ≤ 64, r_A ≤ 64"),
-        (SingleLayer(2, 1), (0, 1, 1), "is the function 0 alone"),
-        (SingleLayer(2, 1, t=1), (1, 1, 2), "t is 1"),
-    ],
-    ids=str,
-)
-def test_strata_that_there_are_not(layer, ranks, said):
-    with pytest.raises(InputError, match=said):
-        compute_stratum_ideal(layer, Stratum(*ranks), 2)
-
-
-def test_large_degrees_are_refused():
-    with pytest.raises(TooLargeError, match="Lower max_degree"):
-        compute_stratum_ideal(SingleLayer(6, 6), Stratum(3, 3, 4), 4)
 
 
 JACOBIAN = """

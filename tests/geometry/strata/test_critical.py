@@ -10,11 +10,7 @@ from agattn.architectures import SingleLayer
 from agattn.geometry.strata.critical import criticality, orbits_over_zero, stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import differential
-from agattn.geometry.variety.determinantal import (
-    compression,
-    in_tangent_cone,
-    tangent_space_equations,
-)
+from agattn.geometry.variety.determinantal import compression, in_tangent_cone, tangent_space_equations
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)]
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.strata.strata import ZERO, Stratum, neuromanifold_dimension, representative, strata
@@ -179,13 +178,6 @@ def test_a_limit_on_the_degree_gives_an_interval_never_a_wrong_value():
     assert "[15, 18]" in str(bounds)
     flat = tangent_bounds(SingleLayer(3, 1, 1), Stratum(1, 1, 2), max_degree=2)
     assert (flat.lower, flat.upper, flat.singular) == (7, 8, None)
-
-
-def test_bad_input():
-    with pytest.raises(InputError, match="not a stratum"):
-        tangent_bounds(SingleLayer(2, 1), Stratum(2, 1, 2))
-    with pytest.raises(InputError, match="t is 1"):
-        tangent_bounds(SingleLayer(2, 1, 2, 1), ZERO)
 
 
 @pytest.mark.slow

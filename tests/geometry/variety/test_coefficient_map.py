@@ -10,7 +10,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.echelon import rational, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures.protocol import draw_parameters
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import TooLargeError
 from agattn.geometry.variety.coefficient_map import coefficient_map, number_of_terms
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
@@ -104,11 +104,3 @@ def test_terms_are_counted_without_writing_them():
     assert number_of_terms(ag.Network([ag.Perceptron([9] * 9, degree=99)], dim=9)) == math.inf
     masked = ag.Network([ag.Attention(2, rank=1, mask="causal")] * 12, dim=2, tokens=3)  # inf times 0
     assert number_of_terms(masked) == math.inf
-
-
-def test_refusals():
-    """What is no polynomial, and what is too large."""
-    with pytest.raises(InputError, match="no polynomial"):
-        coefficient_map(ag.Network([ag.Attention(2, 2, normalization="softmax")], dim=2, tokens=2))
-    with pytest.raises(TooLargeError, match=r"up to 9e\+63 terms; the limit is 5e\+06"):
-        coefficient_map(ag.Network([ag.Attention(9, 9)] * 3, dim=9, tokens=9))

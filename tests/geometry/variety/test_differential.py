@@ -21,10 +21,7 @@ def pairs(draw, max_d=3, max_d_out=3):
     d = draw(st.integers(1, max_d))
     d_out = draw(st.integers(1, max_d_out))
     row = st.lists(numbers, min_size=d, max_size=d)
-    return (
-        draw(st.lists(row, min_size=d, max_size=d)),
-        draw(st.lists(row, min_size=d_out, max_size=d_out)),
-    )
+    return (draw(st.lists(row, min_size=d, max_size=d)), draw(st.lists(row, min_size=d_out, max_size=d_out)))
 
 
 @given(pairs(), st.lists(numbers, min_size=3, max_size=3))
