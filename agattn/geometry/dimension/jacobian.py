@@ -51,7 +51,7 @@ from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.polynomial_map import PolynomialMap, check_run
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
-from agattn.errors import TooLargeError
+from agattn.errors import TooLargeError, argument
 from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.symmetries import gauge_columns
 
@@ -189,7 +189,7 @@ def check_size(architecture: Architecture) -> None:
     if architecture.parameters > MAX_PARAMETERS:
         raise TooLargeError(
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
-            " --force tries anyway"
+            f" {argument('force', True)} tries anyway"
         )
     if isinstance(architecture, DeepNetwork):
         check_tokens(architecture)
