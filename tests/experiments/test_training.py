@@ -229,58 +229,6 @@ def test_untrained_weights_are_the_start_of_training():
     assert bare["outcome"] == "untrained" and bare["drift"] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("seeds = 3", "has no experiment"),
-        ("[experiment]\nteacher = {}", "one of layer, network, model"),
-        ("[experiment]\nlayer = {d = 2}", "has no d_out"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nmethod = 'flw'", "no method 'flw'; did you mean 'flow'"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
-        (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\ntime = {10**400}", "time is 1000"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..2'", "the range ends before it begins"),
-        (
-            "[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '0..99999999999'",
-            "there are more than 100000 seeds",
-        ),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "no other method has a temperature"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\ndata = {noise = 1}", "no noise; give samples"),
-        *(
-            (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\n{line}", f"^experiment: {message}")
-            for line, message in (
-                ("data = 3", "data is 3; it must be a table"),
-                (
-                    "data = {samples = 0}",
-                    "data: samples is 0; it must be a whole number of at least 1, or",
-                ),
-                ("data = {samples = 2.5}", "data: samples is 2.5; it must be a whole number of at least 1"),
-                (
-                    "data = {samples = 2, noise = nan}",
-                    "data: noise is nan; it must be a number of at",
-                ),
-                ("data = {seed = '1'}", "data: seed is '1'; it must be a whole number of at least 0"),
-                ("data = {tokens = []}", r"data: tokens is \[\]; it must be 'gaussian' or 'sphere'"),
-                ("data = {token = 1}", "data has an unknown key 'token'; did you mean 'tokens'?"),
-                ("teacher = {seed = -1}", "teacher: seed is -1; it must be a whole number"),
-                ("teacher = {kind = 'ranks', ranks = 1}", "teacher: ranks is 1; it must be a list such as"),
-                (
-                    "teacher = {kind = 'stratum', stratum = [1, 1]}",
-                    r"teacher: stratum is \[1, 1\]; it must",
-                ),
-                ("teacher = {kind = 3}", "teacher: there is no teacher 3; there are generic"),
-            )
-        ),
-        ("experiment = 3", "must be a table"),
-        ("x", "not TOML"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_named(text, message):
-    with pytest.raises(InputError, match=message):
-        read_experiments(text)
-
-
 FILE = """
 seeds = 2
 [[experiment]]
@@ -479,11 +427,8 @@ def test_weight_decay_lowers_ranks_for_an_open_set_of_teachers(inside):
 
 def test_a_teacher_may_have_rank_0():
     text = "[experiment]\nnetwork = {dims = [2, 2], ranks = [2], t = 2}\n"
-    text += "teacher = {kind = 'ranks', ranks = [%s]}"
-    [experiment] = read_experiments(text % "0")
+    [experiment] = read_experiments(text + "teacher = {kind = 'ranks', ranks = [0]}")
     assert experiment.teacher.ranks == (0,)
-    with pytest.raises(InputError, match=r"ranks is \[-1\]; it must be a list such as"):
-        read_experiments(text % "-1")
 
 
 @pytest.mark.parametrize(("drifted", "outcome"), [(2e-8, "stiff"), (5e-9, "unfinished")])
