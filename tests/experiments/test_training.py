@@ -127,17 +127,7 @@ def test_conserved_forms_are_those_of_the_theory():
     assert conserved(network).values(theta).tolist() == [*inside[0], *upper(between), *inside[1], *inside[2]]
     assert [
         conserved(A).names.count(name) for A, *_ in CASES[4:7] for name in ("GL(a)", "scaling", "GL(d)")
-    ] == [
-        6,
-        2,
-        3,
-        6,
-        2,
-        0,
-        5,
-        0,
-        3,
-    ]  # softmax has no scaling and skips no bases
+    ] == [6, 2, 3, 6, 2, 0, 5, 0, 3]  # softmax has no scaling and skips no bases
 
 
 @pytest.mark.parametrize(

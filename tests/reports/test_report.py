@@ -236,11 +236,7 @@ def test_the_command(tmp_path):
 
 def test_figure_1_on_the_command_line(tmp_path):
     found = printed("figure", "1", "--engine", "native", "-O", tmp_path / "f.svg")
-    assert (found["equation"], found["singular"], found["engine"]) == (
-        "x^2*w + y^2",
-        ["x", "y"],
-        "native",
-    )
+    assert (found["equation"], found["singular"], found["engine"]) == ("x^2*w + y^2", ["x", "y"], "native")
     assert (tmp_path / "f.svg").exists()
 
 
