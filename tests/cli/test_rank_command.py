@@ -59,8 +59,9 @@ REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
         ("a.csv", "\ufeff1,2\n3,4\n", 2), ("a.csv", f"{LONG}0,1\n{LONG}0,1\n", 1),
         ("a.json", '{"matrix": [[1, 2], [2, 4]]}', 1), ("a.json", "[]", 0), ("a.json", "[[], []]", 0),
         ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5"]]', 1),
-        ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", 1), ("a.json", "[[0.1, 1], [1, 10]]", 1), ("a.mtx", SYMMETRIC, 3), ("a.mtx", SKEW, 2),
-        ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1), ("A.CSV", "7\n", 1),
+        ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", 1), ("a.json", "[[0.1, 1], [1, 10]]", 1),
+        ("a.mtx", SYMMETRIC, 3), ("a.mtx", SKEW, 2), ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1),
+        ("A.CSV", "7\n", 1),
     ],
 )  # fmt: skip
 def test_text_files(tmp_path: Path, name: str, text: str, expected: int) -> None:
