@@ -155,16 +155,12 @@ def test_the_command_line_counts_more_than_the_file():
 def test_too_many_jobs(monkeypatch):
     text = '[layers]\nd = "1..10"\nd_out = "1..10"\n'
     monkeypatch.setattr(grid_module, "MAX_JOBS", 99)
-    with pytest.raises(
-        TooLargeError, match=r"d_out = '1..10' makes at least 100 jobs and the limit is 99; us"
-    ):
+    with pytest.raises(TooLargeError, match=r"d_out = '1..10' makes at least 100 jobs and the limit is 99; "):
         read_grid(text)
     assert len(read_grid(text, force=True).jobs) == 100
     monkeypatch.setattr(grid_module, "MAX_JOBS", 100)
     assert len(read_grid(text).jobs) == 100
-    with pytest.raises(
-        TooLargeError, match="layers 2: d = 3 makes 1 job, 100 come before, and the limit is 100"
-    ):
+    with pytest.raises(TooLargeError, match="2: d = 3 makes 1 job, 100 come before, and the limit is 100"):
         read_grid(text.replace("[layers]", "[[layers]]") + "[[layers]]\nd = 3\nd_out = 3")
 
 
@@ -216,9 +212,7 @@ def test_jobs_are_counted_with_all_questions():
 
 
 def test_there_is_a_limit_even_to_force():
-    with pytest.raises(
-        TooLargeError, match="at least 1,010,000 jobs and the limit is 1,000,000; split the grid"
-    ):
+    with pytest.raises(TooLargeError, match="1,010,000 jobs and the limit is 1,000,000; split the grid"):
         read_grid(f"[layers]\nd = {WIDE}\nd_out = {WIDE}", force=True)
 
 
