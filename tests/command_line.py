@@ -55,6 +55,13 @@ def document(line, *more, status=0):
     return found
 
 
+def timeless(found):
+    """A document without what depends on the clock, or on what was done before."""
+    if isinstance(found, dict):
+        return {key: timeless(value) for key, value in found.items() if key not in ("seconds", "cached")}
+    return [timeless(entry) for entry in found] if isinstance(found, list) else found
+
+
 def validate(name, found):
     """Check a document against the published schema of a command."""
     validator(name).validate(found)

@@ -67,6 +67,8 @@ FILES = {
     "strata-of-models.toml": GRID.replace("ASK", "strata").replace("KEY", "widths = [5, 1]\ndegree"),
     "degre.toml": GRID.replace("ASK", "dimension").replace("KEY", "degre"),
     "latin.toml": b"\xff\xfe",
+    "open.toml": "d = ",
+    "nested.toml": "x = " + "[" * 5000,
     "results.jsonl": "nothing\n",
     # Matrices.
     "matrix": "1",

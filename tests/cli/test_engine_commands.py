@@ -6,7 +6,7 @@ import subprocess
 
 import jsonschema
 import pytest
-from command_line import ROOT, call, document, run
+from command_line import ROOT, call, document, run, timeless
 from transcripts import end_mark
 
 import agattn.verification.verify
@@ -159,12 +159,8 @@ def test_run(by_singular, tmp_path):
     assert json.loads((tmp_path / "implicit-ideal-singular.json").read_text()) == result
     assert "agattn-end" in (tmp_path / "implicit-ideal-singular.transcript").read_text()
     code, out, err = call(*arguments)
-    assert (
-        code == 0
-        and "dimension: 5" in out
-        and "generators: 1" in out
-        and f"Singular {by_singular.version}" in err
-    )
+    assert code == 0 and "dimension: 5" in out and "generators: 1" in out
+    assert f"Singular {by_singular.version}" in err
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -262,13 +258,6 @@ def test_verify_report(by_singular, tmp_path):
     assert json.loads((tmp_path / "r" / "report.json").read_text()) == result
     assert "| theorem-3.2 | confirmed | proved |" in (tmp_path / "r" / "report.md").read_text()
     assert (tmp_path / "r" / "fiber-singular.sing").exists()
-
-
-def timeless(value):
-    """Without the wall-clock fields."""
-    if isinstance(value, dict):
-        return {k: timeless(v) for k, v in value.items() if k != "seconds"}
-    return [timeless(v) for v in value] if isinstance(value, list) else value
 
 
 @pytest.mark.slow

@@ -10,9 +10,7 @@ import click
 import pytest
 from command_line import call, full_disk, run, run_each
 
-from agattn.cli.kinds import check_destination, check_drawing
 from agattn.cli.main import main
-from agattn.errors import InputError
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 COMMANDS = [
@@ -239,16 +237,3 @@ def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):
     (tmp_path / "a.m2").write_text("1\n")
     command = f"{shlex.quote(sys.executable)} -m agattn run a.m2 >&- 2>&-"
     assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, timeout=300).returncode == 0
-
-
-def test_destinations(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    check_destination(tmp_path / "new" / "file.md")
-    check_destination(tmp_path / "file")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    for path, folder in (("file", True), ("", False), ("file/x", False)):
-        with pytest.raises(InputError, match="cannot write"):
-            check_destination(tmp_path / path, folder=folder)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="needs matplotlib"):
-        check_drawing(tmp_path / "x.png")

@@ -11,7 +11,6 @@ from command_line import ROOT, call, document
 
 from agattn.architectures import SingleLayer
 from agattn.claims import NETWORK_CLAIMS, network_dimension
-from agattn.documents import check
 from agattn.geometry.ideal.export import ENDINGS
 from agattn.verification.verify import verify
 
@@ -38,10 +37,8 @@ def test_it_is_the_certificate_of_verify(tmp_path):
 def test_the_document_has_the_certificate_in_it(tmp_path):
     found = document("certificate 2 1 --claim 3.4 --claim agattn.hilbert-function")
     assert found["certified"]["theorem-3.4.closed"] == "confirmed"
-    assert (
-        list(found["uncertified"]) == ["agattn.hilbert-function"]
-        and found["uncertified"]["agattn.hilbert-function"]
-    )
+    [(claim, reason)] = found["uncertified"].items()
+    assert claim == "agattn.hilbert-function" and reason
     file = tmp_path / "c.json"
     file.write_text(json.dumps(found["certificate"]), encoding="utf-8")
     assert found["file"] is None and call("check", file).status == 0
@@ -53,14 +50,12 @@ def test_without_a_file_it_says_how_to_write_one():
     assert err == "nothing was written; -O FILE.json writes the certificate\n"
 
 
-def test_on_stdout_it_is_nothing_but_the_certificate():
-    status, out, err = call(*THIN, "-O", "-")
-    assert (status, err) == (1, "") and json.loads(out)["format"] == "agattn certificate 2"
-
-
-def test_verify_prints_nothing_but_the_certificate_where_it_goes_to_stdout():
-    status, out, _ = call("verify", *THIN[1:], "--engine", "native", "--certificate", "-")
-    assert status == 1 and json.loads(out)["format"] == "agattn certificate 2"
+@pytest.mark.parametrize(
+    "words", [[*THIN, "-O", "-"], ["verify", *THIN[1:], "--engine", "native", "--certificate", "-"]]
+)
+def test_on_stdout_there_is_nothing_but_the_certificate(words):
+    ended = call(*words)
+    assert ended.status == 1 and json.loads(ended.out)["format"] == "agattn certificate 2"
 
 
 def test_a_network_and_what_has_no_certificate():
@@ -123,18 +118,11 @@ def test_text_shows_the_resultant():
     assert "resultants of two forms of one row" in shown
 
 
-def test_file_is_written(tmp_path):
-    file = tmp_path / "equations.sing"
-    assert call("ideal -d 2 -o 1 -O", file).err == f"wrote {file}\n"
-    assert file.read_text().startswith("// Ideal of M(2,1,2) to degree 4: 1 quartic")
-    assert call("ideal -d 2 -o 1 --format singular").out == file.read_text()
-
-
 def test_the_ending_says_the_format(tmp_path):
     layer = ["-d", "2", "-o", "2", "-a", "1"]
     for ending, form in ENDINGS.items():
         file = tmp_path / f"equations{ending}"
-        call("ideal", *layer, "-O", file)
+        assert call("ideal", *layer, "-O", file).err == f"wrote {file}\n"
         assert file.read_text() == call("ideal", *layer, "--format", form, "-O", "-").out
     names: dict = {}
     exec((tmp_path / "equations.py").read_text(), names)
@@ -174,11 +162,9 @@ def test_completeness_is_reported():
 def test_equations_of_networks_and_models(tmp_path):
     cubic = ("ideal", "--model", "examples/maps.py:cubic", "--max-degree", "2")
     found = document(*cubic)
-    assert [group["equations"] for group in found["generators"]] == [
-        ["-y_2^2 + y_1*y_3"],
-        ["-y_2*y_3 + y_1*y_4"],
-    ]
-    assert found["degrees"][1]["minimal_generators"] == 3 and not found["affine"] and found["dimension"] == 2
+    equations = [group["equations"] for group in found["generators"]]
+    assert equations == [["-y_2^2 + y_1*y_3"], ["-y_2*y_3 + y_1*y_4"]]
+    assert found["degrees"][1]["minimal_generators"] == 3 and not found["affine"]
     shown = call(*cubic).out
     assert shown.startswith("twisted_cubic(s: 2): dim 2 in 4 coordinates\n") and "\ny_4: output 4\n" in shown
     heads = call("ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3").out
@@ -194,10 +180,8 @@ def test_equations_of_networks_and_models(tmp_path):
         assert call(*cubic, "-O", file).err == f"wrote {file}\n"
         assert file.read_text().count("y") > 6 or ending == ".json"
     text = (tmp_path / "equations.m2").read_text()
-    assert (
-        "-- y_1: output 1\n" in text
-        and "I = ideal(\n  -- multidegree (2, 2) and 1 more\n  -y_2^2 + y_1*y_3,\n" in text
-    )
+    assert "-- y_1: output 1\n" in text
+    assert "I = ideal(\n  -- multidegree (2, 2) and 1 more\n  -y_2^2 + y_1*y_3,\n" in text
 
 
 def test_the_closure_of_a_stratum():
@@ -242,10 +226,9 @@ def test_numbers_by_theorem():
     assert "smooth part          0      40" in shown
     assert "by theorem critical-points.bombieri-weyl (proved)" in shown
     found = document("critical-points -d 4 -o 1 --engine native")
-    assert (found["regular"], found["evidence"], found["theorem"]) == (
-        35964, "proved", "critical-points.general-data",
-    )  # fmt: skip
-    assert (found["method"], found["fields"], found["engine"]) == ("theorem", [], "native")
+    assert (found["regular"], found["theorem"]) == (35964, "critical-points.general-data")
+    known = (found["evidence"], found["method"], found["fields"], found["engine"])
+    assert known == ("proved", "theorem", [], "native")
     assert [row["count"] for row in found["strata"]] == [3772, 100382]
 
 
@@ -265,10 +248,8 @@ def test_the_real_ones_without_an_engine():
     assert (found["regular"], found["method"], found["evidence"]) == (14, "elimination", "proved")
     assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
     assert [part["number"] for part in found["real_parts"]] == [2, 2, 2]
-    assert [(p["regular"], p["index"], p["in_m"]) for p in found["real"][:2]] == [
-        (True, 0, True),
-        (True, 1, True),
-    ]
+    first = [(p["regular"], p["index"], p["in_m"]) for p in found["real"][:2]]
+    assert first == [(True, 0, True), (True, 1, True)]
     assert {p["in_m"] for p in found["real"]} == {True, False}
     for point in found["real"]:
         assert point["gradient"] < 1e-15 and point["evidence"] == "proved"
@@ -284,9 +265,8 @@ def test_weights_near_a_saddle(tmp_path):
     file.write_text(json.dumps(weights))
     found = document("critical-points", *SMALL, "--seed", "1", "--weights", str(file))
     first, second = found["near"]
-    assert (first["rank"], first["escapes"], first["local_minimum"]) == (1, 1, False) and first[
-        "distance"
-    ] < 0.05
+    assert (first["rank"], first["escapes"], first["local_minimum"]) == (1, 1, False)
+    assert first["distance"] < 0.05
     assert (second["rank"], second["index"], second["local_minimum"]) == (2, 0, True)
     assert found["loss"] - first["excess"] - first["point"]["loss"] < 1e-9
     shown = call("critical-points", *SMALL, "--seed", "1", "--weights", str(file)).out
@@ -298,10 +278,8 @@ def test_weights_near_a_saddle(tmp_path):
 LAYER = ("-d", 3, "-o", 2, "-a", 2)
 
 
-def test_the_rows_of_parameters_and_the_document_say_the_same():
-    found, shown = document("identifiability", *LAYER), call("identifiability", *LAYER)
-    check("identifiability", found)
-    assert shown.status == 0 and found["architecture"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
+def test_every_parameter_has_a_row():
+    shown = call("identifiability", *LAYER)
     rows = [line.split() for line in shown.out.splitlines() if line.startswith(("K ", "Q ", "V ", "K^T"))]
     assert rows == [
         ["K", "nonidentifiable", "–", "4", "of", "6", "proved"],
@@ -309,11 +287,7 @@ def test_the_rows_of_parameters_and_the_document_say_the_same():
         ["V", "globally", "a", "factor", "1", "of", "6", "proved"],
         ["K^T", "Q", "globally", "a", "factor", "1", "of", "9", "proved"],
     ]
-    assert [(row["name"], row["status"], row["free"]) for row in found["parameters"]] == [
-        ("K", "not", 4), ("Q", "not", 4), ("V", "globally", 1),
-    ]  # fmt: skip
     assert "one common factor s: V by s, K^T Q by s⁻¹ (proved)" in shown.out
-    assert document("identifiability", *LAYER) == found  # the same seed, the same output
 
 
 def test_functions_and_weights(tmp_path):
@@ -327,20 +301,14 @@ def test_functions_and_weights(tmp_path):
     assert [(row["expression"], row["status"], row["free"]) for row in found["functions"]] == [
         ("K^T Q", "not", 3), ("K^T Q + Q^T K", "not", 3), ("K ⊗ V", "locally", 0),
     ]  # fmt: skip
-    assert (
-        call(*words, "--weights", file, "--json").out
-        == json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    )
+    assert document(*words, "--weights", file) == found
 
 
 def test_a_group_of_heads_in_a_file():
     found = document("identifiability --model examples/maps.py:shared --functions", "K^T Q[1]")
-    rows = {row["name"]: row for row in found["functions"]}
-    assert (rows["K^T Q[1]"]["status"], rows["K^T Q[1]"]["free"]) == ("not", 2)
-    assert (rows["sum_i K^T Q ⊗ O P"]["status"], rows["sum_i K^T Q ⊗ O P"]["evidence"]) == (
-        "locally",
-        "proved",
-    )
+    rows = {row["name"]: (row["status"], row["evidence"], row["free"]) for row in found["functions"]}
+    assert rows["K^T Q[1]"] == ("not", "proved", 2)
+    assert rows["sum_i K^T Q ⊗ O P"] == ("locally", "proved", 0)
 
 
 # Singularities
@@ -351,17 +319,11 @@ WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
 @pytest.mark.slow
 def test_the_table_and_the_document_say_the_same():
     found = document("singularities", *WIDE)
-    check("singularities", found)
     shown = call("singularities", *WIDE)
     assert shown.status == 0
     words = " ".join(shown.out.split())
-    for word in (
-        "singular proved L = 1 (several branches)",
-        "smooth proved",
-        "smooth branch proved",
-        "rk M_1 = 1 19 +3 29 singular proved (tangent",
-    ):
-        assert word in words
+    assert "singular proved L = 1 (several branches)" in words and "smooth branch proved" in words
+    assert "smooth proved" in words and "rk M_1 = 1 19 +3 29 singular proved (tangent" in words
     assert "not closed (proved)" in words and "22; 36 kinds" in words
     assert found["dimension"] == 22 and found["closed"] is False
     assert found["limits"]["dimension"] == 21
@@ -383,7 +345,6 @@ def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
 @pytest.mark.slow
 def test_two_heads_have_limits_that_no_weights_reach():
     found = document("singularities --dims 4,1 --ranks 1 --heads 2 -t 2")
-    check("singularities", found)
     assert found["closed"] is False and found["limits"]["at_most"] == found["dimension"] - 1
     assert found["limits"]["witness"]["heads"]
     shown = call("singularities --dims 4,1 --ranks 1 --heads 2")
@@ -391,31 +352,6 @@ def test_two_heads_have_limits_that_no_weights_reach():
 
 
 # Strata
-
-
-@pytest.mark.parametrize("shape", ["221", "322", "121", "312", "211", "433"])
-def test_json_matches_its_schema(shape):
-    d, o, a = shape
-    assert document("strata -d", d, "-o", o, "-a", a)["architecture"] == {
-        "d": int(d),
-        "d_out": int(o),
-        "a": int(a),
-        "t": 2,
-    }
-
-
-def test_where_the_paper_fails():
-    rows = {(r["r_v"], r["r_a"], r["r"]): r for r in document("strata -d 3 -o 2 -a 2")["strata"]}
-    for ranks in [(2, 1, 2), (2, 1, 3)]:
-        assert rows[ranks]["tangent_dimension"] == 14
-        assert (rows[ranks]["singular"], rows[ranks]["singular_by_paper"]) == (True, False)
-    for ranks in [(2, 2, 3), (1, 2, 3)]:
-        assert rows[ranks]["tangent_dimension"] == 13
-        assert rows[ranks]["singular"] is False
-    assert rows[1, 1, 1]["boundary"] and not rows[1, 1, 2]["boundary"]
-    assert rows[2, 2, 3]["closure"] == [[1, 2, 3], [2, 1, 3], [2, 2, 2]]
-    assert rows[0, 0, 0]["preimages"] is None
-    assert [rows[1, 1, 1]["preimages"], rows[1, 1, 2]["preimages"]] == [1, 2]
 
 
 def test_outside_the_hypotheses_the_paper_says_nothing():
@@ -453,10 +389,8 @@ NARROW = ("--dims", "3,1,2", "--ranks", "2,2", "-t", 2)
 def test_symmetries_and_the_document_say_the_same():
     found, shown = document("symmetries", *NARROW), call("symmetries", *NARROW)
     assert shown.status == 0
-    first = (
-        "13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of dimension 10 (proved)"
-    )
-    assert first in shown.out and "At most 13:" in shown.out
+    assert "13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of" in shown.out
+    assert "orbits of dimension 10 (proved)" in shown.out and "At most 13:" in shown.out
     assert "at most 11, the 21 parameters minus 10." in shown.out
     assert (found["dimension"], found["orbit_dimension"], found["evidence"]) == (13, 10, "proved")
     assert (found["center"], found["derived"], found["radical"]) == (4, 9, 4)
@@ -466,7 +400,6 @@ def test_symmetries_and_the_document_say_the_same():
     assert last["family"] == "new" and last["moves"] in shown.out
     # Q_2 begins at 11, after K_1, Q_1 (2 x 3 each), V_1 (1 x 3) and K_2 (2 x 1): K_2[2] goes into Q_2[1].
     assert last["entries"] == [[17, 16, "1"], [18, 15, "-1"]]
-    assert document("symmetries", *NARROW) == found  # the same seed, the same output
 
 
 # Verify networks
@@ -484,14 +417,6 @@ def test_all_claims_about_a_network():
         "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
     }  # fmt: skip
     assert set(verdicts.values()) == {"confirmed", "inapplicable"}
-
-
-def test_the_same_seed_gives_the_same_output():
-    def shown():
-        result = document(*BOTTLENECK, "--seed", "5")
-        return [{**claim, "seconds": 0} for claim in result["claims"]]
-
-    assert shown() == shown()
 
 
 def test_in_words():
@@ -581,17 +506,6 @@ def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
     status, out, _ = call("dimension", *arguments.split())
     assert status == 0
     assert f"at least {value}: {theorem}, as its hypotheses hold: one " in out
-
-
-def test_a_rank_is_no_theorem():
-    result = document("dimension -d 3 -o 2 -a 2")
-    assert (result["lower_bound_reason"], result["theorem"], result["checked"]) == ("rank", None, [])
-
-
-def test_figure_2():
-    result = document("figure 2 --layers 2")
-    assert result["product"] == "L X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X"
-    assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
 
 
 def test_figure_3(monkeypatch):

@@ -33,13 +33,8 @@ def models(tmp_path, monkeypatch):
 
 def test_dimension(models):
     found = document("dimension --model sums.toml")
-    assert (found["dimension"], found["evidence"], found["predicted"], found["paper"]) == (
-        14,
-        "proved",
-        None,
-        None,
-    )
-    assert found["architecture"]["layer"][0]["widths"] == [5, 1]
+    assert (found["dimension"], found["evidence"]) == (14, "proved")
+    assert found["predicted"] is found["paper"] is None
     found = document("dimension --model cubic.py:cubic")
     assert (found["dimension"], found["architecture"]["function"]) == (2, "twisted")
     deep = document("dimension --dims 3,3,3 --ranks 2,2 -t 3")
@@ -71,11 +66,7 @@ def test_a_fiber(models):
     assert (found["dimension"], found["upper_bound"], found["evidence"]) == (6, 6, "proved")
     assert found["symmetries"] == [{"name": "neuron", "dimension": 5}] and not found["generic"]
     equivalent = found["equivalent"]
-    assert (equivalent["equal"], equivalent["evidence"], equivalent["error_probability"]) == (
-        True,
-        "proved",
-        0,
-    )
+    assert {"equal": True, "evidence": "proved", "error_probability": 0}.items() <= equivalent.items()
     assert equivalent["symmetry"] == [
         {"name": "neurons", "parameters": ["W_1_1", "W_1_2"], "order": [1, 2, 3, 4, 5],
          "matrix": [["1/2", "1", "1", "1", "1"]]},
@@ -86,10 +77,6 @@ def test_a_fiber(models):
 
 
 def test_singularities(models):
-    found = document("singularities --model cubic.py:cubic")
-    assert (found["dimension"], found["closed"], found["zeros"]) == (2, True, ["s = 0"])
-    kinds = {kind["name"]: (kind["singular"], kind["argument"]) for kind in found["kinds"]}
-    assert kinds["s = 0"] == ("singular", "cone") and kinds["generic"] == ("smooth", "equations")
     shown = " ".join(call("singularities --model cubic.py:cubic").out.split())
     assert "homogeneous of degree 3 in s, and 0 only where s = 0" in shown and "not known" not in shown
 
@@ -149,9 +136,8 @@ def test_dimension_and_claims(attention_models, name):
     assert (found["dimension"], found["evidence"]) == (DIMENSIONS[name], "proved")
     verdicts = document("verify --model", f"{name}.toml")["claims"]
     assert {claim["verdict"] for claim in verdicts} <= {"confirmed", "inapplicable"}
-    assert (
-        next(one["computed"] for one in verdicts if one["id"] == "agattn.model-dimension") == DIMENSIONS[name]
-    )
+    computed = {claim["id"]: claim["computed"] for claim in verdicts}
+    assert computed["agattn.model-dimension"] == DIMENSIONS[name]
 
 
 @MODELS
@@ -199,21 +185,6 @@ def test_a_report_and_a_certificate(attention_models, name):
     assert [*found["certified"].values()] == ["confirmed"]
     checked = document("check", f"{name}.json")
     assert checked["valid"] and f"dim M = {DIMENSIONS[name]} = " in checked["claims"][0]["reason"]
-
-
-def test_a_study_of_attention(attention_models):
-    layers = "\n".join(
-        "[[models]]\ninput = { dim = 2, tokens = 2 }\nlayer = [" + layer + "]"
-        for layer in (
-            '{ type = "attention", out = 1, rank = 1, heads = 2, kv_heads = 1, value_rank = 1 }',
-            '{ type = "attention", out = 1, rank = 1, value_rank = 1, kv_latent = 2, q_latent = 1 }',
-            '{ type = "recurrence", out = 1, rank = 1, rule = "delta" }',
-        )
-    )
-    (attention_models / "grid.toml").write_text(f'ask = "dimension"\n{layers}\n')
-    lines = call("study grid.toml --json --workers 1").out.splitlines()
-    found = [json.loads(line)["result"] for line in lines]
-    assert [(one["dimension"], one["evidence"]) for one in found] == [(n, "proved") for n in (4, 4, 5)]
 
 
 # The key "architecture"

@@ -143,6 +143,4 @@ def test_verdicts_are_explained_in_words():
     assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
     words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]
     out = " ".join(call("verify", *words).out.split())
-    assert (
-        "agattn.heads-not-closed: the heads that the JSON lists, with weights that diverge, add up to" in out
-    )
+    assert "heads-not-closed: the heads that the JSON lists, with weights that diverge, add up to" in out

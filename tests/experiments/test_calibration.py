@@ -238,8 +238,7 @@ def first(kind, head):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "head"),
-    [("boundary (1,1,1)", "lightning"), ("generic", "softmax"), ("S = cV²", "lightning")],
+    ("kind", "head"), [("boundary (1,1,1)", "lightning"), ("generic", "softmax"), ("S = cV²", "lightning")]
 )
 def test_chains_meet_the_theorem(kind, head):
     """Loosely; at (1,1,1) a regular count of parameters would be off by 11 %."""

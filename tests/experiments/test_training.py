@@ -125,19 +125,9 @@ def test_conserved_forms_are_those_of_the_theory():
         [*upper(q @ q.T - k @ k.T), (k**2).sum() - (v**2).sum()] for k, q, v in zip(K, Q, V, strict=True)
     ]
     assert conserved(network).values(theta).tolist() == [*inside[0], *upper(between), *inside[1], *inside[2]]
-    assert [
-        conserved(A).names.count(name) for A, *_ in CASES[4:7] for name in ("GL(a)", "scaling", "GL(d)")
-    ] == [
-        6,
-        2,
-        3,
-        6,
-        2,
-        0,
-        5,
-        0,
-        3,
-    ]  # softmax has no scaling and skips no bases
+    names = ("GL(a)", "scaling", "GL(d)")
+    counts = [[conserved(A).names.count(name) for name in names] for A, *_ in CASES[4:7]]
+    assert counts == [[6, 2, 3], [6, 2, 0], [5, 0, 3]]  # softmax has no scaling and skips no bases
 
 
 @pytest.mark.parametrize(
@@ -176,13 +166,8 @@ def test_weights_diverge_to_a_limit_of_two_heads_at_the_proved_rate():
 def test_what_goes_wrong_is_no_limit_point(monkeypatch):
     layer = ag.SingleLayer(2, 1)
     [wild] = ag.train(layer, seeds=1, method="descent", rate=50.0, steps=100)
-    assert (wild["outcome"], wild["diverged"], wild["stratum"], wild["ranks"]) == (
-        "diverged",
-        True,
-        None,
-        None,
-    )
-    assert np.isfinite(wild["loss"])
+    assert wild["outcome"] == "diverged" and wild["diverged"] and np.isfinite(wild["loss"])
+    assert wild["stratum"] is wild["ranks"] is None
     monkeypatch.setattr(training, "MOST_STEPS", 12)
     [stiff] = ag.train(layer, seeds=1)
     assert (stiff["outcome"], stiff["stratum"], stiff["hessian_zeros"]) == ("stiff", None, None)
@@ -229,58 +214,6 @@ def test_untrained_weights_are_the_start_of_training():
     assert bare["outcome"] == "untrained" and bare["drift"] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("seeds = 3", "has no experiment"),
-        ("[experiment]\nteacher = {}", "one of layer, network, model"),
-        ("[experiment]\nlayer = {d = 2}", "has no d_out"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nmethod = 'flw'", "no method 'flw'; did you mean 'flow'"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
-        (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\ntime = {10**400}", "time is 1000"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..2'", "the range ends before it begins"),
-        (
-            "[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '0..99999999999'",
-            "there are more than 100000 seeds",
-        ),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "no other method has a temperature"),
-        ("[experiment]\nlayer = {d = 2, d_out = 1}\ndata = {noise = 1}", "no noise; give samples"),
-        *(
-            (f"[experiment]\nlayer = {{d = 2, d_out = 1}}\n{line}", f"^experiment: {message}")
-            for line, message in (
-                ("data = 3", "data is 3; it must be a table"),
-                (
-                    "data = {samples = 0}",
-                    "data: samples is 0; it must be a whole number of at least 1, or",
-                ),
-                ("data = {samples = 2.5}", "data: samples is 2.5; it must be a whole number of at least 1"),
-                (
-                    "data = {samples = 2, noise = nan}",
-                    "data: noise is nan; it must be a number of at",
-                ),
-                ("data = {seed = '1'}", "data: seed is '1'; it must be a whole number of at least 0"),
-                ("data = {tokens = []}", r"data: tokens is \[\]; it must be 'gaussian' or 'sphere'"),
-                ("data = {token = 1}", "data has an unknown key 'token'; did you mean 'tokens'?"),
-                ("teacher = {seed = -1}", "teacher: seed is -1; it must be a whole number"),
-                ("teacher = {kind = 'ranks', ranks = 1}", "teacher: ranks is 1; it must be a list such as"),
-                (
-                    "teacher = {kind = 'stratum', stratum = [1, 1]}",
-                    r"teacher: stratum is \[1, 1\]; it must",
-                ),
-                ("teacher = {kind = 3}", "teacher: there is no teacher 3; there are generic"),
-            )
-        ),
-        ("experiment = 3", "must be a table"),
-        ("x", "not TOML"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_named(text, message):
-    with pytest.raises(InputError, match=message):
-        read_experiments(text)
-
-
 FILE = """
 seeds = 2
 [[experiment]]
@@ -324,11 +257,8 @@ def test_the_command_refuses_what_it_cannot_do_before_the_work(tmp_path):
     impossible = '[[experiment]]\nname = "no"\nlayer = {d = 2, d_out = 1}\nteacher = {kind = "limit"}\n'
     (tmp_path / "c.toml").write_text(FILE + impossible)
     ended = call("train", tmp_path / "c.toml", "--cache", tmp_path / "kept")
-    assert (
-        (ended.status, ended.out) == (2, "")
-        and "no: M(2,1,2)" in ended.err
-        and len(ended.err.splitlines()) == 1
-    )
+    assert (ended.status, ended.out) == (2, "")
+    assert "no: M(2,1,2)" in ended.err and len(ended.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("kind", ["'generic'", "'outside'", "'zariski'", "'stratum', stratum = [1, 1, 2]"])
@@ -338,9 +268,8 @@ def test_a_dry_run_computes_no_loss(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("agattn.experiments.training.teachers.PopulationLoss", None)
     text = f"[experiment]\nlayer = {{d = 20, d_out = 20}}\nteacher = {{kind = {kind}}}\nseeds = 3"
     (tmp_path / "c.toml").write_text(text)
-    assert call("train", tmp_path / "c.toml", "--dry-run", "--no-cache") == (
-        0, "3 runs in 1 job, 0 of them cached\n", "",
-    )  # fmt: skip
+    ended = call("train", tmp_path / "c.toml", "--dry-run", "--no-cache")
+    assert ended == (0, "3 runs in 1 job, 0 of them cached\n", "")
 
 
 def test_a_name_may_have_dollars_in_it(tmp_path):
@@ -479,11 +408,8 @@ def test_weight_decay_lowers_ranks_for_an_open_set_of_teachers(inside):
 
 def test_a_teacher_may_have_rank_0():
     text = "[experiment]\nnetwork = {dims = [2, 2], ranks = [2], t = 2}\n"
-    text += "teacher = {kind = 'ranks', ranks = [%s]}"
-    [experiment] = read_experiments(text % "0")
+    [experiment] = read_experiments(text + "teacher = {kind = 'ranks', ranks = [0]}")
     assert experiment.teacher.ranks == (0,)
-    with pytest.raises(InputError, match=r"ranks is \[-1\]; it must be a list such as"):
-        read_experiments(text % "-1")
 
 
 @pytest.mark.parametrize(("drifted", "outcome"), [(2e-8, "stiff"), (5e-9, "unfinished")])

@@ -31,6 +31,12 @@ def repeated(*arrays):
     return tuple(np.repeat(M, HEADS // M.shape[1], axis=1) for M in arrays)
 
 
+def projections(pattern, names, matrices):
+    """The tensors of all layers, by the names of the queries, keys and values."""
+    named = list(zip(names, matrices, strict=True))
+    return {pattern.format(i, name): rows(M[i]) for i in range(LAYERS) for name, M in named}
+
+
 def configure(folder, **config):
     """Write a config.json."""
     sizes = {"hidden_size": D, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS}
@@ -39,11 +45,10 @@ def configure(folder, **config):
 
 def bert(folder):
     K, Q, V = heads()
+    names, biases = ("query", "key", "value"), np.zeros((3, LAYERS, D), np.float32)
     tensors = {"bert.embeddings.word_embeddings.weight": np.zeros((5, D), np.float32)}
-    for i in range(LAYERS):
-        for name, M in (("query", Q), ("key", K), ("value", V)):
-            tensors[f"bert.encoder.layer.{i}.attention.self.{name}.weight"] = rows(M[i])
-            tensors[f"bert.encoder.layer.{i}.attention.self.{name}.bias"] = np.zeros(D, np.float32)
+    tensors |= projections("bert.encoder.layer.{}.attention.self.{}.weight", names, (Q, K, V))
+    tensors |= projections("bert.encoder.layer.{}.attention.self.{}.bias", names, biases)
     configure(folder, model_type="bert")
     return tensors, (K, Q, V)
 
@@ -108,12 +113,7 @@ def llama_gated(folder):
 def llama_nested(folder):
     """A text_config, null for heads of keys and values, and names as in OPT."""
     K, Q, V = heads()
-    name = "language_model.decoder.layers.{}.self_attn.{}_proj.weight"
-    tensors = {
-        name.format(i, letter): rows(M[i])
-        for i in range(LAYERS)
-        for letter, M in zip("qkv", (Q, K, V), strict=True)
-    }
+    tensors = projections("language_model.decoder.layers.{}.self_attn.{}_proj.weight", "qkv", (Q, K, V))
     configure(folder, model_type="llama", num_key_value_heads=None)
     text = json.loads((folder / "config.json").read_text())
     outer = {"model_type": "llava", "text_config": text, "vision_config": {"hidden_size": 3}}
@@ -123,10 +123,7 @@ def llama_nested(folder):
 
 def llama(folder):
     K, Q, V = heads(GROUPS)
-    tensors = {}
-    for i in range(LAYERS):
-        for name, M in (("q", Q), ("k", K), ("v", V)):
-            tensors[f"model.layers.{i}.self_attn.{name}_proj.weight"] = rows(M[i])
+    tensors = projections("model.layers.{}.self_attn.{}_proj.weight", "qkv", (Q, K, V))
     configure(folder, model_type="llama", num_key_value_heads=GROUPS, head_dim=SIZE)
     return tensors, repeated(K, Q, V)
 
@@ -202,10 +199,7 @@ def test_names_of_torch(name, layer, tmp_path):
 
 def test_two_models_in_one_file(tmp_path):
     tensors, (K, _, _) = llama(tmp_path)
-    for i in range(LAYERS):
-        for part in "qkv":
-            name = f"layers.{i}.self_attn.{part}_proj.weight"
-            tensors[f"vision.{name}"] = tensors[f"model.{name}"] * 2
+    tensors |= {name.replace("model.", "vision."): M * 2 for name, M in tensors.items()}
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     file = WeightFile([tmp_path])
     with pytest.raises(InputError, match=r"layer 0 is both in .* and in .*give match"):
@@ -255,11 +249,8 @@ def test_plain_heads(tmp_path):
     np.savez(tmp_path / "one.npz", K=K[0], Q=Q[0], V=V[0])
     np.savez(tmp_path / "all.npz", K=K, Q=Q, V=V)
     np.savez(tmp_path / "a.npz", A=K[0].T @ Q[0], V=V[0])
-    assert [len(Checkpoint(WeightFile([tmp_path / f"{n}.npz"]))) for n in ("one", "all", "a")] == [
-        1,
-        HEADS,
-        1,
-    ]
+    for name, number in (("one", 1), ("all", HEADS), ("a", 1)):
+        assert len(Checkpoint(WeightFile([tmp_path / f"{name}.npz"]))) == number
     assert (V[2] == list(Checkpoint(WeightFile([tmp_path / "all.npz"])))[2].V).all()
 
 
@@ -328,11 +319,7 @@ def test_heads_must_be_known(tmp_path):
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     file = WeightFile([tmp_path / "model.safetensors"])
     wrong = json.dumps(json.loads((tmp_path / "config.json").read_text()) | {"num_attention_heads": -1})
-    for config, message in [
-        ("{", "not JSON"),
-        ("{}", "no model_type.*or give heads"),
-        (wrong, "whole number"),
-    ]:
+    for config, message in [("{", "not JSON"), ("{}", "no model_type.*or give"), (wrong, "whole number")]:
         (tmp_path / "config.json").write_text(config)
         with pytest.raises(InputError, match=message):
             Checkpoint(file)
@@ -354,9 +341,7 @@ def test_c_attn_is_told_apart_by_its_shape(tmp_path):
         sizes = [(one["d"], one["a"], one["r_a"]) for one in found["heads"]]
         assert sizes == [(12, 6, 1), (12, 6, 6)], name
     configure(tmp_path, model_type="gpt2", num_hidden_layers=1, num_attention_heads=2)
-    with pytest.raises(
-        InputError, match="with 2 heads and 2 of keys and the width 16 it is neither a Conv1D"
-    ):
+    with pytest.raises(InputError, match="2 heads and 2 of keys and the width 16 it is neither a Conv1D"):
         Checkpoint(WeightFile([tmp_path / "linear.safetensors"]))
 
 
@@ -379,12 +364,9 @@ def test_layers_without_attention_in_the_configuration(tmp_path):
     tensors, _ = llama_gated(tmp_path)
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(
-        json.dumps(config | {"layer_types": ["linear_attention", "full_attention"]})
-    )
-    with pytest.raises(
-        InputError, match=r"there are tensors of layer 0, and config\.json has no attention there"
-    ):
+    config["layer_types"] = ["linear_attention", "full_attention"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=r"tensors of layer 0, and config\.json has no attention there"):
         Checkpoint(WeightFile([tmp_path]))
 
 

@@ -81,14 +81,12 @@ def test_a_stack_whose_values_fill_the_width_has_the_dimension_of_a_layer(change
     """The first layer is dominant, so no function of the last one is lost."""
     config = small(**changed)
     whole = transformer_dimension(config)
-    [(one, alone)] = [
-        pair for pair in zip(whole.stack, whole.layer, strict=True) if pair[0].name == "softmax"
-    ]
+    both = zip(whole.stack, whole.layer, strict=True)
+    [(one, alone)] = [pair for pair in both if pair[0].name == "softmax"]
     assert one.lower_bound == alone.dimension
     [layer] = config.layer("softmax").layers
-    assert (
-        dimension(ag.Network([layer] * 2, config.dim, 2), points=1, force=True).lower_bound >= one.lower_bound
-    )
+    found = dimension(ag.Network([layer] * 2, config.dim, 2), points=1, force=True)
+    assert found.lower_bound >= one.lower_bound
 
 
 @pytest.mark.parametrize(
@@ -107,12 +105,9 @@ def test_real_sizes(name, redundant, theorem, opened):
     assert [one["parameters"] - one["dimension"] for one in layers] == redundant
     assert [sum(part["dimension"] for part in one["redundant"]) for one in layers] == redundant
     assert {one["evidence"] for one in layers} == {"proved"} and layers[0]["theorem"] == theorem
-    assert (
-        "perceptrons" in found["config"]["left_out"][0]
-        and "skip connections" in found["config"]["left_out"][0]
-    )
-    for one in found["stack"]:
-        assert one["upper_bound"] < one["parameters"]
+    said = found["config"]["left_out"][0]
+    assert "perceptrons" in said and "skip connections" in said
+    assert all(one["upper_bound"] < one["parameters"] for one in found["stack"])
     assert found["stack"][0]["open"] == opened
 
 
@@ -120,11 +115,8 @@ def test_real_sizes(name, redundant, theorem, opened):
 def test_a_stack_of_several_kinds_is_at_most_its_bound_in_any_order(config):
     whole = transformer_dimension(config)
     for one in (stack for stack in whole.stack if stack.normalization == "none"):
-        layers = [
-            config.layer("none", one.rotary, kind).layers[0]
-            for kind in config.kinds
-            for _ in range(kind.layers)
-        ]
+        kinds = [kind for kind in config.kinds for _ in range(kind.layers)]
+        layers = [config.layer("none", one.rotary, kind).layers[0] for kind in kinds]
         assert one.parameters == ag.Network(layers, config.dim, 3).parameters and one.lower_bound is None
         for order in set(itertools.permutations(layers)):
             found = dimension(ag.Network(order, config.dim, 3), points=1, force=True)

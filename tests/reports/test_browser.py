@@ -58,6 +58,12 @@ def report(tmp_path_factory):
     return make
 
 
+def every(page, selector, value, condition="true"):
+    """A value of every element e of a page that has a selector, where a condition holds."""
+    elements = f"[...document.querySelectorAll({selector!r})]"
+    return page.evaluate(f"{elements}.filter(e => {condition}).map(e => {value})")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report(name, visit, report):
     folder = report(name)
@@ -67,34 +73,21 @@ def test_a_report(name, visit, report):
     assert page.locator("h2").count() == page.locator("nav a").count() >= 5
 
     # Formulas are set as mathematics: each has a size, and every index is really placed lower.
-    sizes = page.evaluate(
-        "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect())"
-        ".map(box => [box.width, box.height])"
-    )
-    assert len(sizes) >= 4 and min(width for width, _ in sizes) > 3 and min(height for _, height in sizes) > 5
-    assert page.evaluate("document.querySelectorAll('math merror').length") == 0
-    assert page.evaluate(
-        "[...document.querySelectorAll('msub')].every(m => m.children[1].getBoundingClientRect().bottom >"
-        " m.children[0].getBoundingClientRect().bottom)"
-    )
-    assert "\\" not in page.evaluate(
-        "[...document.querySelectorAll('math')].map(m => m.textContent).join('')"
-    )
+    widths = every(page, "math", "e.getBoundingClientRect().width")
+    assert len(widths) >= 4 and min(widths) > 3
+    assert min(every(page, "math", "e.getBoundingClientRect().height")) > 5
+    assert every(page, "math merror", "e.textContent") == []
+    bottoms = every(page, "msub", "[...e.children].map(part => part.getBoundingClientRect().bottom)")
+    assert all(index > letter for letter, index in bottoms)
+    assert "\\" not in "".join(every(page, "math", "e.textContent"))
     # Pictures are there, and say in words what they show.
     assert page.evaluate("document.images.length") == {"umbrella": 2, "counterexample": 2, "deep": 1}[name]
-    assert page.evaluate(
-        "[...document.images].every(i => i.complete && i.naturalWidth > 100 && i.alt.length > 40)"
-    )
+    assert all(every(page, "img", "e.complete && e.naturalWidth > 100 && e.alt.length > 40"))
     # On a desktop everything is in sight.
-    assert (
-        page.evaluate(
-            "[...document.querySelectorAll('.scroll, .line, .formula')]"
-            ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
-        )
-        == []
-    )
+    wide = every(page, ".scroll, .line, .formula", "e.textContent", "e.scrollWidth > e.clientWidth")
+    assert wide == []
     # What it links to is in the folder, and everything in the folder but the two texts is linked or shown.
-    links = page.evaluate("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+    links = every(page, "a", "e.getAttribute('href')")
     files = {link for link in links if not link.startswith("#")}
     assert all((folder / link).is_file() for link in files)
     there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
@@ -117,9 +110,7 @@ COLLATED = "cells => [...cells].sort(new Intl.Collator('en', {numeric: true}).co
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_sorts_by_every_column(name, visit, report):
     page = visit(report(name) / "report.html")
-    headings = page.evaluate(
-        "[...document.querySelectorAll('table')].map(t => [t.className, t.tHead.rows[0].cells.length])"
-    )
+    headings = every(page, "table", "[e.className, e.tHead.rows[0].cells.length]")
     assert len(headings) >= 4 and all("sortable" in name for name, _ in headings)
     changed = 0
     for n, (_, columns) in enumerate(headings):
@@ -148,14 +139,9 @@ def test_on_a_phone_and_on_paper(name, visit, report):
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(map(int, background.removeprefix("rgb(").removesuffix(")").split(","))) < 120
     # Nothing is hidden but by a scroll bar, which the keyboard reaches.
-    assert page.evaluate(
-        "[...document.querySelectorAll('.scroll')]"
-        ".every(e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"
-    )
+    assert all(every(page, ".scroll", "e.scrollWidth <= e.clientWidth || e.tabIndex === 0"))
     # Where a row is a card, its cells are a name and one value, whatever the value is made of.
-    assert page.evaluate(
-        "[...document.querySelectorAll('.stacked td:not(.wide)')].every(cell => cell.children.length <= 1)"
-    )
+    assert all(every(page, ".stacked td:not(.wide)", "e.children.length <= 1"))
     page.set_viewport_size({"width": 720, "height": 1000})
     page.emulate_media(media="print", color_scheme="light")
     assert not page.locator("nav").is_visible()

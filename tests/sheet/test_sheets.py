@@ -95,18 +95,6 @@ def objects():
     }
 
 
-NAMES = (
-    "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
-    "pair over a field", "no preimage", "weights", "network fiber", "identified", "outside",
-    "dimension", "symmetries", "rank", "tangent", "section", "equal", "different",
-    "figure",
-)  # fmt: skip
-
-
-def test_none_is_forgotten():
-    assert set(NAMES) == set(objects())
-
-
 def words(html):
     """The text of a piece of HTML, which has to be well-formed; nothing in it may load anything."""
     closed = re.sub(r"(<img [^>]*)>", r"\1/>", html)
@@ -120,19 +108,21 @@ def words(html):
     return " ".join("".join(tree.itertext()).split())
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_html(name):
-    thing, numbers = objects()[name]
-    text = words(thing._repr_html_())
-    assert "\\" not in text and "_{" not in text and "None" not in text and "Fraction" not in text
-    for number in numbers:
-        assert number in text
+def test_html():
+    for name, (thing, numbers) in objects().items():
+        text = words(thing._repr_html_())
+        assert not [word for word in ("\\", "_{", "None", "Fraction") if word in text], name
+        assert [number for number in numbers if number not in text] == [], name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_latex(name):
+def test_latex():
+    for name, (thing, _) in objects().items():
+        has_rows = is_sound(thing._repr_latex_())
+        assert has_rows or name in ("layer", "network")
+
+
+def is_sound(latex):
     """Between dollars, with balanced braces, and every row of an array as long as its columns say."""
-    latex = objects()[name][0]._repr_latex_()
     assert latex.startswith("$") and latex.endswith("$")
     plain = re.sub(r"\\[{}\\]", "", latex)
     depth = 0
@@ -145,9 +135,8 @@ def test_latex(name):
         columns, rows = body.groups()
         rows = re.sub(r"\\begin\{pmatrix\}.*?\\end\{pmatrix\}", "matrix", rows)
         rows = re.sub(r"\\text\{(\\.|[^{}]|\{[^{}]*\})*\}", "text", rows)
-        assert {row.count("&") + 1 for row in rows.split(r"\\")} == {len(columns)}
-    else:
-        assert name in ("layer", "network")
+        assert {row.count("&") + 1 for row in rows.split(r"\\")} == {len(columns)}, latex
+    return body is not None
 
 
 def test_numbers_stand_in_the_right_places():

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import validate
+from command_line import timeless, validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,13 +55,6 @@ NETWORK = DeepNetwork((3, 2, 3), (2, 2))
 
 def job(d=2, d_out=1, **more):
     return Job(SingleLayer(d, d_out), "verify", **{"claims": CLAIM, **more})
-
-
-def timeless(document):
-    """A document without what depends on the clock, or on what was done before."""
-    if isinstance(document, dict):
-        return {k: timeless(v) for k, v in document.items() if k not in ("seconds", "cached")}
-    return [timeless(entry) for entry in document] if isinstance(document, list) else document
 
 
 def texts(lines):
@@ -126,14 +119,11 @@ def test_results_are_those_of_the_commands():
     expected = verify(SingleLayer(2, 1), (), "native").as_json()
     assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
-    assert timeless(found.result) == json.loads(
-        json.dumps(timeless(with_paper(dimension(NETWORK, seed=4)).as_json()))
-    )
+    expected = with_paper(dimension(NETWORK, seed=4)).as_json()
+    assert timeless(found.result) == json.loads(json.dumps(timeless(expected)))
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
-    assert (
-        table.result == json.loads(json.dumps(strata_table(SingleLayer(3, 2, 2)).as_json()))
-        and table.status == 0
-    )
+    expected = strata_table(SingleLayer(3, 2, 2)).as_json()
+    assert table.result == json.loads(json.dumps(expected)) and table.status == 0
 
 
 def test_statuses():
@@ -372,12 +362,6 @@ if __name__ == "__main__":
     ]  # fmt: skip
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"cannot keep results in .*; choose another folder with --cache"):
-        Cache(tmp_path / "file").put(line_of_2_1)
-
-
 def test_the_folder_of_the_user(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("AGATTN_CACHE", raising=False)
@@ -440,20 +424,13 @@ def test_done_once(tmp_path, monkeypatch):
 
 def test_what_is_not_done_again(tmp_path):
     unproved = Job(DeepNetwork((5, 1), (3,), 2, heads=2), "dimension")
-    jobs, cache = (
-        [
-            Job(NETWORK, "dimension"),
-            unproved,
-            job(30, 30),  # refused as too large
-        ],
-        Cache(tmp_path),
-    )
+    jobs, cache = [Job(NETWORK, "dimension"), unproved, job(30, 30)], Cache(tmp_path)
 
     def cached(**options):
         return [line["cached"] for line in study(jobs, cache=cache, **options)]
 
     assert cached() == [False] * 3
-    assert cached() == [True, True, False]  # errors are not kept
+    assert cached() == [True, True, False]  # errors are not kept: the third job is too large
     assert cached(retry_open=True) == [True, False, False]
     assert cached(fresh=True) == [False] * 3
     del stored(tmp_path)[jobs[0].key(NATIVE)]
@@ -546,14 +523,8 @@ def dask_address():
         pytest.importorskip("distributed")
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp",
-        dashboard_address=None,
-        host="127.0.0.1",
-    ) as found:
+    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with LocalCluster(**alone, protocol="tcp", dashboard_address=None, host="127.0.0.1") as found:
         yield found.scheduler_address
 
 
@@ -706,28 +677,34 @@ def test_a_line_that_is_none_is_named(change, message):
     assert message in str(error.value)
 
 
-def test_networks_that_are_none_are_named():
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("heads", [1], "its architecture is not a layer, a network or a model"),
+        ("ranks", [2], "1 rank for 2 layers"),
+    ],
+)
+def test_networks_that_are_none_are_named(name, value, message):
     line = line_of(Job(NETWORK, "dimension"))
-    line["architecture"]["heads"] = [1]
-    with pytest.raises(
-        InputError,
-        match="line 1 is no result of a study: its architecture is not a layer, a network or a model",
-    ):
-        read_lines(written(line))
-    line["architecture"]["ranks"] = [2]
-    with pytest.raises(InputError, match="line 1 is no result of a study: 1 rank for 2 layers"):
+    line["architecture"][name] = value
+    with pytest.raises(InputError, match=f"line 1 is no result of a study: {message}"):
         read_lines(written(line))
 
 
-def test_two_questions_are_two_reports():
-    other = line_of(Job(SingleLayer(2, 1), "strata"))
-    with pytest.raises(InputError, match="line 2 asks for strata and the lines above for verify"):
-        read_lines(f"{written(line_of_2_1)}\n{written(other)}")
-
-
-def test_nothing_is_no_study():
-    with pytest.raises(InputError, match="the file has no line"):
-        read_lines("\n \n")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n \n", "the file has no line"),
+        (
+            f"{written(line_of_2_1)}\n{written(line_of(Job(SingleLayer(2, 1), 'strata')))}",
+            "line 2 asks for strata and the lines above for verify",
+        ),
+    ],
+    ids=["nothing", "two questions"],
+)
+def test_what_is_no_study(text, message):
+    with pytest.raises(InputError, match=message):
+        read_lines(text)
 
 
 def test_keys_can_be_recomputed_by_anyone():
