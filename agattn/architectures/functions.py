@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.calls import shown
 from agattn.errors import InputError, nearest
 
 #: The indices of the axes before rows and columns, from the left.
@@ -512,7 +513,7 @@ class _Reader:
 
     def _error(self, message: str) -> InputError:
         return InputError(
-            f"the function {self.source!r}: {message}; write products, sums and transposes of arrays, such as"
+            f"the function {shown(self.source)}: {message}; write products, sums and transposes of arrays, such as"
             " 'K_1^T Q_1'"
         )
 
@@ -610,7 +611,7 @@ class _Reader:
         if name not in self.shapes:
             near = nearest(name, self.shapes)
             listed = f"{' The' if near else '; the'} arrays are {', '.join(self.shapes)}"
-            raise InputError(f"the function {self.source!r}: there is no array {name}{near}{listed}")
+            raise InputError(f"the function {shown(self.source)}: there is no array {name}{near}{listed}")
         if not self.take("["):
             return _part(name, self.shapes[name], None)
         index: list[str | int] = []
