@@ -78,18 +78,14 @@ def mutants(document):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 2), (3, 1, 1), (4, 1, 3)])
 def test_no_single_number_can_be_changed(shape):
+    """In the larger ones 300 changes are tried."""
     document = certify(SingleLayer(*shape))
-    assert survivors(document, list(mutants(document))) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 2, 1), (3, 2, 2), (3, 1, 1), (4, 1, 3)])
-def test_no_single_number_can_be_changed_in_a_larger_one(shape):
-    document = certify(SingleLayer(*shape))
-    sample = random.Random(0).sample(list(mutants(document)), 300)
-    assert survivors(document, sample) == []
+    tried = list(mutants(document))
+    if shape not in [(2, 1, 1), (2, 1, 2)]:
+        tried = random.Random(0).sample(tried, 300)
+    assert survivors(document, tried) == []
 
 
 @pytest.mark.slow
@@ -525,14 +521,6 @@ def test_dump_is_json():
     assert json.loads(dump(document)) == document
 
 
-def test_every_orbit_needs_a_pair_of_its_own():
-    document = certify(SingleLayer(3, 2, 2), ["theorem-3.2"])
-    assert check(document)["valid"]
-    found = the_stratum(document, 2, 1, 2)
-    the_stratum(document, 2, 1, 3).update({name: found[name] for name in ("A", "V", "y", "arcs", "tangent")})
-    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
-
-
 # What each limit and each condition is, in words ------------------------------------------------------------
 
 
@@ -861,11 +849,13 @@ def test_what_an_orbit_leaves_open_is_said():
             assert said(record, changes) == words, changes
 
 
-def test_a_stratum_stands_once_in_its_place():
+def test_a_stratum_stands_once_in_its_place_with_a_pair_of_its_own():
     document = copy.deepcopy(shipped())
     n = document["strata"].index(the_stratum(document, 2, 1, 3))
-    document["strata"][n] = the_stratum(document, 2, 1, 2)
-    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
+    other = the_stratum(document, 2, 1, 2)
+    for found in (other, other | {"ranks": [2, 1, 3]}):
+        document["strata"][n] = found
+        assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
 
 
 def test_what_is_open_at_a_stratum_is_no_verdict():
@@ -1070,8 +1060,6 @@ def test_values_are_read_in_one_form(monkeypatch):
         ("something else stands where an integer belongs", checker.integer, True),
         ("something else stands where an integer belongs", checker.integer, "1"),
         ("something else stands where a text belongs", checker.text, 1),
-        ("an integer has more than 300 digits", checker.integer, 10**300),
-        ("an integer has more than 300 digits", checker.integer, -(10**300)),
         (length, checker.sparse, [[1, 0]], (1, 3)),
         (length, checker.sparse, [[1, 1, 1]], (1, 3)),
         (length, checker.sparse, [[1]], (1, 3)),
