@@ -516,11 +516,6 @@ def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
         assert check(changed)["flaw"] == "det(sB + tA) is no multiple of a power of s"
 
 
-def test_dump_is_json():
-    document = certify(SingleLayer(2, 2, 1), ["agattn.degree"])
-    assert json.loads(dump(document)) == document
-
-
 # What each limit and each condition is, in words ------------------------------------------------------------
 
 
