@@ -91,7 +91,8 @@ def _saved(**arrays):
 
 
 def _sparse(kind, **arrays):
-    return _saved(format=np.array(kind), shape=np.array([3, 3]), data=np.array([1.0, 2, 3]), **arrays)
+    good = {"shape": np.array([3, 3]), "data": np.array([1.0, 2, 3])}
+    return _saved(format=np.array(kind), **good | arrays)
 
 
 def _transcript(problem):
