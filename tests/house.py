@@ -1,14 +1,12 @@
 """The house as it stands: which file needs which, which room calls which, measured from the code itself.
 
-    python -m tests.house            circles and arrows back up; imports by importlib and for hints count
-    python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
-    python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
-    python -m tests.house --statements    statements of Python by room
-    python -m tests.house --words    words of prose by page of the documentation, the longest pages first
-    python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so the others
-    python -m tests.house --lower    lower the budget of every room to the lines that it has
-
-With ``--json`` the same as one JSON document.
+python -m tests.house            circles and arrows back up; imports by importlib and for hints count
+python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
+python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
+python -m tests.house --statements    statements of Python by room
+python -m tests.house --words    words of prose by page of the documentation, the longest pages first
+python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so the others
+python -m tests.house --lower    lower the budget of every room to the lines that it has
 """
 
 from __future__ import annotations
@@ -25,10 +23,8 @@ import tarfile
 import tokenize
 from collections import Counter
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from functools import lru_cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import networkx as nx
 
@@ -243,48 +239,20 @@ def lower() -> None:
     BUDGETS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
 
 
-def _verify(folder):
-    import agattn as ag
-
-    str(ag.verify(ag.SingleLayer(3, 2, a=2), engine="native"))
-
-
-def _ideal(folder):
-    import agattn as ag
-
-    str(ag.ideal(ag.SingleLayer(3, 2, a=2), max_degree=3))
-
-
-def _rlct(folder):
-    import agattn as ag
-
-    str(ag.learning_coefficient(ag.SingleLayer(3, 2, a=2)))
-
-
-def _singularities(folder):
-    import agattn as ag
-
-    str(ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3)))
-
-
-def _train(folder):
-    from agattn.cli.main import run
-
-    experiment = folder / "experiment.toml"
-    text = (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
-    experiment.write_text(text, encoding="utf-8")
-    run(["train", str(experiment), "--no-cache"])
-
-
 RUNS = {
-    "verify": _verify, "ideal": _ideal, "rlct": _rlct, "singularities": _singularities, "train": _train,
-}  # fmt: skip
+    "verify": lambda ag: ag.verify(ag.SingleLayer(3, 2, a=2), engine="native"),
+    "ideal": lambda ag: ag.ideal(ag.SingleLayer(3, 2, a=2), max_degree=3),
+    "rlct": lambda ag: ag.learning_coefficient(ag.SingleLayer(3, 2, a=2)),
+    "singularities": lambda ag: ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3)),
+    "train": lambda ag: ag.train(ag.SingleLayer(2, 1), seeds=1),
+}
 
 
-def trace(run) -> dict[str, object]:
-    """The rooms that a run enters, and how many of its calls go from a lower floor to a higher one."""
+def trace(run: Callable[[], object]) -> tuple[set[str], Counter[str]]:
+    """The rooms that a run enters, and its calls from a room to another on a higher floor."""
     names = {str(path): module for module, path in files().items()}
-    rooms, up = set(), Counter()
+    rooms: set[str] = set()
+    up: Counter[str] = Counter()
 
     def watch(frame, event, _):
         if event != "call" or (module := names.get(frame.f_code.co_filename)) is None:
@@ -302,13 +270,12 @@ def trace(run) -> dict[str, object]:
         if below is not None and above is not None and above > below:
             up[f"{room_of(origin)} → {room_of(module)}"] += 1
 
-    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        sys.setprofile(watch)
-        try:
-            run(Path(folder))
-        finally:
-            sys.setprofile(None)
-    return {"rooms": sorted(rooms), "calls_up": up.total(), "where": dict(up.most_common())}
+    sys.setprofile(watch)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return rooms, up
 
 
 def tell_counts(words: list[str]) -> None:
@@ -320,9 +287,6 @@ def tell_counts(words: list[str]) -> None:
     if "--against" in words:
         commit = "".join(words[words.index("--against") + 1 :][:1])
         columns = {commit: count(commit), **columns}
-    if "--json" in words:
-        print(json.dumps(columns if len(columns) > 1 else columns["now"], indent=2))
-        return
     names = sorted(set().union(*columns.values()))
     if what == "page":
         names.sort(key=lambda name: -columns["now"][name])
@@ -341,13 +305,12 @@ def tell_counts(words: list[str]) -> None:
 def main(words: list[str]) -> int:
     """Print what was asked for; the status is 1 where there is a circle or an arrow up."""
     if "--trace" in words:
-        found = {name: trace(run) for name, run in RUNS.items()}
-        if "--json" in words:
-            print(json.dumps(found, indent=2, ensure_ascii=False))
-        else:
-            for name, one in found.items():
-                print(f"{name}: {len(one['rooms'])} rooms, {one['calls_up']} calls up")
-                print("".join(f"  {where}: {number}\n" for where, number in one["where"].items()), end="")
+        import agattn
+
+        for name, run in RUNS.items():
+            rooms, up = trace(lambda run=run: str(run(agattn)))
+            print(f"{name}: {len(rooms)} rooms, {up.total()} calls up")
+            print("".join(f"  {where}: {number}\n" for where, number in up.most_common()), end="")
         return 0
     if {"--lines", "--statements", "--words"} & set(words):
         tell_counts(words)
@@ -355,16 +318,12 @@ def main(words: list[str]) -> int:
     if "--lower" in words:
         lower()
         return 0
-    round_about, up = circles(), arrows_up()
-    if "--json" in words:
-        print(json.dumps({"circles": round_about, "arrows_up": up}, indent=2))
-    else:
-        edges = graph().number_of_edges()
-        print(f"{len(files())} files, {edges} imports, {len(round_about)} circles, {len(up)} arrows up")
-        for part in round_about:
-            print(f"circle of {len(part)}: {', '.join(part[:8])}{', ...' if len(part) > 8 else ''}")
-        for low, high in up:
-            print(f"up: {low} → {high}")
+    round_about, up, edges = circles(), arrows_up(), graph().number_of_edges()
+    print(f"{len(files())} files, {edges} imports, {len(round_about)} circles, {len(up)} arrows up")
+    for part in round_about:
+        print(f"circle of {len(part)}: {', '.join(part[:8])}{', ...' if len(part) > 8 else ''}")
+    for low, high in up:
+        print(f"up: {low} → {high}")
     return int(bool(round_about or up))
 
 

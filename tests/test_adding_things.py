@@ -32,12 +32,12 @@ def table():
 def paths(cell):
     """The files and folders that a cell names, from the root of the clone.
 
-    A name is that of a file of the package, of the folder of the name before, or of the clone; a new file,
-    whose name has ``NAME`` in it, stands for its folder.
+    A name is that of a file of the package, of the folder of the name before, or of the clone; a path
+    with ``NAME`` or ``ENGINE`` in it stands for the folder before that.
     """
     found, folder = [], PACKAGE
     for name in re.findall(r"`([^`]+)`", cell):
-        name = re.sub(r"NAME.*", "", name)
+        name = re.sub(r"(NAME|ENGINE).*", "", name)
         places = [place for place in (PACKAGE / name, folder / name, ROOT / name) if place.exists()]
         assert places, f"docs/extend/architecture.md promises {name}, and there is no such file"
         folder = places[0].parent
@@ -83,18 +83,22 @@ class Copy:
         assert old in text, f"{name} has no {old!r}"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def run(self, *words, stdin=None):
-        """What Python prints, given these words, with the copy in place of the package."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "100"}
-        done = subprocess.run(
-            [sys.executable, *words], cwd=self.folder, env=environment, input=stdin, timeout=120,
+    def python(self, *words, stdin=None, **environment):
+        """How Python ends, given these words, with the copy in place of the package."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "100", **environment}
+        return subprocess.run(
+            [sys.executable, *map(str, words)], cwd=self.folder, env=environment, input=stdin, timeout=300,
             capture_output=True, text=True,
         )  # fmt: skip
+
+    def run(self, *words, **given):
+        """What Python prints."""
+        done = self.python(*words, **given)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
-    def agattn(self, *words):
-        return self.run("-m", "agattn", *words)
+    def agattn(self, *words, **given):
+        return self.run("-m", "agattn", *words, **given)
 
     def files(self):
         """The files of the package."""
@@ -106,11 +110,9 @@ class Copy:
 
     def touched(self):
         """The files of the package that differ from those of the clone, or are new."""
-        return {name for name in self.files() if not same(self.folder / name, ROOT / name)}
-
-
-def same(copied, path):
-    return path.exists() and copied.read_bytes() == path.read_bytes()
+        there = {name for name in self.files() if (ROOT / name).exists()}
+        same = {name for name in there if (self.folder / name).read_bytes() == (ROOT / name).read_bytes()}
+        return self.files() - same
 
 
 @pytest.fixture
@@ -118,20 +120,13 @@ def copy(tmp_path):
     return Copy(tmp_path / "clone")
 
 
-def check_touched(found, promised, new):
-    """What was touched is what is promised: each file, one file in each folder, and a new file besides.
-
-    Args:
-        found: the files touched.
-        promised: the files and folders that the page names.
-        new: files that the page leaves to whoever adds something, such as the one of a room.
-    """
-    files = {name for name in promised if (ROOT / name).is_file()}
-    folders = {name for name in promised if name not in files}
-    assert files <= found and new <= found
-    rest = found - files - new
-    assert all(any(name.startswith(f"{folder}/") for folder in folders) for name in rest), rest
-    assert all(any(name.startswith(f"{folder}/") for name in found) for folder in folders)
+def check_touched(found, promised):
+    """What was touched is what is promised: each file, files in each folder, and nothing besides."""
+    files = {name for name in promised if not (ROOT / name).is_dir()}
+    folders = {f"{name}/" for name in promised} - {f"{name}/" for name in files}
+    assert files <= found
+    assert all(any(name.startswith(folder) for folder in folders) for name in found - files), found - files
+    assert all(any(name.startswith(folder) for name in found) for folder in folders)
 
 
 def typed(page, *beginnings):
@@ -165,7 +160,7 @@ def test_a_result_and_its_command(copy):
     copy.change("agattn/cli/commands.py", '    "rank": Shell(', f'    {row}\n    "rank": Shell(')
     rows = table()
     promised = {*paths(rows["a command"][1]), *paths(rows["a result"][1])}
-    check_touched(copy.touched(), promised, {room})
+    check_touched(copy.touched(), promised | {room})
 
     assert "  find-zeros " in copy.agattn("--help")
     found = copy.agattn("find-zeros", "6,-5,1", "--json")
@@ -246,7 +241,7 @@ def test_a_kind_of_layer(copy):
             old = re.sub(" ?@,", "", place)
             copy.change(name, old, place.replace("@", word))
     changed = {name for name in copy.files() if (copy.folder / name).read_bytes() != before.get(name)}
-    check_touched(changed, paths(table()["a kind of layer"][1]), set())
+    check_touched(changed, paths(table()["a kind of layer"][1]))
 
     (copy.folder / "model.toml").write_text(MODEL, encoding="utf-8")
     found = copy.agattn("dimension", "--model", "model.toml", "--json")

@@ -88,14 +88,7 @@ def test_ranks_can_be_called():
 @pytest.mark.slow
 def test_commands_against_another_version():
     """This version against itself: every ratio is near 1, whatever it is."""
-    said = benchmark(
-        "commands.py",
-        "--against",
-        sys.executable,
-        "--runs",
-        "1",
-        "--command",
-        "verify -d 1 -o 1 --engine native {shared}",
-    )
+    line = "verify -d 1 -o 1 --engine native {shared}"
+    said = benchmark("commands.py", "--against", sys.executable, "--runs", "1", "--command", line)
     command, total = said.splitlines()[-2:]
-    assert command.endswith("verify -d 1 -o 1 --engine native {shared}") and total.endswith("  all")
+    assert command.endswith(line) and total.endswith("  all")

@@ -78,18 +78,14 @@ def mutants(document):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 2), (3, 1, 1), (4, 1, 3)])
 def test_no_single_number_can_be_changed(shape):
+    """In the larger ones 300 changes are tried."""
     document = certify(SingleLayer(*shape))
-    assert survivors(document, list(mutants(document))) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 2, 1), (3, 2, 2), (3, 1, 1), (4, 1, 3)])
-def test_no_single_number_can_be_changed_in_a_larger_one(shape):
-    document = certify(SingleLayer(*shape))
-    sample = random.Random(0).sample(list(mutants(document)), 300)
-    assert survivors(document, sample) == []
+    tried = list(mutants(document))
+    if shape not in [(2, 1, 1), (2, 1, 2)]:
+        tried = random.Random(0).sample(tried, 300)
+    assert survivors(document, tried) == []
 
 
 @pytest.mark.slow
@@ -361,9 +357,8 @@ def test_the_carried_checker_alone(carried):
     ended = referee(carried, "--help")
     assert ended.returncode == 0 and b"Exit status" in ended.stdout
     assert referee(carried).returncode == 2
-    assert (
-        referee(carried, "nowhere.json").stderr == b"this file cannot be checked: No such file or directory\n"
-    )
+    missing = referee(carried, "nowhere.json")
+    assert missing.stderr == b"this file cannot be checked: No such file or directory\n"
     assert referee(carried, ".").returncode == 2
     ended = referee(carried, "-", input=SHIPPED.read_bytes(), env={**os.environ, "LC_ALL": "C"})
     assert ended.returncode == 0
@@ -455,12 +450,8 @@ def test_a_claim_that_nobody_knows_is_named_in_no_words_of_the_file():
 
 
 def test_the_checker_imports_nothing_heavy():
-    run = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "agattn.checker", str(SHIPPED)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-X", "importtime", "-m", "agattn.checker", str(SHIPPED)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     imported = {line.rsplit("|", 1)[-1].strip() for line in run.stderr.splitlines() if "|" in line}
     heavy = {"numpy", "sympy", "flint", "networkx", "mpmath", "jinja2", "rich", "matplotlib", "jsonschema"}
@@ -520,19 +511,6 @@ def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
         assert check(changed)["flaw"] == "det(sB + tA) is no multiple of a power of s"
 
 
-def test_dump_is_json():
-    document = certify(SingleLayer(2, 2, 1), ["agattn.degree"])
-    assert json.loads(dump(document)) == document
-
-
-def test_every_orbit_needs_a_pair_of_its_own():
-    document = certify(SingleLayer(3, 2, 2), ["theorem-3.2"])
-    assert check(document)["valid"]
-    found = the_stratum(document, 2, 1, 2)
-    the_stratum(document, 2, 1, 3).update({name: found[name] for name in ("A", "V", "y", "arcs", "tangent")})
-    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
-
-
 # What each limit and each condition is, in words ------------------------------------------------------------
 
 
@@ -590,13 +568,8 @@ def test_the_command_prints_and_ends_as_it_says(capsys, tmp_path, monkeypatch):
         status = checker.main([str(word) for word in words])
         return status, *capsys.readouterr()
 
-    for words, status in (
-        (("-h",), 0),
-        (("--help",), 0),
-        ((), 2),
-        ((SHIPPED, SHIPPED), 2),
-        (("-h", "-h"), 2),
-    ):
+    calls = {("-h",): 0, ("--help",): 0, (): 2, (SHIPPED, SHIPPED): 2, ("-h", "-h"): 2}
+    for words, status in calls.items():
         found, out, err = ended(*words)
         assert (found, err) == (status, "") and out.startswith("The checker of certificates: one file")
         assert "Exit status: 0 the certificate is valid" in out and "in one sitting" not in out
@@ -709,9 +682,8 @@ def test_squares_obstruct_only_in_other_columns():
     assert said(y322=1) == said(y122=1, y211=1) == said() == "row 2 has not one entry, below a square"
     assert said(heads=3, y122=1) == said(heads=1, y122=1) == "row 1 has not h squares in h columns"
     more = {(0, 2, 1, 2, 2): 1}
-    assert (
-        why_not(obstruction, (3, 2, 2), 2, first | more, "squares", {"rows": []}) == "there is an unknown key"
-    )
+    why = why_not(obstruction, (3, 2, 2), 2, first | more, "squares", {"rows": []})
+    assert why == "there is an unknown key"
     mixed = {(0, 1, 1, 1, 2): 1, (0, 1, 2, 2, 2): 1, (0, 2, 2, 1, 1): 1}
     assert obstruction((3, 2, 2), 2, mixed, "squares", {}) == "row 1 has not h squares in h columns"
     for more in ((0, 1, 1, 2, 2), (0, 1, 3, 1, 1), (0, 1, 3, 1, 2)):
@@ -743,13 +715,10 @@ def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
         why_not(lambda rows=rows: said(rows=rows))
         why_not(lambda rows=rows: said(columns=rows))
     assert said(v=[[6, 1]]) == said(A=[*pencil["A"], [6, 1, 1]]) == "A, B or v has something in other rows"
-    varying = [
-        [[k, k, 1] for k in range(1, 5)],  # 0, as row 5 is
-        [*pencil["B"], [5, 6, 1]],  # 1
-    ]
     words = "det(sB + tA) is no multiple of a power of s"
-    assert said(B=varying[0]) == said(A=[[1, 1, 1], [2, 3, 1]]) == words  # 0, and s + t times a power of s
-    assert said(B=varying[1]) == ""
+    zero = [[k, k, 1] for k in range(1, 5)]  # as row 5 is 0
+    assert said(B=zero) == said(A=[[1, 1, 1], [2, 3, 1]]) == words  # 0, and s + t times a power of s
+    assert said(B=[*pencil["B"], [5, 6, 1]]) == ""  # 1
     # det(B + tA) = 1 + t(t − 1)(t − 2)(t − 3) is 1 at four places, and not constant.
     B = [[1, 2, 1], [2, 2, -1], [2, 3, 1], [3, 3, -2], [3, 4, 1], [4, 1, -1], [4, 4, -3], [5, 5, 1]]
     assert said(A=[[k, k, 1] for k in range(1, 5)], B=B, v=[[5, 1]], w=[[1, 1]]) == words
@@ -869,11 +838,13 @@ def test_what_an_orbit_leaves_open_is_said():
             assert said(record, changes) == words, changes
 
 
-def test_a_stratum_stands_once_in_its_place():
+def test_a_stratum_stands_once_in_its_place_with_a_pair_of_its_own():
     document = copy.deepcopy(shipped())
     n = document["strata"].index(the_stratum(document, 2, 1, 3))
-    document["strata"][n] = the_stratum(document, 2, 1, 2)
-    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
+    other = the_stratum(document, 2, 1, 2)
+    for found in (other, other | {"ranks": [2, 1, 3]}):
+        document["strata"][n] = found
+        assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
 
 
 def test_what_is_open_at_a_stratum_is_no_verdict():
@@ -951,9 +922,8 @@ def test_what_is_said_of_a_valid_certificate():
     [lemma] = [c["reason"] for c in check(genuine(4, 1, 3))["claims"] if c["id"] == "lemma-3.1"]
     assert "fibers have dimension a² = 9, {rk A ≤ a} has dimension a(2d − a) = 15" in lemma
     lines = described(result).split("\n")
-    assert lines[-1] == "The certificate is valid." and lines[-2].startswith(
-        "About M(3,2,2), t ≥ 2; a stands"
-    )
+    assert lines[-1] == "The certificate is valid."
+    assert lines[-2].startswith("About M(3,2,2), t ≥ 2; a stands")
     ends = {line.index("confirmed: ") for line in lines[:-3] if "confirmed: " in line}
     assert ends == {max(map(len, reasons)) + 2 + 11 + 2}
     facts = checker.Facts(document)
@@ -1078,8 +1048,6 @@ def test_values_are_read_in_one_form(monkeypatch):
         ("something else stands where an integer belongs", checker.integer, True),
         ("something else stands where an integer belongs", checker.integer, "1"),
         ("something else stands where a text belongs", checker.text, 1),
-        ("an integer has more than 300 digits", checker.integer, 10**300),
-        ("an integer has more than 300 digits", checker.integer, -(10**300)),
         (length, checker.sparse, [[1, 0]], (1, 3)),
         (length, checker.sparse, [[1, 1, 1]], (1, 3)),
         (length, checker.sparse, [[1]], (1, 3)),
@@ -1108,6 +1076,7 @@ def test_records_of_claims_have_one_form():
     reason = {"id": "agattn.hilbert-function", "reason": ""}
     assert checker._record(checker.Facts, verdict) == verdict
     assert checker._record(checker.Facts, reason) == checker._record(checker.Deep, reason) == reason
+    zeros = {"id": "agattn.deep-zeros", "verdict": "refuted", "points": []}
     unknown = "a claim is none of those that can be certified here"
     for words, kind, record in (
         ("a claim has no id", checker.Facts, []),
@@ -1116,11 +1085,7 @@ def test_records_of_claims_have_one_form():
         (unknown, checker.Facts, {**verdict, "id": "theorem-3.9"}),
         (unknown, checker.Deep, verdict),
         ("lemma-3.1 has no verdict", checker.Facts, {**verdict, "verdict": "proved"}),
-        (
-            "agattn.deep-zeros has no verdict",
-            checker.Deep,
-            {"id": "agattn.deep-zeros", "verdict": "refuted", "points": []},
-        ),
+        ("agattn.deep-zeros has no verdict", checker.Deep, zeros),
         ("a text is too long, or is not printable", checker.Facts, {**reason, "reason": "\n"}),
         ("a text is too long, or is not printable", checker.Facts, {**reason, "id": "\n"}),
         ("there is an unknown key", checker.Facts, {**reason, "certificate": None}),
@@ -1155,10 +1120,8 @@ def test_equations_are_read_in_one_form_and_expanded_up_to_a_limit(monkeypatch):
         checker.put_in({names: 1}, y)
         monkeypatch.setattr(checker, "TERMS", terms - 1)
         assert why_not(checker.put_in, {names: 1}, y) == f"an equation has more than {terms - 1} terms"
-    assert checker.general(layer, 0)[Z] == {
-        (("A", 1, 1), ("V", 1, 2)): 1,
-        (("A", 2, 1), ("V", 1, 1)): 1,
-    }
+    both = {(("A", 1, 1), ("V", 1, 2)): 1, (("A", 2, 1), ("V", 1, 1)): 1}
+    assert checker.general(layer, 0)[Z] == both
     assert checker.polynomial([[3, *[0] * 20]], checker.integer) == {(0,) * 20: 3}
     why = why_not(checker.polynomial, [[3, *[0] * 21]], checker.integer)
     assert why == "a polynomial has a degree above 20"

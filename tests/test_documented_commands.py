@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,17 +36,8 @@ PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points": ["singular"]}
 NEEDS_NO_ENGINE = {"verify", "emit"}
 NEEDS_A_FILE = {
-    "check",
-    "schema",
-    "rank",
-    "fiber",
-    "classify",
-    "equivalent",
-    "identify",
-    "figure",
-    "study",
-    "train",
-}
+    "check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study", "train",
+}  # fmt: skip
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "identifiability", "rlct",
     "singularities", "symmetries", "critical-points", "certificate", "spectrum",
@@ -149,17 +141,24 @@ COMMAND_LINES = list(shown())
 
 
 def test_there_are_command_lines():
+    """On the pages of all kinds; each command is run, and many show what they print."""
     pages = {parameter.id.split(":")[0] for parameter in COMMAND_LINES}
-    assert {
-        "README.md",
-        "reference/tasks.md",
-        "start/tutorial.md",
-        "layer/strata.md",
-        "guides/certificate.md",
-    } <= pages
-    commands = {parameter.values[0][0] for parameter in COMMAND_LINES} - {"--version", "--help"}
-    assert {"verify", "emit", "run", "strata", "doctor", "schema"} <= commands <= set(COMMANDS)
+    assert {"README.md", "reference/tasks.md", "start/tutorial.md", "layer/strata.md"} <= pages
+    named = {parameter.values[0][0] for parameter in COMMAND_LINES}
+    run = {parameter.values[0][0] for parameter in COMMAND_LINES if parameter.values[1] is not None}
+    assert set(COMMANDS) <= run and named - {"--version", "--help"} <= set(COMMANDS)
     assert sum(bool(parameter.values[1]) for parameter in COMMAND_LINES) >= 2
+
+
+def test_the_first_page_has_at_most_1000_words_and_writes_what_git_ignores():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", readme, flags=re.MULTILINE | re.DOTALL)
+    assert 300 < len(text.split()) <= 1000
+    lines = [parameter.values[0] for parameter in COMMAND_LINES if parameter.id.startswith("README.md")]
+    written = {name for line in lines for option, name in pairwise(line) if option in ("-O", "--out")}
+    assert written == {"m322.json", "layer"}
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {"/m322.json", "/layer/"} <= set(ignored)
 
 
 def test_nothing_undoes_the_refutation():
@@ -174,9 +173,10 @@ def test_nothing_undoes_the_refutation():
     assert told == ["claims.md"]
 
 
-def plain(line):
-    """A line without what depends on the width of the terminal."""
-    return " ".join(line.split())
+def lines_of(text):
+    """The lines of a text without rules, and without what depends on the width of the terminal."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return [line for line in lines if not re.fullmatch("─*", line)]
 
 
 @lru_cache
@@ -190,15 +190,20 @@ def results_of_example():
     return ended.out
 
 
-def extracts(told, rule):
-    """The runs of lines between the marks that say that something is left out."""
-    runs = [[]]
-    for line in told:
-        if line == "...":
-            runs.append([])
-        elif not rule.fullmatch(line):
-            runs[-1].append(line)
-    return [run for run in runs if run]
+def compare(printed, told):
+    """What is shown was printed, and nothing is left out except where three dots stand.
+
+    The last line says who computed and how long it took; a page may leave it out.
+    """
+    told = [line for line in told if not line.startswith("Computed by ")]
+    if "..." in told:
+        extracts = re.split(r"^\.\.\.$", "\n".join(told), flags=re.MULTILINE)
+        for extract in filter(None, map(str.strip, extracts)):
+            assert f"\n{extract}\n" in "\n".join(["", *printed, ""]), extract
+        return
+    assert [line for line in told if line not in printed] == []
+    left_out = [line for line in printed if line not in told]
+    assert [line for line in left_out if not line.startswith("Computed by ")] == []
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +233,12 @@ def inputs(tmp_path_factory):
     (folder / "mine.py").write_text(model, encoding="utf-8")
     gallery().write_inputs(folder)
     return folder
+
+
+def names_below(folder):
+    """The names of the files in a folder and in all folders below it."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(folder)) for path in paths}
 
 
 def require_engines(words):
@@ -263,28 +274,16 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
     if tuple(words) not in ENDED:
         shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
         monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
+        before = names_below(tmp_path)
         ENDED[tuple(words)] = call(*words)
+        written = names_below(tmp_path) - before
+        assert [name for name in written if not name.startswith(("cache/", *words))] == []
     status, out, err = ENDED[tuple(words)]
     assert status in ((0, 1) if name in MAY_REFUTE else (0,)), err
     if output:
-        printed, told = ([plain(line) for line in text.splitlines()] for text in (out, output))
         if name == "doctor":  # versions and paths differ
-            printed, told = (
-                [re.sub(r"\d[\d.]*|\(.*\)", "*", line) for line in text] for text in (printed, told)
-            )
-        rule = re.compile(r"─*")
-        told = [line for line in told if not line.startswith("Computed by ")]
-        if "..." in told:  # extracts: between two of these marks nothing is left out
-            printed = [line for line in printed if not rule.fullmatch(line)]
-            for extract in extracts(told, rule):
-                assert any(printed[i : i + len(extract)] == extract for i in range(len(printed))), "\n".join(
-                    extract
-                )
-            return
-        assert [line for line in told if not rule.fullmatch(line) and line not in printed] == []
-        # Nothing is left out but the last line, which says who computed and how long it took.
-        left_out = [line for line in printed if not rule.fullmatch(line) and line not in told]
-        assert [line for line in left_out if not line.startswith("Computed by ")] == []
+            out, output = (re.sub(r"\d[\d.]*|\(.*\)", "*", text) for text in (out, output))
+        compare(lines_of(out), lines_of(output))
 
 
 # From top to bottom, as a reader would type it: what a line writes, the next may read. A line that shares no
@@ -357,11 +356,6 @@ def test_the_page_from_top_to_bottom(page, tmp_path):
         may_refute = any(words[0] in MAY_REFUTE for words in agattn_in(line))
         assert done.returncode in ((0, 1) if may_refute else (0,)), f"{line}\n{done.stderr}"
         assert "Traceback" not in done.stderr and "error" not in done.stderr.lower(), f"{line}\n{done.stderr}"
-
-
-def test_every_command_is_run():
-    run = {parameter.values[0][0] for parameter in COMMAND_LINES if parameter.values[1] is not None}
-    assert set(COMMANDS) <= run
 
 
 def test_the_pages_on_claims_have_every_claim():

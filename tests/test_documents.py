@@ -19,17 +19,8 @@ from agattn.sheet.result import check_one_of, document
 KEPT = Path(__file__).with_name("documents.json")
 #: What differs from run to run, or from machine to machine.
 VOLATILE = {
-    "seconds",
-    "python",
-    "flint",
-    "path",
-    "versions",
-    "key",
-    "script_sha256",
-    "script",
-    "files",
-    "drawn",
-}
+    "seconds", "python", "flint", "path", "versions", "key", "script_sha256", "script", "files", "drawn",
+}  # fmt: skip
 
 LAYER, ONE_TOKEN = ["-d", "2", "-o", "1"], ["-d", "2", "-o", "1", "-t", "1"]
 THIN = ["-d", "3", "-o", "2", "-a", "2"]

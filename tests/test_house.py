@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,43 +13,30 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
 from tests import house
-from tests.house import (
-    arrows_up,
-    circles,
-    files,
-    floor_of,
-    imports,
-    lines_of,
-    main,
-    over_budget,
-    sources,
-    sources_of,
-    trace,
-    words_by_page,
-    words_of,
-)
 
 
 def test_imports_by_name_are_seen():
-    assert "agattn.cli.commands" in imports("agattn.cli.main")
-    assert "agattn.library" in imports("agattn")
+    assert "agattn.cli.commands" in house.imports("agattn.cli.main")
+    assert "agattn.library" in house.imports("agattn")
 
 
 def test_imports_for_type_hints_are_seen():
     """A file whose hints name a class cannot be read without the file of that class."""
-    hinted = ast.parse(files()["agattn"].read_text(encoding="utf-8")).body
+    hinted = ast.parse(house.files()["agattn"].read_text(encoding="utf-8")).body
     assert any(isinstance(node, ast.If) and "algebra.rank" in ast.unparse(node) for node in hinted)
-    assert "agattn.algebra.rank" in imports("agattn")
+    assert "agattn.algebra.rank" in house.imports("agattn")
 
 
 def test_no_file_needs_a_higher_floor():
-    assert floor_of("agattn.cli.main") > floor_of("agattn.geometry.ideal.ideal") > floor_of("agattn.errors")
-    assert floor_of("agattn.geometry.strata.strata") > floor_of("agattn.geometry.variety.degree")
-    assert arrows_up() == []
+    above, below = house.floor_of("agattn.cli.main"), house.floor_of("agattn.geometry.ideal.ideal")
+    assert above > below > house.floor_of("agattn.errors")
+    assert house.floor_of("agattn.geometry.strata.strata") > house.floor_of("agattn.geometry.variety.degree")
+    assert house.arrows_up() == []
 
 
 def test_no_room_is_over_its_budget():
-    assert over_budget() == {}, "take something out; or raise tests/budgets.json in a commit that says why"
+    why = "take something out; or raise tests/budgets.json in a commit that says why"
+    assert house.over_budget() == {}, why
 
 
 def test_a_budget_falls_and_never_rises_by_itself(monkeypatch, tmp_path):
@@ -57,13 +45,13 @@ def test_a_budget_falls_and_never_rises_by_itself(monkeypatch, tmp_path):
     room, other = "agattn.algebra", "agattn.claims"
     kept = {**lines, room: lines[room] + 7, other: lines[other] - 1, "agattn.gone": 5}
     house.BUDGETS.write_text(json.dumps(kept))
-    assert over_budget() == {other: (lines[other], lines[other] - 1)}
+    assert house.over_budget() == {other: (lines[other], lines[other] - 1)}
     house.lower()
     assert house.budgets() == {**lines, other: lines[other] - 1}
 
 
 def test_no_files_need_each_other():
-    assert circles() == []
+    assert house.circles() == []
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +59,7 @@ def trees():
     """What is in each file but the checker, which stands alone: ``ast.Module`` by module."""
     return {
         module: ast.parse(path.read_text(encoding="utf-8"))
-        for module, path in files().items()
+        for module, path in house.files().items()
         if module != "agattn.checker"
     }
 
@@ -92,9 +80,9 @@ def test_evaluating_and_differentiating_a_network_makes_no_call_up():
     draw = np.random.default_rng(0).standard_normal
     parameters = {name: draw(shape) for name, shape in network.shapes.items()}
     X = draw((5, *network.input_shape))
-    found = trace(lambda _: jacobian(network, parameters, X, FloatArithmetic()))
-    assert {"agattn.algebra", "agattn.architectures", "agattn.geometry.dimension"} == set(found["rooms"])
-    assert found["calls_up"] == 0
+    rooms, up = house.trace(lambda: jacobian(network, parameters, X, FloatArithmetic()))
+    assert rooms == {"agattn.algebra", "agattn.architectures", "agattn.geometry.dimension"}
+    assert up.total() == 0
 
 
 CODE = '''"""A docstring
@@ -115,7 +103,7 @@ def f(x):
 
 
 def test_code_is_counted_without_what_is_said():
-    assert lines_of(CODE) == 6  # import, def, and four of the return, whose empty line is none
+    assert house.lines_of(CODE) == 6  # import, def, and four of the return, whose empty line is none
 
 
 def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
@@ -130,13 +118,13 @@ def test_lines_stand_beside_those_of_a_commit(tmp_path, monkeypatch, capsys):
     git("init", "-q")
     git("add", ".")
     git("commit", "-q", "-m", "One file")
-    assert sources_of("HEAD", tmp_path) == {"agattn.room.file": CODE}
+    assert house.sources_of("HEAD", tmp_path) == {"agattn.room.file": CODE}
     with pytest.raises(SystemExit, match="git has no agattn in 'nonsense'"):
-        sources_of("nonsense", tmp_path)
-    monkeypatch.setattr("tests.house.budgets", lambda: {"agattn.room": 9})
-    monkeypatch.setattr("tests.house.sources_of", lambda commit: sources_of(commit, tmp_path))
-    monkeypatch.setattr("tests.house.sources", lambda: {"agattn.room.file": "x = 1\n", "agattn.new": "y\n"})
-    assert main(["--lines", "--against", "HEAD"]) == 0
+        house.sources_of("nonsense", tmp_path)
+    monkeypatch.setattr(house, "budgets", lambda: {"agattn.room": 9})
+    monkeypatch.setattr(house, "sources_of", partial(house.sources_of, clone=tmp_path))
+    monkeypatch.setattr(house, "sources", lambda: {"agattn.room.file": "x = 1\n", "agattn.new": "y\n"})
+    assert house.main(["--lines", "--against", "HEAD"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows == [
         ["HEAD", "now", "change", "budget", "room"],
@@ -160,16 +148,16 @@ It has *seven* words, $x + y$ 12 and a table.
 
 def test_words_of_prose_are_counted_by_page(tmp_path):
     """A page that was moved is counted under its new name."""
-    assert words_of(PAGE) == 10  # a, page, it, has, seven, words, and, a, table, one
+    assert house.words_of(PAGE) == 10  # a, page, it, has, seven, words, and, a, table, one
     (tmp_path / "docs" / "start").mkdir(parents=True)
     for name in ("README.md", "docs/tutorial.md", "docs/_build.md"):
         (tmp_path / name).write_text(PAGE, encoding="utf-8")
-    assert words_by_page(clone=tmp_path) == {"README": 10, "start/tutorial": 10}
-    assert words_by_page()["start/tutorial"] > 500
+    assert house.words_by_page(clone=tmp_path) == {"README": 10, "start/tutorial": 10}
+    assert house.words_by_page()["start/tutorial"] > 500
 
 
 def test_every_file_is_counted():
-    assert {"agattn", "agattn.checker", "agattn.geometry.strata.strata"} <= set(sources())
+    assert {"agattn", "agattn.checker", "agattn.geometry.strata.strata"} <= set(house.sources())
 
 
 def test_functions_have_at_most_sixty_lines_without_their_docstrings(trees):
@@ -189,7 +177,7 @@ def code_lines(function):
 
 
 def test_a_public_function_of_more_than_two_lines_says_what_it_does():
-    for module, path in files().items():
+    for module, path in house.files().items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         classes = [one for one in tree.body if isinstance(one, ast.ClassDef) and one.name[0] != "_"]
         for node in (*tree.body, *(inner for one in classes for inner in one.body)):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,9 @@ def test_importing_loads_nothing_heavy():
     assert done.stdout == "[]\n"
 
 
+@cache
 def results():
+    """A result of each verb."""
     certificate = ag.certificate(SMALL, "theorem-3.4")
     weights = {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]}
     return {
@@ -90,10 +93,7 @@ def results():
 
 
 #: Verbs whose results are no text and table of their own: weights, data, lines, documents, other names.
-OTHER = {
-    "emit", "figure", "invariants", "report", "rlct", "run", "schema", "study",
-    "weights",
-}  # fmt: skip
+OTHER = {"emit", "figure", "invariants", "report", "rlct", "run", "schema", "study", "weights"}
 
 
 def test_every_result_prints_as_a_summary_and_shows_as_a_table():
@@ -323,21 +323,8 @@ def test_constructors_show_their_signature_and_refuse_the_rest_of_calls(name):
     assert "args" not in parameters and "named" not in parameters
     assert all(key == "skip" or key in (made.__doc__ or "") for key in parameters)
     values = [
-        None,
-        "a",
-        3,
-        -1,
-        2.5,
-        [],
-        [3],
-        [A],
-        np.eye(2),
-        {},
-        object(),
-        ag.SingleLayer,
-        ag.Linear(2),
-        SMALL,
-    ]
+        None, "a", 3, -1, 2.5, [], [3], [A], np.eye(2), {}, object(), ag.SingleLayer, ag.Linear(2), SMALL,
+    ]  # fmt: skip
     for args in [(), *((value,) for value in values), *((value,) * 2 for value in values), (1,) * 9]:
         for named in ({}, {"nonsense": 1}, {"embed_dim": 3}, {"t": "a"}, {"tokens": [2]}):
             try:

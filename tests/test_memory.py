@@ -32,19 +32,13 @@ def taking(need, taken):
     return done.stdout.splitlines()
 
 
-def test_what_is_taken_beyond_the_bound_is_told():
+def test_what_is_taken_is_told_if_it_is_beyond_the_bound_or_the_need_was_large():
     [said] = taking(2**25, 2**28)
     assert said.startswith("a vector: 2")  # MiB, and some for the interpreter
     assert said.endswith("MiB of memory were taken, more than the bound of 32 MiB; please report it")
-
-
-def test_what_is_taken_is_told_if_the_need_was_large():
     first, second = taking(2**31, 2**28)
     assert first == "a vector: up to 2.0 GiB of memory"
     assert second.startswith("a vector: at most 2") and second.endswith("MiB of memory were taken")
-
-
-def test_small_needs_that_hold_are_not_told():
     assert taking(2**28, 2**28) == []
 
 

@@ -41,9 +41,13 @@ def put(task, layer, installation):
 
 
 @pytest.fixture
-def answers(both_engines, engine):
+def installation(both_engines, engine):
+    return next(i for i in both_engines if i.engine.name == engine)
+
+
+@pytest.fixture
+def answers(installation):
     """Puts a task to an engine, and returns its value and the native one."""
-    installation = next(i for i in both_engines if i.engine.name == engine)
     return lambda task, layer: (put(task, layer, installation), task.native(layer))
 
 
@@ -120,12 +124,11 @@ def test_closure_of_the_points_of_rank_one(answers, layer):
     + [("macaulay2", SingleLayer(*sizes)) for sizes in [(2, 1), (2, 2, 1), (2, 2), (2, 3), (3, 1, 2)]],
     ids=str,
 )
-def test_named_families_span_the_equations(both_engines, engine, layer):
+def test_named_families_span_the_equations(installation, layer):
     """Independent: the engine expands minors and resultants, native code decomposes a ring into modules.
 
     Both are in the ideal, and in each degree both have as many generators modulo lower degrees.
     """
-    installation = next(i for i in both_engines if i.engine.name == engine)
     with limited(timeout=120):
         named = run(build("named-equations", layer), installation).answer.polynomials["generators"]
     ideal = compute_ideal(layer, 4)
@@ -140,9 +143,8 @@ def test_named_families_span_the_equations(both_engines, engine, layer):
     + [("macaulay2", SingleLayer(2, 2)), ("macaulay2", SingleLayer(3, 1, 1))],
     ids=str,
 )
-def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
+def test_tangent_spaces_of_the_whole_ideal(installation, layer):
     """Independent: the equations come from elimination, and only the ranks of their gradients are native."""
-    installation = next(i for i in both_engines if i.engine.name == engine)
     ideal = put(IDEAL, layer, installation)
     assert ideal.dimension == GENERIC_RANK.native(layer)
     for stratum, dimension in ideal.tangent_dimension.items():

@@ -50,13 +50,8 @@ def write(path):
         cell["execution_count"], cell["outputs"] = number, []
         if shown is not None:
             data = {kind: text.splitlines(keepends=True) for kind, text in shown.items()}
-            output = {
-                "data": data,
-                "execution_count": number,
-                "metadata": {},
-                "output_type": "execute_result",
-            }
-            cell["outputs"] = [output]
+            output = {"data": data, "execution_count": number, "metadata": {}}
+            cell["outputs"] = [output | {"output_type": "execute_result"}]
     path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

@@ -99,17 +99,8 @@ def test_the_release_names_what_a_wheel_needs(tmp_path):
 
 def test_the_sdist_takes_what_the_tests_need():
     """MANIFEST.in names all at the root, but for what setuptools takes itself and what no test needs."""
-    known = {
-        ".ci",
-        ".gitignore",
-        "LICENSE",
-        "MANIFEST.in",
-        "README.md",
-        "agattn",
-        "pyproject.toml",
-        "setup.cfg",
-        "setup.py",
-    }
+    known = {".ci", ".gitignore", "LICENSE", "MANIFEST.in", "README.md", "agattn"}
+    known |= {"pyproject.toml", "setup.cfg", "setup.py"}
     named = set((ROOT / "MANIFEST.in").read_text(encoding="utf-8").split())
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:

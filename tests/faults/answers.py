@@ -3,6 +3,7 @@
 import contextlib
 import random
 import re
+from functools import cache
 from unittest import mock
 
 from agattn.architectures import SingleLayer
@@ -148,12 +149,7 @@ def damage(chosen, text, others):
 @contextlib.contextmanager
 def replayed(transcripts):
     """Engines answer from a table by (engine, layer, task); native values are computed once."""
-    problems, natives, versions = {}, {}, {}
-    compute = verification._Work._compute
-
-    def problem(name, layer, characteristic, **more):
-        key = name, layer, characteristic
-        return problems.setdefault(key, None) or problems.update({key: build(*key, **more)}) or problems[key]
+    natives, compute = {}, verification._Work._compute
 
     def answer(problem, installation, keep=None, cancelled=None):
         text = transcripts.get((installation.engine.name, problem.architecture, problem.task))
@@ -169,15 +165,10 @@ def replayed(transcripts):
             natives[key] = compute(work, task)
         return natives[key]
 
-    def located(engine):
-        return versions.setdefault(engine.name, None) or versions.update(
-            {engine.name: locate(engine)}
-        ) or versions[engine.name]  # fmt: skip
-
     with (
-        mock.patch.object(catalogue, "build", problem),
+        mock.patch.object(catalogue, "build", cache(build)),
         mock.patch.object(verification, "run", answer),
-        mock.patch.object(verification, "locate", located),
+        mock.patch.object(verification, "locate", cache(locate)),
         mock.patch.object(verification._Work, "_compute", natively),
     ):
         yield

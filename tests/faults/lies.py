@@ -209,13 +209,17 @@ def _same(one, other):
 
 def answers(chosen, number, installation, say):
     """Lies to ``agattn run``: an answer is accepted or not."""
-    row, live = Row(f"`agattn run`, `{installation.engine.name}`", LIES), _live(installation, say)
+    row = Row(f"`agattn run`, `{installation.engine.name}`", LIES)
+    return _told(chosen, number, row, lie, _live(installation, say))
+
+
+def _told(chosen, number, row, lie, live):
+    """A row about so many lies of a kind, told about live answers by turns."""
     for n in range(number if live else 0):
         done, may = live[n % len(live)]
         text = lie(chosen, done.transcript)
-        row.add(
-            _accepted(done, text, may), f"{done.problem.task} of {done.problem.architecture}: {text[:1500]!r}"
-        )
+        case = f"{done.problem.task} of {done.problem.architecture}: {text[:1500]!r}"
+        row.add(_accepted(done, text, may), case)
     return row
 
 
@@ -236,17 +240,8 @@ def _live(installation, say):
 def dependent(chosen, number, installation, say):
     """Dependent generators told to ``agattn run``, which are never right."""
     row = Row(f"`agattn run`, dependent generators, `{installation.engine.name}`", LIES)
-    live = [done for done, _ in _live(installation, say) if _changed(done, repeated)]
-    for n in range(number if live else 0):
-        done = live[n % len(live)]
-        text = repeated(chosen, done.transcript)
-        try:
-            check_answer(done.installation.engine.read(text, done.problem))
-        except AgattnError:
-            row.add("detected")
-        else:
-            row.add("wrong", f"{done.problem.task} of {done.problem.architecture}: {text[:1500]!r}")
-    return row
+    live = [(done, None) for done, _ in _live(installation, say) if _changed(done, repeated)]
+    return _told(chosen, number, row, repeated, live)
 
 
 def _changed(done, lie):
@@ -257,11 +252,14 @@ def _changed(done, lie):
 
 
 def _accepted(done, text, may):
+    """What becomes of a text: ``may`` are the values that may be other ones, or None if it is never right."""
     try:
         answer = done.installation.engine.read(text, done.problem)
         check_answer(answer)
     except AgattnError:
         return "detected"
+    if may is None:
+        return "wrong"
     if not (different := differing(answer, done.answer)):
         return "right"
     return f"believed: {done.evidence}" if all(re.fullmatch(may, name) for name in different) else "wrong"

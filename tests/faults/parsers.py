@@ -91,7 +91,8 @@ def _saved(**arrays):
 
 
 def _sparse(kind, **arrays):
-    return _saved(format=np.array(kind), shape=np.array([3, 3]), data=np.array([1.0, 2, 3]), **arrays)
+    good = {"shape": np.array([3, 3]), "data": np.array([1.0, 2, 3])}
+    return _saved(format=np.array(kind), **good | arrays)
 
 
 def _transcript(problem):
@@ -130,6 +131,10 @@ def _heads(path, heads=1):
     for head in Checkpoint(WeightFile([path]), heads=heads):
         if head.layer + head.head > 3:
             break
+
+
+def _heads_of_config(path):
+    _heads(path.with_name("shard.safetensors"), None)
 
 
 def _safetensors(rows=2, names=tuple(f"model.layers.0.self_attn.{x}_proj.weight" for x in "qkv")):
@@ -222,13 +227,9 @@ def parsers():
     weights = {"K": np.eye(2), "Q": np.eye(2), "V": np.ones((1, 2))}
     index = {"weight_map": {f"model.layers.0.self_attn.{x}_proj.weight": "shard.safetensors" for x in "qkv"}}
     shapes = {
-        "model_type": "llama",
-        "hidden_size": 2,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 1,
-        "num_key_value_heads": 1,
-        "head_dim": 2,
-    }
+        "model_type": "llama", "hidden_size": 2, "num_hidden_layers": 1, "num_attention_heads": 1,
+        "num_key_value_heads": 1, "head_dim": 2,
+    }  # fmt: skip
     points = [json.dumps(x).encode() for x in (point, {"K": [[1, 0]] * 2, "Q": point["A"], "V": point["V"]})]
     weights_json = [*points, (EXAMPLES / "weights.json").read_bytes()]
     targets = [json.dumps(y).encode(), *points]
@@ -250,12 +251,7 @@ def parsers():
     yield "weights, .json", "case.json", weights_json, _heads
     yield "weights, .safetensors", "case.safetensors", checkpoints, _heads
     yield "lists of shards", "case.index.json", [json.dumps(index).encode()], _heads
-    yield (
-        "config.json",
-        "config.json",
-        [json.dumps(shapes).encode()],
-        (lambda p: _heads(p.with_name("shard.safetensors"), None)),
-    )
+    yield "config.json", "config.json", [json.dumps(shapes).encode()], _heads_of_config
     yield "points", "case.json", points, lambda p: read_point(p, LAYER)
     yield "targets", "case.json", targets, lambda p: read_target(p, LAYER)
     yield "slices", "case.json", [json.dumps(section).encode()], lambda p: read_slice(p, LAYER)
@@ -265,12 +261,8 @@ def parsers():
     yield "`agattn rank`", "case.csv", matrices["csv"], _command("rank")
     yield "`agattn rank`, floats", "case.npy", matrices["npy"], _command("rank")
     yield "`agattn fiber`", "case.json", weights_json, _command("fiber")
-    yield (
-        "`agattn equivalent`",
-        "case.json",
-        weights_json[2:],
-        _command("equivalent", str(EXAMPLES / "weights.json")),
-    )
+    equivalent = _command("equivalent", str(EXAMPLES / "weights.json"))
+    yield "`agattn equivalent`", "case.json", weights_json[2:], equivalent
     yield "`agattn rlct`", "case.json", weights_json, _command("rlct")
     yield "`agattn fiber`, floats", "case.x", *_zipped(_saved(**weights), _command("fiber"))
     yield "`agattn classify`", "case.x", *_zipped(_saved(**weights), _command("classify"))

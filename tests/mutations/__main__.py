@@ -285,13 +285,8 @@ def summary(results, reasons):
         row["own"] += found["own"]
         if not found["seen"]:
             row["explained" if key_of(found) in reasons else "open"] += 1
-    columns = {
-        "made": "made",
-        "seen": "seen",
-        "own": "by the tests of the room",
-        "explained": "explained",
-        "open": "open",
-    }
+    columns = {name: name for name in ("made", "seen", "own", "explained", "open")}
+    columns["own"] = "by the tests of the room"
     lines = [f"| changes of | {' | '.join(columns.values())} |", f"| --- |{' ---: |' * len(columns)}"]
     lines += [f"| {name} | {' | '.join(str(row[c]) for c in columns)} |" for name, row in counts.items()]
     return "\n".join(lines)

@@ -11,7 +11,6 @@ from agattn.systems.catalogue import MODEL_TASKS, TASKS
 from agattn.systems.consistency import NoChecks
 from tests.mutations import __main__ as script
 from tests.mutations.changes import changes, readable, with_probes
-from tests.mutations.worker import codes
 
 SMALL = '''"""A module."""
 
@@ -96,21 +95,9 @@ def test_files_with_probes_do_the_same():
     exec(with_probes("agattn/small.py", source.encode()), space)
     assert space["largest"]((1, 5, 2)) == 5 and space["__doc__"] == "A module."
     lines = source.splitlines()
-    assert {lines[n - 1].strip() for n in space["_lines_"]} >= {
-        "found = least",
-        "if not x > found:",
-        "continue",
-    }
-    assert not any("raise" in lines[n - 1] for n in space["_lines_"])
-
-
-def test_a_part_of_a_file_is_named_by_the_beginning_of_the_names_of_its_functions():
-    parts = ["agattn/one.py", "agattn/two.py::_check"]
-    for file, place, inside in (
-        ("one", "", True), ("one", "f", True), ("one_more", "", False), ("two", "_check", True),
-        ("two", "_check_all.inner", True), ("two", "", False), ("two", "made._check", False),
-    ):  # fmt: skip
-        assert script.is_in((f"agattn/{file}.py", place, "before", "after"), parts) is inside
+    reached = {lines[n - 1].strip() for n in space["_lines_"]}
+    assert reached >= {"found = least", "if not x > found:", "continue"}
+    assert not any("raise" in line for line in reached)
 
 
 def test_the_checks_of_all_tasks_are_trusted():
@@ -146,14 +133,6 @@ def test_what_is_explained_stands_in_the_code():
     for file, _, before, after in script.explained():
         texts.setdefault(file, " ".join((script.ROOT / file).read_text(encoding="utf-8").split()))
         assert before in texts[file] and after != before
-
-
-def test_code_is_found_by_its_name_and_line():
-    found = codes(compile(SMALL, "small.py", "exec"))
-    inlined = {"unused.<locals>.<listcomp>"}  # from Python 3.12 on the code of a list is that of its function
-    names = {name for name, _ in found}
-    assert names | inlined == {"<module>", "largest", "unused"} | inlined
-    assert (inlined <= names) == (sys.version_info < (3, 12))
 
 
 @pytest.fixture
