@@ -513,8 +513,8 @@ class _Reader:
 
     def _error(self, message: str) -> InputError:
         return InputError(
-            f"the function {shown(self.source)}: {message}; write products, sums and transposes of arrays, such as"
-            " 'K_1^T Q_1'"
+            f"the function {shown(self.source)}: {message}; write products, sums and transposes of arrays,"
+            " such as 'K_1^T Q_1'"
         )
 
     @property
