@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
 COMMANDS = (
     "--help",
-    "check m322.json",
+    "certificate -d 3 -o 2 -a 2 -O m322.json",
     "classify examples/weights.json",
     "critical-points -d 2 -o 1 --samples 1",
     "dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax",
@@ -200,9 +200,6 @@ def main() -> None:
         prepare(folder)
         versions = [installed("this", ROOT / "agattn", folder), installed("other", other, folder)]
         asked, shared = lines(options), ""
-        if any("m322.json" in line for line in asked):
-            # The other version is the older one, and cannot read what this one has learned to state.
-            run(versions[1], "verify -d 3 -o 2 -a 2 --engine native --certificate m322.json", folder)
         if any("{shared}" in line for line in asked):
             shared = shared_claims(versions, folder)
         for line in asked:

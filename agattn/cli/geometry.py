@@ -29,7 +29,6 @@ from agattn.cli.kinds import (
 from agattn.cli.output import console, print_json, say_on_stderr, show_result, write_file
 from agattn.cli.weights import read_tensor
 from agattn.engines.catalogue import able, engine_named
-from agattn.engines.elimination import by_theorem, check_generators, examined
 from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import loss
@@ -43,8 +42,6 @@ from agattn.heads.coefficients import of_files
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
 from agattn.reports.drawing import Drawable
-from agattn.reports.loss import LossFigure
-from agattn.reports.spectrum import bands
 from agattn.sheet.terminal import print_folded, show
 from agattn.verification.certificate import make_learning_certificate
 from agattn.verification.strata_table import strata_table
@@ -145,6 +142,8 @@ def critical_points(
         "samples": samples,
     }
     if weights is None:
+        from agattn.reports.loss import LossFigure
+
         _draw(output, given["seed"], lambda: LossFigure(loss(architecture, **how)))
         return _shown(critical_points(architecture, **how, **given), as_json, output)
     if _is_picture(output):
@@ -176,6 +175,8 @@ def spectrum(
             --digits, or 120, and in float64: .png, .svg or .pdf.
     """
     known = contact_spectrum(architecture, **given)
+    from agattn.reports.spectrum import bands  # and mpmath
+
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
     return _shown(known, as_json, output)
 
@@ -361,6 +362,8 @@ def ideal(
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
     whole = _completeness(equations, chosen, given) if complete else None
     if layer is not None and stratum is None:
+        from agattn.engines.elimination import examined  # and all tasks
+
         equations = examined(equations, compared, whole)
     if output is not None:
         write_file(output, text)
@@ -403,6 +406,8 @@ def _compared(
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
+    from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+
     memory = given["memory"]
     held = {"native": memory, "memory": Limits.memory if memory is None else memory}
     with limited(timeout=given["timeout"], force=given["force"], **held):

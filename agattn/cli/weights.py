@@ -25,7 +25,6 @@ from agattn.heads.checkpoints import read_weights
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited
 from agattn.reports.drawing import save
-from agattn.reports.spectrum import draw
 from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 from agattn.sheet.terminal import print_folded
 
@@ -276,6 +275,8 @@ def rank(
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
     if plot:
+        from agattn.reports.spectrum import draw  # and mpmath
+
         progress("drawing")
         draw(matrix, result, plot)
     show_result(result, as_json)
