@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 from collections import defaultdict
 from functools import partial
@@ -183,3 +184,10 @@ def test_a_public_function_of_more_than_two_lines_says_what_it_does():
         for node in (*tree.body, *(inner for one in classes for inner in one.body)):
             if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and not ast.get_docstring(node):
                 assert node.body[-1].end_lineno - node.body[0].lineno < 2, f"{module}.{node.name}"
+
+
+def test_the_page_on_the_house_names_files_that_there_are():
+    page = (house.ROOT / "docs" / "extend" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:[\w/]+/)?(\w+\.(?:py|toml))`", page))
+    there = {path.name for folder in ("agattn", "tests") for path in (house.ROOT / folder).rglob("*.*")}
+    assert len(named) > 20 and named <= there
