@@ -15,6 +15,7 @@ A conclusion is as strong as the weakest thing it uses:
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Annotated, Any, Literal, Self, cast, get_args
@@ -135,6 +136,7 @@ class Verdict(Result, extensible=True):
     ] = ()
     shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
     meaning: str = ""  #: the claim in words, for who reads ``short``
+    brief: str = ""  #: the claim in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
     fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
 
     def __post_init__(self) -> None:
@@ -190,6 +192,39 @@ class Verdict(Result, extensible=True):
         if isinstance(value, list) and not 0 < len(value) <= 6:
             return f"{len(value)} strata"
         return _in_words(value)
+
+    @property
+    def label(self) -> str:
+        """The claim's number in the paper, or its id without the name of this project.
+
+        >>> from agattn import SingleLayer, verify
+        >>> [verdict.label for verdict in verify(SingleLayer(2, 1), ["3.4.closed", "agattn.degree"]).values()]
+        ['3.4', 'degree']
+        """
+        number = re.search(r"-([A\d]+(\.\d+)?)", self.claim)
+        return number[1] if number else self.claim.removeprefix("agattn.")
+
+    @property
+    def in_brief(self) -> str:
+        """What the claim says, with what was computed, in some ten words; why, where it is undecided."""
+        if self.status is Status.UNDECIDED:
+            return textwrap.shorten(self.witness, 100, placeholder=" …")
+        computed = plain(self.computed)
+        parts = computed if isinstance(computed, dict) else {}
+        brief = self.brief if computed is not None else ""
+        words = (brief or self.meaning).format(self.short, **{k: _in_words(x) for k, x in parts.items()})
+        return f"{words} (in part)" if self.scope else words
+
+    @property
+    def exception(self) -> str:
+        """Where a refuted claim fails, in some words; empty for other claims."""
+        if self.status is not Status.REFUTED:
+            return ""
+        if not self.fails_at:
+            return textwrap.shorten(self.witness, 100, placeholder=" …")
+        *points, last = map(str, self.fails_at)
+        few = points[:2] + ["…"] * (len(points) > 2)
+        return f"but not at {', '.join([*few, last])}"
 
     @property
     def is_terse(self) -> bool:

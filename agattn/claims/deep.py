@@ -302,6 +302,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_zeros,
         certificate=Proof(_zeros_proof),
         beyond=False,
+        brief="which weights have φ = 0",
     ),
     Claim(
         "agattn.deep-not-closed",
@@ -315,6 +316,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_not_closed,
         certificate=Proof(_limit_proof),
         beyond=False,
+        brief="M is {}",
     ),
     Claim(
         "agattn.deep-boundary",
@@ -327,6 +329,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_boundary,
         certificate=Proof(_boundary_proof),
         beyond=False,
+        brief="limits outside M have dimension {}",
     ),
     Claim(
         "agattn.deep-critical",
@@ -342,6 +345,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_critical,
         certificate=Proof(partial(_proof, singular=False)),
         beyond=False,
+        brief="critical points are those with rk M_i = 1, i < l, or the layer's",
     ),
     Claim(
         "agattn.deep-singular",
@@ -356,5 +360,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_singular,
         certificate=Proof(partial(_proof, singular=True)),
         beyond=False,
+        brief="singular points are those with rk M_i = 1, i < l, or the layer's",
     ),
 )

@@ -246,6 +246,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_identifiable,
         certificate=NO_RANKS,
         beyond=False,
+        brief="φ determines (M, L) but for L = 0, skew M_i",
     ),
     Claim(
         "agattn.softmax-collapse",
@@ -259,6 +260,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_collapse,
         certificate=NO_RANKS,
         beyond=False,
+        brief="after M_s = 0 any M_i do",
     ),
     Claim(
         "agattn.jet-order",
@@ -271,6 +273,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         lambda network: {"order": least_order(network)},
         _judge,
         certificate=NO_RANKS,
+        brief="the jet of order {order} has the whole dimension",
     ),
     Claim(
         "agattn.contact-spectrum",
@@ -285,5 +288,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_spectrum,
         certificate=NO_RANKS,
         beyond=False,
+        brief="singular values near K = Q = 0",
     ),
 )

@@ -267,6 +267,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _found_by_judging,
         _judge_dimension,
         certificate=NO_MODELS,
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.model-symmetries",
@@ -279,6 +280,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _found_by_judging,
         _judge_symmetries,
         certificate=NO_MODELS,
+        brief="dim M at most {} by symmetries",
     ),
     Claim[Architecture](
         "agattn.grouped-dimension",
@@ -293,6 +295,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is(lambda layer: layer.is_grouped and not has_latents(layer)),
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.latent-dimension",
@@ -307,6 +310,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is(has_latents),
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.recurrent-dimension",
@@ -321,6 +325,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is_recurrence,
+        brief="dim M = {}",
     ),
 )
 assert [claim.id for claim in CLAIMS[-3:]] == [GROUPED, LATENT, RECURRENT]

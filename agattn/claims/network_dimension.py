@@ -277,6 +277,7 @@ COROLLARY_3_8 = Claim(
     _predict_3_8,
     _judge(_predict_3_8),
     certificate=NO_RANKS,
+    brief="dim M = {}",
 )
 CONJECTURE_3_10 = Claim(
     "conjecture-3.10",
@@ -289,6 +290,7 @@ CONJECTURE_3_10 = Claim(
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
     certificate=NO_RANKS,
+    brief="generic fibers are points, dim M = {}",
 )
 
 CLAIMS: tuple[Claim[DeepNetwork], ...] = (
@@ -308,6 +310,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_general,
         _judge(_predict_general),
         certificate=NO_RANKS,
+        brief="dim M = {}",
     ),
     Claim(
         "agattn.multi-head-dimension",
@@ -321,6 +324,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_at_most,
         _judge(_predict_at_most, COUNTED),
         certificate=NO_RANKS,
+        brief="dim M at most {}",
     ),
     Claim(
         "agattn.softmax-heads",
@@ -334,6 +338,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge(heads_dimension),
         certificate=NO_RANKS,
         beyond=False,
+        brief="dim M = {}, the sum over heads",
     ),
     Claim(
         "agattn.skip-dimension",
@@ -345,5 +350,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_general,
         _judge(_predict_general),
         certificate=NO_RANKS,
+        brief="dim M = {}, the sum over layers",
     ),
 )

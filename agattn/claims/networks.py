@@ -387,6 +387,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_fiber,
         certificate="the checker finds no fibers of networks, which takes an elimination",
         beyond=False,
+        brief="(M, L) is determined up to scaling",
     ),
     Claim(
         "theorem-3.9",
@@ -399,6 +400,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_recovery,
         certificate="the checker has no exponential functions",
         beyond=False,
+        brief="a normalized layer determines its weights",
     ),
     Claim(
         "lemma-3.5",
@@ -412,6 +414,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_basis,
         certificate=EXPANDED,
         beyond=False,
+        brief="weights with equal (M, L) are one orbit",
     ),
     Claim(
         "lemma-3.6",
@@ -424,6 +427,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_identity(RECURSION),
         certificate=EXPANDED,
         beyond=False,
+        brief="X_i = L_i X P_i, with a recursion for P_i",
     ),
     Claim(
         "equation-12",
@@ -436,6 +440,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_identity(UNROLLED),
         certificate=EXPANDED,
         beyond=False,
+        brief="φ = L · Π_j (X Xᵀ M̃_j) · X",
     ),
     Claim(
         "agattn.heads-not-closed",
@@ -458,5 +463,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         lambda network: "not closed",
         _judge_not_closed,
         certificate=Proof(_limit_proof),
+        brief="M is {}",
     ),
 )

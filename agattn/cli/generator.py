@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -335,11 +336,16 @@ def _without_arguments(function: Callable[..., Any]) -> str:
     return re.split(r"\n\n(?:Args|Returns|Raises|See Also):\n|\n\n>>> ", text)[0].replace("``", "")
 
 
+#: Where a context keeps the line that was typed.
+WORDS = "agattn.words"
+
+
 class Command(click.Command):
     """A command that says what is wrong with a line, and what to type instead."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words after the name."""
+        """Read the words after the name, and keep them for what a result tells to type next."""
+        ctx.meta[WORDS] = shlex.join([*ctx.command_path.split(), *args])
         try:
             return super().parse_args(ctx, args)
         except (click.NoSuchOption, click.MissingParameter) as error:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import JsonFile, Option
+from agattn.cli.generator import WORDS, JsonFile, Option
 from agattn.cli.kinds import STDOUT, Destination, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
@@ -25,6 +25,7 @@ def verify(
     list_claims: bool = False,
     report: Annotated[Path | None, Option(Destination(folder=True), metavar="DIR")] = None,
     certificate: Annotated[Path | None, JsonFile] = None,
+    in_full: Annotated[bool, Option(flags="--all")] = False,
     as_json: bool = False,
     **given: Any,
 ) -> Any:
@@ -33,6 +34,7 @@ def verify(
     Args:
         report: save verdicts, scripts and transcripts there.
         certificate: write integers that prove the verdicts there; see agattn check.
+        in_full: show witnesses, hypotheses and engines, and the claims that say nothing here.
     """
     from agattn.verification.verify import verify
 
@@ -41,6 +43,8 @@ def verify(
     if certificate is not None:
         check_certifiable(architecture, given["claims"])
     result = verify(architecture, keep=report, **given)
+    words = click.get_current_context().meta[WORDS]
+    result = result.replace(command=words, in_full=in_full or result.in_full)
     if report is not None:
         write_file(report / "report.json", as_text(result.as_json()), tell=False)
         write_file(report / "report.md", _page(result), tell=False)

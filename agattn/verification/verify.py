@@ -107,7 +107,8 @@ def verify(
         check_size(layer)
     with limited(force=False):  # the size of the architecture alone is forced
         kept = None if keep is None else Path(keep)
-        return _report(layer, chosen, engine, characteristic, eliminate, kept)
+        report = _report(layer, chosen, engine, characteristic, eliminate, kept)
+        return report.replace(in_full=bool(claims))
 
 
 def _report(
