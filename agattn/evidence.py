@@ -136,7 +136,9 @@ class Verdict(Result, extensible=True):
     ] = ()
     shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
     meaning: str = ""  #: the claim in words, for who reads ``short``
-    brief: str = ""  #: the claim in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
+    brief: str = (
+        ""  #: the claim in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
+    )
     fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
 
     def __post_init__(self) -> None:

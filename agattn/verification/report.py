@@ -9,7 +9,7 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.run import Run
 from agattn.errors import nearest
 from agattn.evidence import SECONDS, Status, Verdict, Verdicts
-from agattn.sheet.data import Note, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Named, Result
 from agattn.sheet.terminal import text
 
@@ -63,6 +63,12 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         return f"{field}: no engine was asked, and native results hold over ℚ."
 
     @property
+    def engines(self) -> list[str]:
+        """The engines that answered, with their versions."""
+        installations = (run.installation for run in self.runs)
+        return [*dict.fromkeys(f"{there.engine.title} {there.version}" for there in installations)]
+
+    @property
     def found_by(self) -> dict[str, list[str]]:
         """What the verdicts rest on, by who found and who checked it, in words."""
         groups: dict[str, list[str]] = {}
@@ -107,12 +113,13 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         words = [f"{counts[status]} {status}" for status in SHOWN if counts[status]]
         silent = counts[Status.INAPPLICABLE]
         words += [f"{silent} say{'s' * (silent == 1)} nothing here"] * (silent > 0)
-        yield Note(f"{', '.join(words)}\n", apart=False)
+        engines = [f"asked: {', '.join(self.engines)}"] * bool(self.runs)
+        yield Note(f"{', '.join([*words, *engines])}\n", apart=False)
         alike: dict[tuple[Status, str, str], list[Verdict]] = {}
         for verdict in self.verdicts:
             key = verdict.status, str(verdict.evidence or ""), verdict.in_brief
             alike.setdefault(key, []).append(verdict)
-        rows = []
+        rows: list[tuple[Cell, ...]] = []
         for status in SHOWN:
             for (of, known, says), group in alike.items():
                 if of is status:
@@ -145,10 +152,10 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
-        installations = (run.installation for run in self.runs)
-        engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
-        computed = [f"Computed by {', '.join(engines) or 'exact linear algebra'} in {self.seconds:.1f} s."]
-        if engines:
+        computed = [
+            f"Computed by {', '.join(self.engines) or 'exact linear algebra'} in {self.seconds:.1f} s."
+        ]
+        if self.engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
         computed += [self.idle] if self.idle else []
         return [*lines, "\n".join(computed)]
