@@ -175,7 +175,7 @@ def _coordinates(ring: PolynomialRing) -> str:
 
 
 def read_script(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomial, ...]:
-    """The generators in a file of Macaulay2 or Singular: a ring at most, and an ideal or a list of polynomials.
+    """The generators in a file of Macaulay2 or Singular: a ring at most, and one ideal.
 
     Raises:
         InputError: for anything else, with its line and column.

@@ -33,13 +33,15 @@ Traceback (most recent call last):
 agattn.errors.InputError: Expected `int`, got `str` - at `$.twice`
 >>> half.sheet().tables[0].rows
 (('value', '1/2'), ('twice', '1'))
->>> dir(half)
-['as_json', 'from_json', 'replace', 'sheet', 'source', 'summary', 'twice', 'value']
+>>> half.to_dict()
+{'schema': 'agattn/half/1', 'value': '1/2', 'twice': 1}
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,10 +73,10 @@ import msgspec
 import numpy as np
 from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field, structs
 
-from agattn.errors import InputError, printable
-from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell
+from agattn.errors import InputError, needs, printable
+from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
 from agattn.sheet.html import html
-from agattn.sheet.latex import latex
+from agattn.sheet.latex import booktabs, latex
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",
@@ -215,6 +217,38 @@ class Described:
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the result."""
         return vars(self).get("_document") or document(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document of the result, as Python's own types."""
+        return self.as_json()
+
+    def to_latex(self) -> str:
+        """The tables of the result in LaTeX, for a paper that loads booktabs and amsmath."""
+        return "\n\n".join(booktabs(table) for table in self.sheet().tables)
+
+    def to_csv(self) -> str:
+        """The first table of the result as comma-separated values, its headings first."""
+        headings, rows = self._plain_table()
+        stream = io.StringIO()
+        csv.writer(stream, lineterminator="\n").writerows([headings, *rows])
+        return stream.getvalue()
+
+    def to_pandas(self) -> Any:
+        """The first table of the result as a DataFrame.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        with needs("to_pandas()", "pandas", "pandas"):
+            import pandas
+        headings, rows = self._plain_table()
+        return pandas.DataFrame(rows, columns=headings)
+
+    def _plain_table(self) -> tuple[list[str], list[list[str | int]]]:
+        """The headings and cells of the first table: whole numbers, and texts."""
+        table = next(iter(self.sheet().tables), None) or Described.sheet(self).tables[0]
+        headings = list(table.headings) or ["", *map(str, range(1, len(table.rows[0])))]
+        return headings, [[x if isinstance(x, int) else plain_cell(x) for x in row] for row in table.rows]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -89,8 +89,8 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
 
     def sheet(self) -> Sheet:
         """The verdicts: their reasons on a page; on a terminal one screen, or everything if `in_full`."""
-        reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
-        headings = ("claim", "verdict", Wide("evidence"))
+        reasons = tuple((v.claim, str(v.status), v.known, v.short, v.witness) for v in self.verdicts)
+        headings = ("claim", "verdict", "evidence", Wide("computed"))
         page = Table(str(self.layer), (*headings, Wide("why")), reasons, where="page")
         if not self.in_full:
             return Sheet(str(self.layer), (page, *self._screen()))
@@ -100,7 +100,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
             str(self.layer),
             (
                 page,
-                Table("", (*headings, Wide("computed")), values, ruled=False, where="terminal"),
+                Table("", headings, values, ruled=False, where="terminal"),
                 *([Note(LEGEND, folded=True)] if getattr(self.layer, "has_orbits", False) else []),
                 *([Note("\n".join(meanings), folded=True)] if meanings else []),
                 *map(Note, self._remarks()),

@@ -147,7 +147,17 @@ def test_a_result_is_a_frozen_value():
 
 def test_a_result_completes_to_what_users_need():
     own = ["center", "evidence", "matrix", "number", "source", "steps"]
-    assert dir(TURN) == sorted([*own, "as_json", "from_json", "replace", "sheet", "summary"])
+    written = ["to_csv", "to_dict", "to_latex", "to_pandas"]
+    assert dir(TURN) == sorted([*own, *written, "as_json", "from_json", "replace", "sheet", "summary"])
+
+
+def test_a_result_as_a_table():
+    assert TURN.to_dict() == TURN.as_json()
+    assert TURN.to_csv().splitlines()[0] == "key,value" and "evidence,proved" in TURN.to_csv().splitlines()
+    assert TURN.to_latex().startswith("\\begin{tabular}") and "evidence & proved" in TURN.to_latex()
+    pandas = pytest.importorskip("pandas")
+    table = TURN.to_pandas()
+    assert isinstance(table, pandas.DataFrame) and list(table.columns) == ["key", "value"]
 
 
 def test_a_result_without_a_sheet_shows_its_keys():
