@@ -190,7 +190,8 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
 def _table(config: Any) -> tuple[Mapping[str, Any], str]:
     """The keys, and the file before a colon."""
     if not isinstance(config, (str, Path)):
-        found = config.to_dict() if hasattr(config, "to_dict") else config
+        has_dict = hasattr(config, "to_dict") and not isinstance(config, type)
+        found = config.to_dict() if has_dict else config
         if not isinstance(found, Mapping):
             raise InputError(
                 f"the config is {shown(config)}; it must be the path of a config.json or of its folder, a"

@@ -76,7 +76,9 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
         ring = coordinate_ring(ideal.layer)
     else:
         ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
-    polynomials: Groups = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
+    polynomials: Groups = [
+        (module, [equation.polynomial(ring) for equation in module]) for module in ideal.generators
+    ]
     if form == "json":
         return _as_json(ideal, ring, polynomials) + "\n"
     if form == "mrdi":
