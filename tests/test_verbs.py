@@ -87,31 +87,6 @@ def test_a_verb_shows_the_signature_and_the_docstring_of_its_function(name):
     assert verb.__doc__ == function.__doc__
 
 
-@pytest.mark.parametrize("name", library.VERBS)
-def test_every_verb_names_its_siblings_and_its_command(name):
-    text = " ".join(library.verb(name).__doc__.split())
-    [said] = re.findall(r"See Also: (.*?\.)(?: >>>|$)", text)
-    siblings = re.findall(r":func:`agattn\.(\w+)`", said)
-    assert siblings and set(siblings) <= set(library.VERBS) - {name}
-    commands = re.findall(r"``agattn ([a-z-]+)(?: (--[a-z]+))?``", said)
-    assert len(commands) == (name != "weights")
-    for command, option in commands:
-        assert command in COMMANDS and (not option or option in options_of(command))
-        own = name.replace("_", "-") if name not in WITHOUT_A_COMMAND else command
-        assert command == own
-        if name in WITHOUT_A_COMMAND:
-            assert f"agattn {command}{' ' + option if option else ''}" in WITHOUT_A_COMMAND[name]
-
-
-def test_the_page_of_the_library_has_every_verb_in_its_table():
-    page = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("|")]
-    called = {name for row in rows for name in re.findall(r"`ag\.([a-z_]+)\(", row)}
-    second = {name for row in rows for name in re.findall(r"second name `ag\.([a-z_]+)`", row)}
-    assert called | second == set(library.VERBS)
-    assert set(re.findall(r"autofunction:: agattn\.(?:library\.)?(\w+)", page)) == set(library.VERBS)
-
-
 def test_every_long_call_tells_what_it_does(monkeypatch, capsys):
     """Whatever the verb: also one that reports no steps."""
     import time
