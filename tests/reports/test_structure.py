@@ -10,7 +10,7 @@ from agattn.experiments.studies.jobs import Job, perform, versions_for
 from agattn.experiments.training.experiment import read_experiments
 from agattn.experiments.training.training import train
 from agattn.reports.architecture_report import report
-from agattn.reports.document import Document, html, markdown
+from agattn.reports.document import Document, html
 from agattn.reports.study_report import study_report
 from agattn.reports.training_report import training_report
 
@@ -98,31 +98,3 @@ def test_no_table_is_empty_no_heading_stands_twice_no_section_says_nothing(kind)
     assert outline.tables and all(len(rows) >= 2 and min(rows) >= 1 for rows in outline.tables)
     for heading, words in zip(outline.headings[1:], outline.sections, strict=True):
         assert "".join(words).strip(". ").lower() not in ("", "none"), heading
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_markdown_has_the_same_headings_and_no_table_without_rows(kind):
-    lines = markdown(made(kind)).splitlines()
-    headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
-    assert headings[: len(made(kind).sections)] == [section.title for section in made(kind).sections]
-    rules = [n for n, line in enumerate(lines) if line.startswith("| ---")]
-    assert rules and all(lines[n + 1].startswith("| ") for n in rules)
-    assert all(lines[n - 1].strip("| ") for n in rules)
-
-
-def test_a_study_shows_no_verdict_twice_at_once():
-    """The table of what is drawn is folded, and has what is not drawn: the evidence."""
-    page = html(made("study of claims"))
-    verdicts = page[page.index('id="verdicts"') :].partition("</section>")[0]
-    assert verdicts.count("<img") == 1
-    assert verdicts.index("<img") < verdicts.index('<details class="folded">') < verdicts.index("<table")
-    assert verdicts.index("</table>") < verdicts.index("</details>")
-    for colour in ("Green: confirmed", "red: refuted"):
-        assert colour in verdicts
-
-
-def test_of_a_table_without_rows_the_caption_is_a_sentence():
-    said = markdown(made("model of one polynomial"))
-    assert "(s: 1): 0 linear symmetries; orbits of dimension 0 (proved).\n" in said
-    assert "| symmetry | dimension | moves |" not in said
-    assert "| symmetry | dimension | moves |" in markdown(made("model"))
