@@ -251,7 +251,6 @@ def test_weights_near_a_saddle(tmp_path):
 # Identifiability
 
 
-
 def test_functions_and_weights(tmp_path):
     file, written = tmp_path / "weights.json", tmp_path / "found.json"
     file.write_text(json.dumps({"K": [[1, 2]], "Q": [[0, 1]], "V": [[0, 0]]}))

@@ -21,7 +21,6 @@ from agattn.errors import (
     EngineCrashedError,
     EngineError,
     EngineMemoryError,
-    EngineNotFoundError,
     EngineTimeoutError,
     EngineVariableError,
     InputError,
@@ -58,13 +57,6 @@ def fibers(**changes):
     return right | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
 
 
-CRITICAL_VALUES = {
-    f"{name}@{label}": value
-    for label, value in {
-        "0,0,0": 6, "1,0,1": 2, "0,1,1": 4, "0,2,2": 4, "1,1,1": 2, "1,1,2": 1, "1,2,2": 1,
-    }.items()
-    for name in ("kernel-dimension", "cone-dimension")
-}  # fmt: skip
 OTHER = build("fiber", SingleLayer(2, 1, 1))
 
 # What a program does · the error · the exit status of a command that depends on it · what the message says.
@@ -171,22 +163,6 @@ def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, problem, bo
         assert err.startswith("agattn: Singular (") and err.count("\n") == 1 and message in err
         assert "Traceback" not in err
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "answers half", "impossible"])
-def test_verify_exits_as_it_should_and_prints_no_verdict(fakes, capsys, name):
-    body, _, status, message = MISDEEDS[name]
-    fakes.write("Singular", body)
-    arguments = ["verify", "--engine", "singular", "--claim", CLAIM, "--claim", "proposition-A.5"]
-    code, out, _ = command_line(capsys, *arguments, "--json")
-    document = json.loads(out)
-    assert code == status
-    undecided, native = document["claims"]
-    assert (undecided["verdict"], undecided["evidence"], undecided["computed"]) == ("undecided", None, None)
-    assert message in document["troubles"][0] and native["verdict"] == "confirmed"
-    code, out, err = command_line(capsys, *arguments)
-    assert code == status and "Traceback" not in err
-    assert f"\n{CLAIM}, undecided: " in out and "\ntrouble: " in out
 
 
 # Memory -----------------------------------------------------------------------------------------------------
@@ -321,29 +297,6 @@ def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, nam
     assert report.engine_failed is (status == 4)
 
 
-def test_with_all_a_verdict_names_the_failure_once_however_many_findings_share_it(fakes):
-    # Two findings of the same engine, of which the other's failures differ: both are told whole.
-    fakes.write("M2", "kill -9 $$")
-    fakes.write_python(
-        "Singular",
-        f"""
-values = {fibers()!r} if "agattn-data 1 fiber" in script else {CRITICAL_VALUES!r}
-head = next(line for line in script.split('"') if line.startswith("agattn-data"))
-print(head)
-lines = [f"integer {{name}} {{value}}" for name, value in values.items()]
-print(*lines, sep="\\n")
-letters = "".join(line + "\\n" for line in lines)
-hashed = sum(ord(c) * pow(1000003, n, 2**61 - 1) for n, c in enumerate(reversed(letters)))
-print("agattn-end", len(lines), hashed % (2**61 - 1))
-""",
-    )
-    report = verify(LAYER, ["theorem-3.4.boundary"], "all")
-    assert report.verdicts[0].status is Status.CONFIRMED and report.exit_status == 0
-    engine = report.verdicts[0].engine
-    assert engine.count("singular 9.9.9 (alone: ") == 2 and engine.count("killed by signal 9)") == 2
-    assert engine.count("critical-locus: ") == engine.count("fiber: ") == 1
-
-
 def test_with_all_and_both_failing_nothing_is_decided(fakes):
     fakes.write("M2", "kill -9 $$")
     fakes.write("Singular", "sleep 300")
@@ -404,14 +357,6 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
     assert report.troubles == () and "can only be found by an engine" in report.verdicts[0].witness
 
 
-def test_variables_that_name_no_program_leave_the_native_computation(fakes, monkeypatch):
-    for variable in ("AGATTN_M2", "AGATTN_SINGULAR"):
-        monkeypatch.setenv(variable, "/no/such/program")
-    report = verify(LAYER, [CLAIM])
-    assert len(report.troubles) == 2 and report.exit_status == 0
-    assert report.verdicts[0].engine == "native"
-
-
 def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
     fakes.write(
         "Singular", f'if grep -q {PRIME} "$script"; then {block(MODULAR, fibers())}; else sleep 300; fi'
@@ -423,18 +368,6 @@ def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
 def test_no_engine_where_one_is_needed(fakes, no_native_fibers):
     report = verify(LAYER, [CLAIM])
     assert report.exit_status == 3 and "pip install 'agattn[engines]'" in report.verdicts[0].witness
-
-
-def test_no_engine_at_all(fakes, capsys):
-    code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
-    (claim,) = json.loads(out)["claims"]
-    assert (code, claim["verdict"], claim["engine"]) == (0, "confirmed", "native")
-    for arguments in (["verify", "--engine", "singular"], ["verify", "--engine", "all"], ["run", "fiber"]):
-        code, out, err = command_line(capsys, *arguments)
-        assert (code, out) == (3, "")
-        assert "pip install 'agattn[engines]'" in err and err.count("\n") == 1
-    with pytest.raises(EngineNotFoundError):
-        verify(LAYER, [CLAIM], "macaulay2")
 
 
 # What is kept -----------------------------------------------------------------------------------------------
@@ -458,13 +391,6 @@ def test_keep_saves_what_there_is_of_a_failure(fakes, tmp_path):
     with pytest.raises(EngineTimeoutError), limited(timeout=0.2):
         run(PROBLEM, locate(SINGULAR), keep=tmp_path)
     assert (tmp_path / "fiber-singular.sing").exists()
-
-
-def test_a_folder_that_cannot_be_written(fakes, tmp_path):
-    replay(fakes, "Singular", PROBLEM, fibers())
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write"):
-        run(PROBLEM, locate(SINGULAR), keep=tmp_path / "file")
 
 
 @pytest.mark.parametrize(
