@@ -480,25 +480,6 @@ def test_zeros_are_those_of_the_function():
             network.zeros({"points": [seen[False] | {"X": [place]}]})
 
 
-def test_zeros_and_others_must_be_there(small):
-    points = record(small, "zeros")["points"]
-    zero = next(point for point in points if "X" not in point)
-    document = only(small, "zeros")
-    for chosen, words in (
-        ([points[0], zero], ""),
-        ([points[0]], "zeros and other weights are not both there"),
-        ([zero], "zeros and other weights are not both there"),
-    ):
-        record(document, "zeros")["points"] = chosen
-        result = checker.check(document)
-        assert result["flaw"] == words and result["valid"] == (not words)
-    document = only(small, "zeros", "not-closed")
-    record(document, "zeros")["points"] = [zero]
-    result = checker.check(document)
-    found = [(claim["id"], claim["valid"]) for claim in result["claims"]]
-    assert found == [("agattn.deep-zeros", False), ("agattn.deep-not-closed", False)]
-
-
 def test_the_dimension_of_limits_is_stated_and_met(small):
     def said(**changes):
         document = only(small, "boundary")
