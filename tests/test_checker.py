@@ -26,7 +26,7 @@ from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, lo
 from agattn.claims.claim import Proof
 from agattn.errors import InputError
 from agattn.verification.certificate import certify, dump, make_learning_certificate
-from tests.faults.certificates import at, places
+from tests.faults.certificates import at, flaw_of, is_valid, places, why_not
 
 LIGHT = (
     "_version", "errors", "files", "checker", "patience",
@@ -36,13 +36,6 @@ LIGHT = (
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]
-
-
-def is_valid(document):
-    try:
-        return check(document)["valid"]
-    except UnreadableError:
-        return False
 
 
 def change(document, changes):
@@ -500,13 +493,6 @@ def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
 # What each limit and each condition is, in words ------------------------------------------------------------
 
 
-def why_not(function, *arguments):
-    """The reason for which something cannot be read."""
-    with pytest.raises(UnreadableError) as raised:
-        function(*arguments)
-    return str(raised.value)
-
-
 def test_what_cannot_be_read_says_why():
     for text, words in (
         ("[1.5]", "a number in it is not an integer"),
@@ -697,15 +683,6 @@ def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
 
 
 # Each part alone: what it computes, and what it refuses -----------------------------------------------------
-
-
-def flaw_of(function, *arguments):
-    """What is wrong, in words, or nothing."""
-    try:
-        function(*arguments)
-    except checker.Flaw as error:
-        return str(error)
-    return ""
 
 
 def steps_of(function, *arguments):
