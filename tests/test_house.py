@@ -4,12 +4,8 @@ import ast
 import re
 from collections import defaultdict
 
-import numpy as np
 import pytest
 
-from agattn.algebra.arithmetic import FloatArithmetic
-from agattn.architectures import DeepNetwork
-from agattn.geometry.dimension.jacobian import jacobian
 from tests import house
 
 
@@ -48,16 +44,6 @@ def test_every_class_has_a_name_of_its_own(trees):
                 places[node.name].add(module)
     assert {"ExactWeights", "Weights", "PointFacts"} <= set(places)
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
-
-
-def test_evaluating_and_differentiating_a_network_makes_no_call_up():
-    network = DeepNetwork((3, 2, 2), (1, 2), t=2)
-    draw = np.random.default_rng(0).standard_normal
-    parameters = {name: draw(shape) for name, shape in network.shapes.items()}
-    X = draw((5, *network.input_shape))
-    rooms, up = house.trace(lambda: jacobian(network, parameters, X, FloatArithmetic()))
-    assert rooms == {"agattn.algebra", "agattn.architectures", "agattn.geometry.dimension"}
-    assert up.total() == 0
 
 
 CODE = '''"""A docstring
