@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -60,31 +59,6 @@ def test_a_network_and_what_has_no_certificate():
 # Check
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    path = tmp_path / "certificate.json"
-    arguments = ["verify", "-d", "3", "-o", "2", "-a", "2", "--engine", "native", "--certificate", path]
-    claims = ["--claim", "theorem-3.4.singular", "--claim", "agattn.singular-locus"]
-    assert call(*arguments, *claims).status == 1  # a claim is refuted
-    return path
-
-
-def test_valid(certificate):
-    found = document("check", certificate)
-    assert [claim["valid"] for claim in found["claims"]] == [True, True]
-    status, output, _ = call("check", certificate)
-    assert status == 0
-    assert "theorem-3.4.singular   valid" in output and "fails at (2,1,2), (2,1,3)" in output
-
-
-def test_changed(certificate):
-    changed = {**json.loads(certificate.read_text(encoding="utf-8")), "dimension": 14}
-    certificate.write_text(json.dumps(changed), encoding="utf-8")
-    status, out, _ = call("check", certificate)
-    assert status == 1 and "NOT VALID" in out
-    assert not document("check", certificate, status=1)["valid"]
-
-
 # Ideals
 
 
@@ -114,29 +88,6 @@ def test_the_ending_says_the_format(tmp_path):
     shown = [line.strip(" &\\").removesuffix(" = 0") for line in latex.splitlines() if "&" in line]
     read = [sympy.sympify(re.sub(r"(?<=\w) (?=\w)", "*", line)) for line in shown]
     assert read == names["equations"]
-
-
-@pytest.mark.slow
-@pytest.mark.engine("macaulay2")
-def test_engine_methods_fill_the_same_schema():
-    found = document("ideal -d 2 -o 1 --engine M2")
-    assert found == document("ideal -d 2 -o 1 --method macaulay2")  # the former name
-    assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
-
-
-@pytest.mark.slow
-@pytest.mark.engine("macaulay2", "singular")
-def test_completeness_is_reported():
-    found = document("ideal -d 2 -o 1 --complete --engine singular")["complete"]
-    assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
-    found = document("ideal -d 2 -o 1 --complete")["complete"]
-    assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
-    assert "irreducible hypersurface" in found["theorem"]
-    words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
-    assert "\ncomplete: they generate a prime ideal" in call(*words).out
-    assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
-    ended = call(*words, "--timeout", "0.01")
-    assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out
 
 
 @pytest.mark.slow
@@ -218,22 +169,6 @@ def test_numbers_by_theorem():
 SMALL = ["-d", "2", "-o", "1"]
 
 
-def test_the_real_ones_without_an_engine():
-    found = document("critical-points", *SMALL, "--real", "--seed", "9")
-    assert (found["regular"], found["method"], found["evidence"]) == (14, "elimination", "proved")
-    assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
-    assert [part["number"] for part in found["real_parts"]] == [2, 2, 2]
-    first = [(p["regular"], p["index"], p["in_m"]) for p in found["real"][:2]]
-    assert first == [(True, 0, True), (True, 1, True)]
-    assert {p["in_m"] for p in found["real"]} == {True, False}
-    for point in found["real"]:
-        assert point["gradient"] < 1e-15 and point["evidence"] == "proved"
-        for w in point["weights"]:
-            assert np.allclose(np.transpose(w["K"]) @ w["Q"], w["A"])
-    shown = call("critical-points", *SMALL, "--real", "--seed", "9").out
-    assert "smooth part: 2 real critical points of 14 complex ones (all: proved, by elimination)" in shown
-
-
 def test_weights_near_a_saddle(tmp_path):
     file = tmp_path / "w.json"
     weights = {"K": [[0.097, 0.119], [0.001, 0.0]], "Q": [[0.147, -0.047], [0.0, 0.001]], "V": [[1.0, -0.54]]}
@@ -273,26 +208,6 @@ def test_a_group_of_heads_in_a_file():
 
 
 # Singularities
-
-WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
-
-
-@pytest.mark.slow
-def test_the_table_and_the_document_say_the_same():
-    found = document("singularities", *WIDE)
-    shown = call("singularities", *WIDE)
-    assert shown.status == 0
-    words = " ".join(shown.out.split())
-    assert "singular proved L = 1 (several branches)" in words and "smooth branch proved" in words
-    assert "smooth proved" in words and "rk M_1 = 1 19 +3 29 singular proved (tangent" in words
-    assert "not closed (proved)" in words and "22; 36 kinds" in words
-    assert found["dimension"] == 22 and found["closed"] is False
-    assert found["limits"]["dimension"] == 21
-    assert "M_1 = k qᵀ, M_2 skew" in found["zeros"]
-    first = {kind["name"]: kind for kind in found["kinds"]}["rk M_1 = 1"]
-    assert (first["differential_rank"], first["tangent_lower"], first["singular"]) == (19, 29, "singular")
-    assert first["ranks"] == {"A": [1, 3], "V": [3, 2], "M": [1, 3], "L": [2]}
-    assert set(first["witness"][0]) == {"K_1", "Q_1", "V_1", "K_2", "Q_2", "V_2"}
 
 
 def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
@@ -381,62 +296,7 @@ def test_undecided_is_status_3():
     assert document(*arguments, status=3)["claims"][0]["computed"] is None
 
 
-def test_softmax_heads_and_skips():
-    more = ["--normalization", "softmax", "--claim", "theorem-3.9", "--claim", "conjecture-3.10"]
-    claims = document("verify --dims 3,2 --ranks 2", *more)["claims"]
-    assert [claim["verdict"] for claim in claims] == ["confirmed", "confirmed"]
-    more = ["-t", "2", "--heads", "2", "--claim", "agattn.multi-head-dimension"]
-    (claim,) = document("verify --dims 5,1 --ranks 3", *more)["claims"]
-    assert (claim["verdict"], claim["evidence"]) == ("confirmed", "modular in part")
-    more = ["--skip", "--claim", "agattn.skip-dimension"]
-    (claim,) = document("verify --dims 3,3,3 --ranks 2,2", *more)["claims"]
-    assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
-
-
-@pytest.mark.slow
-def test_the_task_of_the_fiber(engine_installation):
-    name = engine_installation.engine.name
-    arguments = ["virtual-fiber", "--dims", "2,2,1", "--ranks", "2,2", "--engine", name]
-    result = document("run", *arguments)
-    assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
-    assert document("emit", *arguments)["task"] == "virtual-fiber"
-
-
 # Dimensions, figures
-
-
-def test_dimension():
-    result = document("dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
-    assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
-    result = document("dimension --dims 5,1 --ranks 3 -t 2 --heads 2")
-    assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "value", "theorem"),
-    [
-        ("-d 768 -o 64 -a 64", 143_359, "theorem-3.2"),
-        ("--dims 768,64 --ranks 64 -t 100000 --normalization softmax", 143_360, "theorem-3.9"),
-        ("--dims 768,64,64,768 --ranks 64,64,32 -t 3", 195_581, "agattn.network-dimension"),
-    ],
-)
-def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
-    result = document("dimension", *arguments.split())
-    assert (result["dimension"], result["evidence"], result["theorem"]) == (value, "proved", theorem)
-    assert (result["lower_bound_reason"], result["jacobian_shape"]) == ("theorem", None)
-    assert result["checked"] and result["seconds"] < 1 and result["paper"]["defect"] == 0
-    status, out, _ = call("dimension", *arguments.split())
-    assert status == 0
-    assert f"at least {value}: {theorem}, as its hypotheses hold: one " in out
-
-
-def test_figure_3(monkeypatch):
-    from agattn.reports import figure3
-
-    monkeypatch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
-    rows = document("figure 3")["rows"]
-    assert [row["dimension"] for row in rows] == [25, 40, 57]
-    assert {row["evidence"] for row in rows} == {"proved"}
 
 
 def test_a_field_that_no_engine_was_asked_about_is_told():
