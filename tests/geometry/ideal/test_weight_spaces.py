@@ -1,7 +1,5 @@
 """Modules from weight spaces: against Specht modules, against elimination, and their memory."""
 
-import tracemalloc
-from dataclasses import dataclass
 from math import comb, prod
 
 import numpy as np
@@ -21,13 +19,12 @@ from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.weight_spaces import (
     Multiplicities,
     WeightSpaces,
-    bytes_by_modules,
     ring_of_layer,
     smallest_spaces,
 )
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited
-from agattn.memory import Memory, available
+from agattn.memory import Memory
 
 
 def by_modules(layer, last):
@@ -190,53 +187,6 @@ def test_raising_and_lowering_commute_to_the_weight():
 # --- memory ---
 
 
-@dataclass
-class Watched(Memory):
-    """Memory that remembers the largest need."""
-
-    most: float = 0.0
-
-    def allow(self, need, what):
-        self.most = max(self.most, need)
-        super().allow(need, what)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "last"),
-    [
-        ((3, 1, 3), 5),
-        pytest.param((3, 1, 3), 6, marks=pytest.mark.slow),
-        pytest.param((2, 4, 2), 6, marks=pytest.mark.slow),
-        pytest.param((4, 1, 2), 4, marks=pytest.mark.slow),
-    ],
-)
-def test_the_bound_on_memory_holds(sizes, last, monkeypatch):
-    list(WeightSpaces(SingleLayer(2, 1)).degrees(4))  # what stays in caches
-    watched = Watched()
-    monkeypatch.setattr("agattn.geometry.ideal.implicitization.Memory", lambda: watched)
-    tracemalloc.start()
-    list(WeightSpaces(SingleLayer(*sizes)).degrees(last))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= watched.most + 2**21
-    assert watched.most <= 4 * peak
-
-
-def test_the_bound_on_specht_modules_holds():
-    from agattn.algebra import characters
-    from agattn.geometry.ideal import isotypic
-
-    for room in (characters, isotypic):
-        for cached in vars(room).values():
-            if hasattr(cached, "cache_clear"):
-                cached.cache_clear()
-    tracemalloc.start()
-    list(_by_modules(SingleLayer(3, 1), 4, 1))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= bytes_by_modules(SingleLayer(3, 1), 4) + 2**22
-
-
 @pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
 def test_more_memory_than_allowed_is_refused(sizes, last):
     layer = SingleLayer(*sizes)
@@ -251,7 +201,3 @@ def test_force_goes_beyond_the_memory():
         assert compute_ideal(SingleLayer(2, 1), 4).generators_by_degree == {4: 1}
         Memory().allow(2**31, "a large matrix")
     assert said == ["a large matrix: up to 2.0 GiB of memory"]
-
-
-def test_the_machine_has_memory():
-    assert 2**26 < available() < 2**50

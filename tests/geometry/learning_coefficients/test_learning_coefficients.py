@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from agattn import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     MatrixProduct,
     layer_coefficient,
@@ -25,14 +23,11 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
 )
 from agattn.geometry.learning_coefficients.normal_form import normal_form
 from agattn.geometry.learning_coefficients.weights_coefficients import (
-    NOT_MINIMIZERS,
-    _notes,
     parameters,
     tolerance_curve,
     weights_coefficient,
 )
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
-from agattn.sheet.result import UNSET
 
 
 def aoyagi_watanabe(M: int, N: int, H: int) -> tuple[Fraction, int]:
@@ -283,14 +278,6 @@ def test_the_derivative_of_a_softmax_head_leaves_what_the_page_says() -> None:
         assert left <= bound
         closest = max(closest, left / bound)
     assert closest > 0.01  # the bound is not idle
-
-
-def test_notes_say_what_ranks_to_a_tolerance_mean() -> None:
-    exact: Any = SimpleNamespace(curve=UNSET, evidence=Evidence.PROVED)
-    rounded: Any = SimpleNamespace(curve=("a", "b"), evidence=Evidence.NUMERICAL)
-    assert _notes([]) == _notes([(1, 1, exact)]) == ()
-    (note,) = _notes([(1, 1, exact), (2, 3, rounded)])
-    assert note.text == f"layer 2, head 3: λ = a; b\n{NOT_MINIMIZERS}"
 
 
 @pytest.mark.parametrize(
