@@ -1,47 +1,19 @@
 """A task and an engine added to a copy of the package by what their pages say, and by nothing else."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 
 import pytest
 from command_line import ROOT
 from installed import require
+from test_adding_things import Copy, check_touched, paths, table
 
 pytestmark = pytest.mark.slow
 HOWTO = ROOT / "docs" / "extend"
 #: The coordinates of a point that is not in the closure of M(2, 1).
 OUTSIDE = [-7, -6, -3, 2, 9, 18]
 FILE = re.compile(r"^```\{code-block\} (\w+)\n:caption: (\S+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-class Copy:
-    """A copy of the package, to which things are added."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        # With the compiled modules, which stay valid as the copies are as old as the files.
-        shutil.copytree(ROOT / "agattn", folder / "agattn")
-
-    def python(self, *words, **environment):
-        """How Python ends, given these words, with the copy in place of the package."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "100", **environment}
-        command = [sys.executable, *map(str, words)]
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, timeout=300, capture_output=True, text=True
-        )
-
-    def run(self, *words, **environment):
-        """What Python prints."""
-        done = self.python(*words, **environment)
-        assert done.returncode == 0, done.stderr + done.stdout
-        return done.stdout
-
-    def agattn(self, *words, **environment):
-        return self.run("-m", "agattn", *words, **environment)
 
 
 def changed(text, hunk):
@@ -63,9 +35,8 @@ def add(page, folder):
                 text = changed(text, hunk)
             path.write_text(text, encoding="utf-8")
         else:
-            assert not path.exists()
             path.parent.mkdir(exist_ok=True)
-            path.write_text(body, encoding="utf-8")
+            copy.write(name, body)
     return copy
 
 
@@ -77,6 +48,17 @@ def with_task(tmp_path_factory):
 @pytest.fixture(scope="module")
 def with_engine(tmp_path_factory):
     return add("engine.md", tmp_path_factory.mktemp("engine"))
+
+
+@pytest.mark.parametrize("thing", ["task", "engine"])
+def test_the_files_touched_are_the_files_promised(thing, request):
+    """By the table of all things that can be added, and by that of the page."""
+    copy = request.getfixturevalue(f"with_{thing}")
+    [row] = [row for name, row in table().items() if name.endswith(f" {thing}")]
+    page = (HOWTO / f"{thing}.md").read_text(encoding="utf-8").partition("and no others:")[2]
+    names = re.findall(r"`agattn/[^`]*`", page.partition("## ")[0])
+    for cell in (row[1], " ".join(names)):
+        check_touched(copy.touched(), paths(cell))
 
 
 # A task -----------------------------------------------------------------------------------------------------
@@ -129,10 +111,7 @@ def test_a_wrong_answer_to_the_new_task_is_refused(with_task):
 
 def test_a_task_without_a_check_is_refused(tmp_path):
     copy = add("task.md", tmp_path)
-    path = tmp_path / "agattn" / "systems" / "ideal_tasks.py"
-    text = path.read_text(encoding="utf-8")
-    assert " check=_check_quadrics," in text
-    path.write_text(text.replace(" check=_check_quadrics,", ""), encoding="utf-8")
+    copy.change("agattn/systems/ideal_tasks.py", " check=_check_quadrics,", "")
     last = copy.python("-c", "import agattn.systems.catalogue").stderr.splitlines()[-1]
     assert last.startswith("TypeError: the task quadrics does not say how")
 
