@@ -412,22 +412,21 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
             f"weights are given by {type(given).__name__}; give arrays by name, K_1, Q_1, V_1, ..."
         )
     named = dict(given)
-    for i, (d, a) in enumerate(zip(network.dims, network.ranks, strict=False), 1):
+    sizes = zip(network.dims, network.ranks, network.heads_by_layer, strict=False)
+    for i, (d, a, heads) in enumerate(sizes, 1):
         if f"A_{i}" not in named or {f"K_{i}", f"Q_{i}"} & set(named):
             continue
-        A = _exact(named.pop(f"A_{i}"), f"A_{i}")
-        A = A[None] if A.ndim == 2 else A
-        if A.shape != (network.heads_by_layer[i - 1], d, d):
-            raise InputError(f"A_{i} has the shape {A.shape[-2:]}; it must be {(d, d)}")
-        K, Q = np.full((2, len(A), a, d), Fraction(0))
-        for n, head in enumerate(A):
+        A, shape = _exact(named.pop(f"A_{i}"), f"A_{i}"), (d, d) if heads == 1 else (heads, d, d)
+        if A.shape not in (shape, (heads, d, d)):
+            raise InputError(f"A_{i} has the shape {A.shape}; it must be {shape}")
+        K, Q = np.full((2, heads, a, d), Fraction(0))
+        for n, head in enumerate(A.reshape(heads, d, d)):
             if a >= d:
                 K[n, :d], Q[n, :d] = np.eye(d, dtype=int).astype(object), head
-                continue
-            try:
+            elif (rank := rational_rank(head)) > a:
+                raise InputError(f"A_{i} has rank {rank}, above a_{i} = {a}")
+            else:
                 K[n], Q[n] = canonical_factors(head, a)
-            except InputError:
-                raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
     return ExactWeights(architecture, named)
 
