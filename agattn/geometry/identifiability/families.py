@@ -187,11 +187,11 @@ class ExactWeights:
         """The weights and some vectors modulo a prime.
 
         Raises:
-            ZeroDivisionError: if the prime divides a denominator.
+            ValueError: if the prime divides a denominator.
         """
 
         def row(vector: Vector) -> list[int]:
-            return [x % p if type(x) is int else _modulo(x, p) for x in vector]
+            return [x % p if type(x) is int else x.numerator * pow(x.denominator, -1, p) % p for x in vector]
 
         space = np.array([row(v) for v in vectors], dtype=np.float64).reshape(-1, len(self.vector))
         return np.array(row(self.vector), dtype=np.float64), space
@@ -382,12 +382,6 @@ def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, 
     return True, Evidence.MODULAR, max(w.chance() for w in both)
 
 
-def _modulo(x: Fraction | int, p: int) -> int:
-    if not x.denominator % p:
-        raise ZeroDivisionError(f"{p} divides the denominator of {x}")
-    return x.numerator * pow(x.denominator, -1, p) % p
-
-
 @dataclass(frozen=True)
 class WeightFamily:
     """A linear space of weights through w₀, moved by the symmetries, on which φ is constant.
@@ -534,7 +528,7 @@ def rank_and_bound(at: ExactWeights) -> tuple[int, Bound]:
 def largest_rank(architecture: Architecture, rank: int = 0) -> Bound:
     """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
 
-    ``found`` is a rank that occurs: a bound that it meets is good enough.
+    ``rank`` is one that occurs: a bound that it meets is good enough.
     """
     network = architecture.as_network()
     if network is None:

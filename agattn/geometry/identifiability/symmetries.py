@@ -9,11 +9,11 @@ algebra modulo a prime, lifted to ℚ, and proved by symbols.
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.architectures.functions import read_function
 >>> layer = SingleLayer(3, 2, 2)
->>> known = SymmetryFields(layer, proved_symmetries(layer))
+>>> fields = SymmetryFields(layer, proved_symmetries(layer))
 >>> product, keys = (read_function(text, layer.shapes) for text in ("K^T Q", "K"))
->>> len(known.matrices), known.fixing(product, None), known.fixing(keys, None)
+>>> len(fields.matrices), fields.fixing(product, None), fields.fixing(keys, None)
 (5, 4, 1)
->>> known.fixing(product, np.zeros(9, dtype=int))  # up to one factor
+>>> fields.fixing(product, np.zeros(9, dtype=int))  # up to one factor
 5
 
 **Finite groups.** A search for Lie algebras finds connected groups only. What the contractions of a model
@@ -28,8 +28,8 @@ show beyond these:
 - *reflections*: O(n) has two components.
 
 >>> from agattn.architectures import DeepNetwork, Network, Perceptron
->>> for found in discrete_symmetries(Network([Perceptron([2, 1], degree=2)], dim=2)):
-...     print(found)
+>>> for group in discrete_symmetries(Network([Perceptron([2, 1], degree=2)], dim=2)):
+...     print(group)
 permutations of 2 on W_1_1, W_1_2
 >>> print(*discrete_symmetries(DeepNetwork((2, 2), (1,), t=2, heads=3)))
 permutations of 3 on K_1, Q_1, V_1
@@ -60,8 +60,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from math import factorial, inf, lcm
+from itertools import groupby
+from math import factorial, inf, lcm, prod
 from typing import Any, Literal
 
 import flint
@@ -129,8 +129,8 @@ def proved_symmetries(architecture: Architecture) -> list[Sparse]:
     """
     if architecture.parameters <= MAX_SEARCHED:
         with suppress(TooLargeError):
-            found = linear_symmetries(architecture, force=False)
-            return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
+            generators = linear_symmetries(architecture, force=False).generators
+            return [B.matrix for B in generators if B.evidence is Evidence.PROVED]
     return [B for group in symmetry_matrices(architecture, known_groups(architecture)) for B in group]
 
 
@@ -333,15 +333,16 @@ def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
     try:
         record = contractions(architecture)
     except NotImplementedError:
-        return list(_roots_of_entries(architecture))
-    cut_axes, split = cuts(architecture, record)
-    symmetries = [
-        *_permutations(architecture, record, {node for cut in cut_axes for node in cut.sides}),
-        *_roots(architecture, record, split, cut_axes),
-        *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
-    ]
+        symmetries = list(_roots_of_entries(architecture))
+    else:
+        cut_axes, split = cuts(architecture, record)
+        symmetries = [
+            *_permutations(architecture, record, {node for cut in cut_axes for node in cut.sides}),
+            *_roots(architecture, record, split, cut_axes),
+            *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
+        ]
     for symmetry in symmetries:
-        assert _is_symmetry(architecture, symmetry, limits().seed), f"{symmetry} changes {architecture}"
+        assert _is_symmetry(architecture, symmetry), f"{symmetry} changes {architecture}"
     return symmetries
 
 
@@ -362,18 +363,18 @@ def prime_with_roots(order: int, generator: np.random.Generator) -> int:
             return p
 
 
-def _is_symmetry(architecture: Architecture, symmetry: DiscreteSymmetry, seed: int) -> bool:
+def _is_symmetry(architecture: Architecture, symmetry: DiscreteSymmetry) -> bool:
     """Whether the function stays at a random point modulo a prime: a guard, the reasons are above."""
     if architecture.degree is None:
         return True
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = prime_with_roots(symmetry.root, generator)
     theta = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     X = random_residues(generator, (1, *architecture.input_shape), p)
     arithmetic = ModularArithmetic(p)
     before = np.asarray(architecture.evaluate(arithmetic, theta, X)) % p
     moved = (g(theta, p) for g in symmetry.generators)
-    return all((np.asarray(architecture.evaluate(arithmetic, one, X)) % p == before).all() for one in moved)
+    return all((np.asarray(architecture.evaluate(arithmetic, at, X)) % p == before).all() for at in moved)
 
 
 def _permutations(
@@ -444,9 +445,7 @@ def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
     monomials = {frozenset(f.exponents.items()) for f in outputs if isinstance(f, Monomial)}
     matrix = [[dict(row).get(u, 0) for u in range(n)] for row in sorted(map(sorted, monomials | relations))]
     split = {(name, k) for name, shape in shapes.items() for k in range(len(shape))}
-    for symmetry in _groups_of_roots(Exponents(shapes, split), matrix, []):
-        assert _is_symmetry(architecture, symmetry, 0), f"{symmetry} changes {architecture}"
-        yield symmetry
+    yield from _groups_of_roots(Exponents(shapes, split), matrix, [])
 
 
 def _groups_of_roots(
@@ -463,23 +462,22 @@ def _groups_of_roots(
 
 def _center(exponents: Exponents, cut: Cut) -> tuple[int, ...]:
     """The exponents of −1 in O(n)."""
-    powers = [0] * exponents.first[""]
+    powers = np.zeros(exponents.first[""], dtype=int)
     for name, _ in cut.sides:
-        for unknown in range(exponents.first[name], exponents.first[name] + _size(exponents, name)):
-            powers[unknown] = 1 - powers[unknown]
-    return tuple(powers)
+        powers[_unknowns(exponents, name)] ^= 1
+    return tuple(powers.tolist())
 
 
-def _size(exponents: Exponents, name: str) -> int:
-    return int(np.prod(exponents.sizes(name), dtype=int))
+def _unknowns(exponents: Exponents, name: str) -> slice:
+    """The exponents of one array."""
+    first = exponents.first[name]
+    return slice(first, first + prod(exponents.sizes(name)))
 
 
 def _by_array(exponents: Exponents, powers: Sequence[int]) -> Iterator[tuple[str, Array]]:
     """Of each array that has factors their exponents, in a shape that is broadcast to that of the array."""
     for name, shape in exponents.shapes.items():
-        own = np.array(
-            powers[exponents.first[name] : exponents.first[name] + _size(exponents, name)], dtype=int
-        )
+        own = np.array(powers[_unknowns(exponents, name)], dtype=int)
         if own.any():
             axes = exponents.axes(name)
             yield name, own.reshape([n if k in axes else 1 for k, n in enumerate(shape)])
@@ -526,34 +524,24 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
     >>> torsion([[2, 0], [0, 3]], 2), torsion([[1, 1]], 2), torsion([[2, -2]], 2)
     ([(2, (1, 0)), (3, (0, 1))], [], [(2, (1, 0))])
     """
-    E = flint.fmpz_mat([list(row) for row in matrix] or [[0] * columns]).hnf()
-    rows = [[int(E[i, j]) for j in range(columns)] for i in range(min(E.nrows(), columns))]
-    W = [[int(i == j) for j in range(columns)] for i in range(columns)]
+    hermite = flint.fmpz_mat([list(row) for row in matrix] or [[0] * columns]).hnf().tolist()
+    E = np.array([list(map(int, row)) for row in hermite[: max(columns, 1)]], dtype=object)
+    W = np.eye(columns, dtype=int).astype(object)
     orders, at = [], 0
-    while any(any(row[at:]) for row in rows[at:]):
-        i, j = min(
-            (
-                entry
-                for entry in product(range(at, len(rows)), range(at, columns))
-                if rows[entry[0]][entry[1]]
-            ),
-            key=lambda entry: abs(rows[entry[0]][entry[1]]),
-        )
-        rows[at], rows[i] = rows[i], rows[at]
-        for row in (*rows, *W):
-            row[at], row[j] = row[j], row[at]
-        pivot = rows[at][at]
-        for r in range(at + 1, len(rows)):
-            q = rows[r][at] // pivot
-            rows[r] = [x - q * y for x, y in zip(rows[r], rows[at], strict=True)]
-        for c in range(at + 1, columns):
-            q = rows[at][c] // pivot
-            for row in (*rows, *W):
-                row[c] -= q * row[at]
-        if any(rows[r][at] for r in range(at + 1, len(rows))) or any(rows[at][at + 1 :]):
+    while E[at:, at:].any():
+        i, j = min((np.argwhere(E[at:, at:]) + at).tolist(), key=lambda entry: abs(E[tuple(entry)]))
+        E[[at, i]] = E[[i, at]]
+        for M in (E, W):
+            M[:, [at, j]] = M[:, [j, at]]
+        pivot = E[at, at]
+        E[at + 1 :] -= np.multiply.outer(E[at + 1 :, at] // pivot, E[at])
+        quotients = E[at, at + 1 :] // pivot
+        for M in (E, W):
+            M[:, at + 1 :] -= np.multiply.outer(M[:, at], quotients)
+        if E[at + 1 :, at].any() or E[at, at + 1 :].any():
             continue  # a smaller pivot is left over
         if abs(pivot) > 1:
-            orders.append((abs(pivot), tuple(row[at] for row in W)))
+            orders.append((abs(pivot), tuple(W[:, at].tolist())))
         at += 1
     return orders
 
@@ -606,8 +594,8 @@ def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ..
         for symmetry in inside:
             steps += _element(symmetry, arrays, target)
         neurons = [symmetry for symmetry in after if symmetry.name == "neuron"]
-        for group in _wires(neurons):
-            steps += _neurons(group, arrays, target)
+        for _, group in groupby(neurons, key=lambda neuron: [acted.parameter for acted in neuron.on]):
+            steps += _neurons(list(group), arrays, target)
         for symmetry in after:
             if symmetry not in neurons:
                 steps += _element(symmetry, arrays, target)
@@ -633,14 +621,6 @@ def _in_order(architecture: Architecture) -> Iterator[tuple[str, list[Symmetry],
         own = [s for s in architecture.symmetries if _label(_first(s).parameter) == label]
         inside = [s for s in own if {_label(acted.parameter) for acted in s.on} == {label}]
         yield label, inside, [s for s in own if s not in inside]
-
-
-def _wires(neurons: Sequence[Symmetry]) -> list[list[Symmetry]]:
-    """The neurons by what they act on."""
-    groups: dict[tuple[str, ...], list[Symmetry]] = {}
-    for symmetry in neurons:
-        groups.setdefault(tuple(acted.parameter for acted in symmetry.on), []).append(symmetry)
-    return list(groups.values())
 
 
 def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
