@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb, lcm, prod
 from typing import Any
 
@@ -44,8 +45,8 @@ from agattn.algebra.residues import (
     random_residues,
 )
 from agattn.algebra.scalars import scalars
-from agattn.architectures import Architecture, draw_parameters
-from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs, symmetry_tangents
+from agattn.architectures import Architecture
+from agattn.architectures.protocol import as_parameters, bounds_on_outputs, symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED, upper_bound
@@ -174,14 +175,20 @@ class ExactWeights:
 
     def units_of(self, names: Sequence[str]) -> list[Vector]:
         """The unit vectors of all entries of some arrays."""
-        numbers = as_parameters(self.architecture, np.arange(len(self.vector)))
-        return self.units([int(i) for name in names for i in numbers[name].ravel()])
+        return self.units([i for name in names for i in self.places[name].tolist()])
 
-    def with_only(self, **parts: Array) -> Vector:
-        """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
-        zeros = draw_parameters(self.architecture, lambda shape: np.zeros(shape, dtype=int))
-        given = {name: part.reshape(zeros[name].shape) for name, part in parts.items()}
-        return tuple(as_rows(self.architecture, zeros | given).tolist())
+    @cached_property
+    def places(self) -> dict[str, Array]:
+        """The numbers of the parameters in each array."""
+        numbers = self.arrays(np.arange(len(self.vector)))
+        return {name: array.ravel() for name, array in numbers.items()}
+
+    def vectors_of(self, name: str, parts: Iterable[Array]) -> list[Vector]:
+        """The vectors of parameters with these parts, of any shapes, in one array, and 0 elsewhere."""
+        flat = np.array([part.ravel() for part in parts], dtype=object).reshape(-1, len(self.places[name]))
+        rows = np.zeros((len(flat), len(self.vector)), dtype=object)
+        rows[:, self.places[name]] = flat
+        return list(map(tuple, rows.tolist()))
 
     def residues(self, p: int, vectors: Sequence[Vector] = ()) -> tuple[Residues, Residues]:
         """The weights and some vectors modulo a prime.

@@ -38,7 +38,7 @@ rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -689,19 +689,16 @@ class _Layers:
         parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            off, fixed, unseen = _kernel(L.T), [("V", V)], []
+            off, fixed, unseen = _kernel(L.T), [("V", V)], list[Vector]()
             if i <= self.seen:
                 queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
                 moves, kept = ("Q", "K") if queries else ("K", "Q")
                 N = (K if queries else Q) @ L
                 still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
-                unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
+                unseen = self.at.vectors_of(f"{moves}_{i}", still)
                 fixed = [(kept, K), *fixed]
             for name, M in fixed:
-                for r, v in np.ndindex(len(M), len(off)):
-                    B = np.zeros(M.shape, dtype=object)
-                    B[r] = off[v]
-                    unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
+                unseen += self.at.vectors_of(f"{name}_{i}", _products(np.eye(len(M), dtype=int), off))
             if unseen:
                 parts.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
@@ -709,9 +706,9 @@ class _Layers:
                 first = [B.ravel() for B in still]
                 rows = independent_rows([*first, *skew])
                 chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
-                vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
-                if vectors:
-                    parts.append(Directions(self.at, "skew", i, vectors))
+                if chosen:
+                    vectors = self.at.vectors_of(f"{moves}_{i}", chosen)
+                    parts.append(Directions(self.at, "skew", i, tuple(vectors)))
         return tuple(parts)
 
     def exchanged(self) -> Iterator[NetworkComponent]:
@@ -807,12 +804,9 @@ class _Layers:
         if rational_rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
             units = [row for row in np.eye(a, dtype=int).astype(object) if any(row @ s for s in S)]
             T = _independent([*T, *units[:1]])
-        vectors = []
-        for letter, space in (("K", S), ("Q", T)):
-            for s in space:
-                for unit in np.eye(d, dtype=int):
-                    vectors.append(self.at.with_only(**{f"{letter}_{i}": np.multiply.outer(s, unit)}))
-        return K, Q, vectors
+        rows = np.eye(d, dtype=int)
+        of_k, of_q = (self.at.vectors_of(f"{x}_{i}", _products(of, rows)) for x, of in (("K", S), ("Q", T)))
+        return K, Q, of_k + of_q
 
     def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
@@ -822,7 +816,7 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         one = np.eye(K.shape[1], dtype=int).astype(object)
-        return K, Q, [self.at.with_only(**{f"Q_{j}": B}) for B in _changes(K, one, skew=True)]
+        return K, Q, self.at.vectors_of(f"Q_{j}", _changes(K, one, skew=True))
 
 
 def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
@@ -845,6 +839,11 @@ def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
 def _kernel(matrix: Array) -> list[Array]:
     """A basis of the vectors x with matrix·x = 0, with integers."""
     return [np.array(vector, dtype=object) for vector in integer_kernel(flint_matrix(matrix))]
+
+
+def _products(columns: Iterable[Array], rows: Iterable[Array]) -> Iterator[Array]:
+    """The matrices x yᵀ of all vectors x and y."""
+    return itertools.starmap(np.multiply.outer, itertools.product(columns, rows))
 
 
 def _independent(rows: Any) -> list[Array]:
