@@ -64,6 +64,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.weights import (
+    SAFE,
     Weights,
     as_short,
     canonical_factors,
@@ -73,7 +74,6 @@ from agattn.geometry.identifiability.weights import (
     rank_one,
     ranks_of,
     size_of,
-    unsafe,
 )
 from agattn.geometry.variety.coordinates import coefficients, differential, nonzero_rows
 from agattn.geometry.variety.determinantal import tangent_space_equations
@@ -215,8 +215,7 @@ class Fiber(Result, name="fiber", eq=False):
     def representative(self) -> CanonicalWeights:
         """The canonical representative; exact entries are text."""
         w = self.canonical()
-        keys: list[Any] = [] if w.K is None else [w.K, w.Q]
-        return CanonicalWeights(w.A, w.V, *keys)
+        return CanonicalWeights(w.A, w.V, *(key for key in (w.K, w.Q) if key is not None))
 
     @property
     def points(self) -> tuple[Component, ...]:
@@ -273,8 +272,9 @@ class Fiber(Result, name="fiber", eq=False):
     def unsafe(self) -> str:
         """Which ranks another tolerance, within a factor of 10, would change, in words; empty if none."""
         names = {"r_v": "rk V", "r_a": "rk A", "r": "rk [V; Aᵀ]"}
-        near = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
-        return unsafe(near)
+        margins = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
+        least, rank = min(margins, default=(SAFE, ""))
+        return f"{rank} hangs on a factor of {least:.2g} in the tolerance" if least < SAFE else ""
 
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
@@ -338,10 +338,8 @@ class Fiber(Result, name="fiber", eq=False):
         else:
             scaled_points = (canonical_scale(c.A, c.V) for c in self.points)
             A, V = max(scaled_points, key=lambda pair: pair[0].ravel().tolist())
-        if w.K is None:
-            return Weights(A, V, w.a)
-        K, Q = canonical_factors(A, w.a, self.tolerance)
-        return Weights(A, V, w.a, K, Q)
+        factors = () if w.K is None else canonical_factors(A, w.a, self.tolerance)
+        return Weights(A, V, w.a, *factors)
 
     def move(self, component: int = 0, s: Any = 1, C: Any = None, A: Any = None, V: Any = None) -> Weights:
         """Other weights with the same function.

@@ -203,16 +203,6 @@ def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
     )
 
 
-def unsafe(near: Iterable[tuple[float, str]]) -> str:
-    """What hangs on less than a factor of 10 in the tolerance, in words; empty where nothing does.
-
-    >>> unsafe([(3.21, "rk A"), (100.0, "rk V")])
-    'rk A hangs on a factor of 3.2 in the tolerance'
-    """
-    least = min(((margin, what) for margin, what in near if margin < SAFE), default=None)
-    return "" if least is None else f"{least[1]} hangs on a factor of {least[0]:.2g} in the tolerance"
-
-
 def relative_to_largest(sigma: Array, tolerance: float) -> float:
     """A tolerance that is relative to the Frobenius norm, relative to the largest singular value."""
     return tolerance * float(np.linalg.norm(sigma)) / float(sigma[0]) if sigma[0] else tolerance
@@ -272,13 +262,7 @@ def layers_of(given: Any) -> Network:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):
             raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
-        letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
-        return layers_of(
-            [
-                _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
-                for n, of in letters.items()
-            ]
-        )
+        return layers_of([_heads(given, f"_{n}") for n in numbers])
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise InputError(
             f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
@@ -323,7 +307,7 @@ def _type(given: Mapping[str, Any], name: str) -> str:
     return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
 
 
-def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
+def _heads(given: Any, suffix: str = "") -> tuple[Weights, ...]:
     """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
         return tuple(given)
@@ -332,12 +316,12 @@ def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
             f"a layer is given by {type(given).__name__}; name its matrices, as in {{'A': A, 'V': V}} or "
             "{'K': K, 'Q': Q, 'V': V}"
         )
-    letters = [x for x in "AKQV" if x in given]
+    letters = [x for x in "AKQV" if x + suffix in given]
     if not {"V"} < set(letters):
         names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
         raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
-    arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
-    dtype = dtype or coarsest(_type(given, x) for x in letters)
+    arrays: dict[str, Any] = {x: scalars(given[x + suffix], x) for x in letters}
+    dtype = coarsest(_type(given, x + suffix) for x in letters)
     axes = {array.ndim for array in arrays.values()}
     if axes != {3}:
         if 3 in axes:
