@@ -499,49 +499,48 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
         return _softmax_fiber(asked, architecture, given)
     at = weights_of(architecture, given)
     rank, bound = rank_and_bound(at)
+    most, is_largest = n - rank, rank == bound.value
     layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
     if layers is None:
         at = with_all_symmetries(at)
-    orbit = at.orbit_dimension()
     zero, zero_evidence, _ = same_function(at, None)
+    case: Any = "zero" if zero else "symmetries"
     start: tuple[Directions, ...] = ()
-    others: list[NetworkComponent] = []
+    components: list[NetworkComponent] = []
     if layers is not None and zero:
-        others = list(layers.zeros())
+        components = list(layers.zeros())
+        if vanishes(layers.M, layers.L, architecture.t):
+            zero_evidence = Evidence.PROVED
     elif layers is not None:
-        start, others = layers.directions(), list(layers.exchanged())
+        start, components = layers.directions(), list(layers.exchanged())
+        if layers.parallel is not None:
+            case = "one token" if architecture.t == 1 else "rank-one head"
     evidence, error = Evidence.PROVED, 0.0
-    through = max((c.dimension for c in others if c.through), default=None)
-    if through is None or through < n - rank == n - bound.value:
+    widest = max((c.dimension for c in components if c.through), default=None)
+    if widest is None or (is_largest and widest < most):
         vectors = tuple(v for part in start for v in part.vectors)
         dimension = spanned = at.orbit_dimension(vectors)
         if layers is not None and not zero:
             dimension = max(dimension, layers.count)
-        if dimension < n - rank:
-            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), vectors)
+        if dimension < most:
+            family = widest_family(at, most, min(_ORDERS, 1000 // n), vectors)
             if family.dimension > dimension:
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions(at, "found", None, more))
                 dimension, evidence, error = family.dimension, family.evidence, family.error
                 spanned = dimension
-        text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
-        if constant := spanned < n - rank == n - bound.value:
-            dimension = n - rank
+        text = _in_words(start)
+        if constant := is_largest and spanned < most:
+            dimension = most
             text += f", and more: the rank {rank} of the differential is constant near the weights"
         elif spanned < dimension:
             text += f", and more: these span {spanned} dimensions, and a count of equations gives {dimension}"
         proof = Evidence.PROVED if constant else evidence
-        own = NetworkComponent("given", text, at, start, (), dimension, True, constant, proof)
-        others = [own, *others]
-    if layers is not None and zero and vanishes(layers.M, layers.L, architecture.t):
-        zero_evidence = Evidence.PROVED
-    others.sort(key=lambda c: not c.through)
-    case: Any = "zero" if zero else "symmetries"
-    if layers is not None and not zero and layers.parallel is not None:
-        case = "one token" if architecture.t == 1 else "rank-one head"
-    moved = at.orbit_by_name()
-    name, how = as_attention(asked), (evidence, error, moved, zero_evidence)
-    return NetworkFiber(name, case, tuple(others), n, orbit, rank, *how)
+        components.append(NetworkComponent("given", text, at, start, (), dimension, True, constant, proof))
+    components.sort(key=lambda c: (not c.through, c.name != "given"))
+    how = evidence, error, at.orbit_by_name(), zero_evidence
+    orbit = at.orbit_dimension()
+    return NetworkFiber(as_attention(asked), case, tuple(components), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -571,7 +570,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
     parts = max(ways, key=size)
     dimension = size(parts)
-    text = "; ".join(_SAID[part.name].format(i=part.layer) for part in parts) or "the orbit"
+    text = _in_words(parts)
     if s < l:
         kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
         text = f"{', '.join(kept)} as they are, {', '.join(free)} free"
@@ -614,11 +613,14 @@ def _compared(one: ExactWeights, other: ExactWeights) -> Comparison:
     return Comparison(False, evidence, error)
 
 
-_SAID = {
-    "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
-    "skew": "M_{i} + S, S skew",
-    "found": "what a search found",
-}
+def _in_words(parts: Iterable[Directions]) -> str:
+    """What changes along directions."""
+    words = {
+        "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
+        "skew": "M_{i} + S, S skew",
+        "found": "what a search found",
+    }
+    return "; ".join(words[part.name].format(i=part.layer) for part in parts) or "the orbit"
 
 
 class _Layers:
