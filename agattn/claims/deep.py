@@ -51,11 +51,7 @@ from agattn.geometry.closedness.limits import (
 )
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.virtual_weights import (
-    in_virtual_weights,
-    is_covered,
-    virtual_jacobian,
-)
+from agattn.geometry.identifiability.virtual_weights import is_covered, virtual_jacobian
 from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.limits import by_default
 from agattn.systems.problem import Task
@@ -278,14 +274,13 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
     size = found["generic"].dimension
     enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
     inputs = generator.integers(-9, 10, (enough, *network.input_shape))
-    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
-    cotangents = np.repeat(units, len(inputs), axis=0)
-    points, wide, arithmetic = [], in_virtual_weights(network), ModularArithmetic(p)
+    cotangents = np.tile(np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2), (len(inputs), 1, 1, 1))
+    points = []
     for name in names:
         space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
         for at in found[name].preimages(seed=0):
             *M, L, X = ((m % p).astype(np.float64) for m in (*at.M, at.L, inputs))
-            space.add(virtual_jacobian(wide, M, L, X, cotangents, arithmetic).T.copy())
+            space.add(virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p)).T.copy())
             others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
             if not singular or space.rank > at.dimension:
                 break

@@ -783,7 +783,7 @@ class GeneralStudy:
         free, by = answer.free, answer.factors
         # Where the rank is the largest, what moves at the point moves at general weights.
         is_largest = point.rank == self.rank.upper_bound
-        moving = np.zeros((0, f.size)) if is_largest or not free else self.symmetries.moving(f)
+        moving: Array = np.zeros((0, f.size)) if is_largest or not free else self.symmetries.moving(f)
         is_free = is_largest or RowSpace(f.size, self.symmetries.p).add(moving) >= free
         if by is not None:
             is_proved = self.symmetries.fixing(f, by.blocks, most=self.most) >= self.most
@@ -799,7 +799,7 @@ class GeneralStudy:
             is_proved = free_evidence is Evidence.PROVED
             reason = f"{answer.reason}, by {'symmetries that are all of the fiber' if is_proved else 'ranks'}"
             return answer.replace(evidence=free_evidence, free_evidence=free_evidence, reason=reason)
-        is_proved = is_largest or bool(moving.any(axis=0)[moved].all())
+        is_proved = is_largest or bool(moving[:, moved].any(axis=0).all())
         if answer.determined:
             is_proved &= self.symmetries.fixing(f, None, ~moved, self.most) >= self.most
         return answer.replace(evidence=proved_if(is_proved), free_evidence=free_evidence)

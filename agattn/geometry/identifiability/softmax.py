@@ -44,11 +44,10 @@ import numpy as np
 from agattn.algebra.arithmetic import Array, FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, matmul, random_prime, random_residues
 from agattn.algebra.scalars import scalars
-from agattn.architectures import DeepNetwork, Jet
+from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import (
     head_matrices,
-    in_virtual_weights,
     is_plain,
     is_skew,
     virtual_jacobian,
@@ -152,7 +151,7 @@ def _draw(
 
 def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tuple[Seen, ...]:
     """What the jet sees at a random point of each case, all modulo one prime."""
-    wide, l, size = in_virtual_weights(network), network.depth, network.dims[0] ** 2
+    l, size = network.depth, network.dims[0] ** 2
     rows = l * size + network.dims[0] * network.dims[-1] + _SURPLUS
     scores, points, inputs, outputs = [], [], [], []
     for collapsed, score in cases:
@@ -161,12 +160,11 @@ def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tupl
         score, point = _draw(network, collapsed, score, p, generator)
         scores.append(score)
         points.append(point)
-        inputs.append(random_residues(generator, (rows, *wide.input_shape), p))
-        outputs.append(random_residues(generator, (rows, 1, *wide.output_shape), p))
+        inputs.append(random_residues(generator, (rows, *network.input_shape), p))
+        outputs.append(random_residues(generator, (rows, 1, *network.output_shape), p))
     *M, L = (np.repeat(np.stack(matrices), rows, axis=0) for matrices in zip(*points, strict=True))
     X, cotangents = np.concatenate(inputs), np.concatenate(outputs)
-    jet = Jet(wide, least_order(network))
-    jets = np.asarray(virtual_jacobian(jet, M, L, X, cotangents, ModularArithmetic(p)), dtype=np.float64)
+    jets = virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p), least_order(network))
     seen = []
     for (collapsed, _), score, J in zip(cases, scores, np.split(jets, len(cases)), strict=True):
         behind = np.arange((collapsed or l) * size, l * size)
@@ -191,18 +189,18 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[fl
     >>> first > 0.01, second < 1e-12
     (True, True)
     """
-    wide, l = in_virtual_weights(network), network.depth
     covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
-    columns = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    l, d = network.depth, network.dims[0]
+    columns = l * d**2 + d * network.dims[-1]
     if not covered or columns > MOST_COLUMNS:
         return None
     A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
     M, L = virtual_weights(A, V, FloatArithmetic())
     generator = np.random.default_rng(limits().seed)
-    X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
-    cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
-    J = virtual_jacobian(wide, M, L, X, cotangents, FloatArithmetic())
-    parts = np.split(J, [i * network.dims[0] ** 2 for i in range(1, l + 1)], axis=1)
+    X = generator.standard_normal((columns + _SURPLUS, *network.input_shape))
+    cotangents = generator.standard_normal((len(X), 1, *network.output_shape))
+    J = virtual_jacobian(network, M, L, X, cotangents, FloatArithmetic())
+    parts = np.split(J, [i * d**2 for i in range(1, l + 1)], axis=1)
     *of_scores, of_values = (float(np.linalg.norm(part, 2)) for part in parts)
     return [norm / of_values for norm in of_scores]
 

@@ -34,7 +34,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import Architecture, DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork, Jet
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
@@ -250,33 +250,40 @@ def local_fiber(M: Matrices, L: Array, t: int, p: int = 0) -> FiberDimension:
     return FiberDimension(len(M) if nonzero else 0, columns - RowSpace(columns, prime).add(J))
 
 
-def in_virtual_weights(network: DeepNetwork) -> DeepNetwork:
-    """The network with Q_i = M_i, V_l = L, and the identity for K_i and the other V_i."""
-    d, l = network.dims[0], network.depth
-    return replace(network, dims=(*[d] * l, network.dims[-1]), ranks=(d,) * l)
-
-
 def virtual_jacobian(
-    architecture: Architecture, M: Matrices, L: Array, X: Array, cotangents: Array, arithmetic: Arithmetic
+    network: DeepNetwork,
+    M: Matrices,
+    L: Array,
+    X: Array,
+    cotangents: Array,
+    arithmetic: Arithmetic,
+    order: int | None = None,
 ) -> Array:
     """The derivatives of φ by the entries of M_1, ..., M_l and L, in this order.
 
+    They are those of the network of width d_0 with Q_i = M_i, V_l = L, and the identity for K_i and the other
+    V_i, by the entries of these Q_i and of V_l.
+
     Args:
-        architecture: what :func:`in_virtual_weights` gives, or a jet of it.
+        network: what has the tokens and the normalization.
         M, L: virtual weights, or stacks with those for each input.
         X: a stack of inputs, (n, d_0, t).
         cotangents: the outputs that are differentiated, (n, m, d_l, t).
         arithmetic: that of the scalars.
+        order: of a jet, which is differentiated in place of the network.
 
     Returns:
         An array of shape (n·m, l·d_0² + d_l·d_0).
     """
-    l, one = len(M), np.eye(L.shape[-1])[None]  # the paper's l
-    arrays = {f"{letter}_{i}": one for letter in "KV" for i in range(1, l + 1)}
+    l, (d_out, d) = len(M), L.shape[-2:]  # the paper's l
+    wide: Architecture = replace(network, dims=(*[d] * l, d_out), ranks=(d,) * l)
+    if order is not None:
+        wide = Jet(wide, order)
+    arrays = {f"{letter}_{i}": np.eye(d)[None] for letter in "KV" for i in range(1, l + 1)}
     varying = {f"Q_{i}": m for i, m in enumerate(M, 1)} | {f"V_{l}": L}
     arrays |= {name: m[..., None, :, :] for name, m in varying.items()}
-    numbers = as_parameters(architecture, np.arange(architecture.parameters))
-    J = jacobian(architecture, arrays, X, arithmetic, cotangents)
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+    J = jacobian(wide, arrays, X, arithmetic, cotangents)
     return J[:, np.concatenate([numbers[name].ravel() for name in varying])]
 
 
