@@ -786,7 +786,7 @@ class GeneralStudy:
         moving: Array = np.zeros((0, f.size)) if is_largest or not free else self.symmetries.moving(f)
         is_free = is_largest or RowSpace(f.size, self.symmetries.p).add(moving) >= free
         if by is not None:
-            is_proved = self.symmetries.fixing(f, by.blocks, most=self.most) >= self.most
+            is_proved = self.symmetries.changing(Change(f, by.blocks), most=self.most) >= self.most
             counted = is_proved and free == int(by.blocks.max()) + 1
             return answer.replace(
                 evidence=proved_if(is_proved),
@@ -801,13 +801,13 @@ class GeneralStudy:
             return answer.replace(evidence=free_evidence, free_evidence=free_evidence, reason=reason)
         is_proved = is_largest or bool(moving[:, moved].any(axis=0).all())
         if answer.determined:
-            is_proved &= self.symmetries.fixing(f, None, ~moved, self.most) >= self.most
+            is_proved &= self.symmetries.changing(Change(f, None, ~moved), most=self.most) >= self.most
         return answer.replace(evidence=proved_if(is_proved), free_evidence=free_evidence)
 
     def _is_bound(self, f: WeightFunction, free: int) -> bool:
         """Whether it is proved that f moves in no more directions."""
         needed = self.most - free
-        return free in (f.size, self.most) or self.symmetries.fixing(f, None, most=needed) >= needed
+        return free in (f.size, self.most) or self.symmetries.changing(Change(f), most=needed) >= needed
 
     @property
     def irreducible(self) -> str:
@@ -900,7 +900,7 @@ def common_factors(
             changes = [
                 Change(f, by.blocks, exponent=k) for k, (_, (f, _, by)) in zip(exponents, alike, strict=True)
             ]
-            evidence = proved_if(study.symmetries.changing(changes, needed) >= needed)
+            evidence = proved_if(study.symmetries.changing(*changes, most=needed) >= needed)
             shared.append(CommonFactor(tuple(name for _, (_, name, _) in alike), exponents, evidence))
     return tuple(shared)
 

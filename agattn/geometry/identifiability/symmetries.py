@@ -11,9 +11,9 @@ algebra modulo a prime, lifted to ℚ, and proved by symbols.
 >>> layer = SingleLayer(3, 2, 2)
 >>> fields = SymmetryFields(layer, proved_symmetries(layer))
 >>> product, keys = (read_function(text, layer.shapes) for text in ("K^T Q", "K"))
->>> len(fields.matrices), fields.fixing(product, None), fields.fixing(keys, None)
+>>> len(fields.matrices), fields.changing(Change(product)), fields.changing(Change(keys))
 (5, 4, 1)
->>> fields.fixing(product, np.zeros(9, dtype=int))  # up to one factor
+>>> fields.changing(Change(product, np.zeros(9, dtype=int)))  # up to one factor
 5
 
 **Finite groups.** A search for Lie algebras finds connected groups only. What the contractions of a model
@@ -173,21 +173,13 @@ class SymmetryFields:
         """
         return derivative(f, self.points[0], self._tangents[0], self.p)[1]
 
-    def fixing(
-        self, f: WeightFunction, blocks: Array | None, chosen: Array | None = None, most: float = inf
-    ) -> int:
-        """The rank at general weights of the symmetries that are proved to fix a function, or less.
+    def changing(self, *changes: Change, most: float = inf) -> int:
+        """The rank at general weights of the symmetries that are proved to change functions so, or less.
 
         Args:
-            f: the function.
-            blocks: of each entry the number of its block, where f may change by a factor for each block.
-            chosen: a mask of the entries that must be fixed; all by default.
+            changes: those of the functions, by powers of the same factors.
             most: the largest rank that is of use, where the search ends.
         """
-        return self.changing([Change(f, blocks, chosen)], most)
-
-    def changing(self, changes: Sequence[Change], most: float = inf) -> int:
-        """The same for several functions, which change by powers of the same factors."""
         if not self.matrices or not all(map(_is_short, (change.f for change in changes))):
             return 0
         solutions = self._solutions(changes)

@@ -302,11 +302,6 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
     return w
 
 
-def _type(given: Mapping[str, Any], name: str) -> str:
-    """The type in which an array is stored; files know it."""
-    return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
-
-
 def _heads(given: Any, suffix: str = "") -> tuple[Weights, ...]:
     """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
@@ -321,7 +316,8 @@ def _heads(given: Any, suffix: str = "") -> tuple[Weights, ...]:
         names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
         raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
     arrays: dict[str, Any] = {x: scalars(given[x + suffix], x) for x in letters}
-    dtype = coarsest(_type(given, x + suffix) for x in letters)
+    stored = given.dtype if hasattr(given, "dtype") else lambda name: stored_type(given[name])  # of files
+    dtype = coarsest(str(stored(x + suffix)) for x in letters)
     axes = {array.ndim for array in arrays.values()}
     if axes != {3}:
         if 3 in axes:
@@ -385,9 +381,9 @@ def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Ar
     there = inverse(C)
     if C is None or there is None:
         return None
-    for expected, found in ((K2, there.T @ K), (Q2, C @ Q)):
+    for expected, moved in ((K2, there.T @ K), (Q2, C @ Q)):
         close = 0 if exact else tolerance * max(np.abs(expected).max(), 1e-300)
-        if np.abs(expected - found).max() > close:
+        if np.abs(expected - moved).max() > close:
             return None
     return C
 
