@@ -547,7 +547,9 @@ class StudyAt:
         self.fiber_evidence = proved_if(fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED)
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
-        self.point: FiberPoint = kernel_point(network, self.at.residues(p)[0], p, generator)
+        point = kernel_point(network, self.at.residues(p)[0], p, generator)
+        #: With the evidence that the differential has the largest rank there is, if it has it.
+        self.point: FiberPoint = replace(point, evidence=proved_if(point.rank >= study.rank.upper_bound))
         parts = [part for part in fiber.components if part.through]
         self.families = [family(part, fiber.evidence, generator) for part in parts]
         widest = max(parts, key=lambda part: part.dimension)
@@ -572,9 +574,8 @@ class StudyAt:
     def movement(self, f: WeightFunction) -> Determined:
         """What the function of these weights determines of a function of the weights."""
         general = self.study.movement(f)
-        largest = proved_if(self.point.rank >= self.study.rank.upper_bound)
         if self.is_largest and general.status is Determination.LOCALLY:
-            evidence = weakest([general.evidence, largest])
+            evidence = weakest([general.evidence, self.point.evidence])
             value, D = derivative(f, self.point.theta, self.point.tangents, self.point.p)
             if general.factors is None or value.any():
                 free = RowSpace(f.size, self.point.p).add(D)
@@ -582,7 +583,7 @@ class StudyAt:
         if not self.is_all:
             return self._moving(f)
         answer = self._along(f)
-        if largest is not Evidence.PROVED:
+        if self.point.evidence is not Evidence.PROVED:
             return answer
         # The number at general weights is an upper bound here, and has its evidence where both are the same.
         if answer.free == general.free:
@@ -603,10 +604,8 @@ class StudyAt:
 
     def _moving(self, f: WeightFunction) -> Determined:
         """The answer where only a part of the fiber is known: what moves is not determined."""
-        parts = list(self.families)
-        if self.is_largest:  # the fiber is smooth, and its tangent space is the kernel
-            largest = proved_if(self.point.rank >= self.study.rank.upper_bound)
-            parts.append(replace(self.point, evidence=largest))
+        # Where the rank is the largest, the fiber is smooth, and its tangent space is the kernel.
+        parts = [*self.families, self.point] if self.is_largest else self.families
         where = "a part of the fiber that is known"
         answers = [part.along(f, where) for part in parts]
         moved = np.any([mask for _, mask in answers], axis=0)
