@@ -686,26 +686,22 @@ def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors 
 
     All of f; each matrix of a stack; each row; or each column.
     """
-    shape, labels = f.shape, len(f.form.labels)
-    number = np.arange(f.size).reshape(shape)
+    number = np.arange(f.size)
     ways: list[tuple[Array, FactorOf]] = [(number * 0, "all")]
-    if labels:
+    if f.form.labels:
         ways.append((number // int(np.prod(f.form.axes)), "matrix"))
     if len(f.form.axes) == 2:
         rows, columns = f.form.axes
         ways.append((number // columns, "row"))
         ways.append((number // (rows * columns) * columns + number % columns, "column"))
-    for ids, of in ways:
-        blocks = ids.ravel()
+    entries = np.flatnonzero(value)
+    for blocks, of in ways:
+        numbers, first = np.unique(blocks[entries], return_index=True)
         count = int(blocks.max()) + 1
-        if 2 * count > f.size:
-            continue  # of single entries this says nothing
-        seen = [np.flatnonzero((blocks == b) & (value != 0)) for b in range(count)]
-        if not all(map(len, seen)):
-            continue
-        first = [int(places[0]) for places in seen]
-        inverses = np.array([pow(int(value[e]), -1, p) for e in first], dtype=np.float64)
-        rates = hadamard(D[:, first], inverses[None], p)
+        if 2 * count > f.size or len(numbers) < count:
+            continue  # of single entries, and of blocks that are 0, this says nothing
+        inverses = np.array([pow(int(x), -1, p) for x in value[entries[first]]], dtype=np.float64)
+        rates = hadamard(D[:, entries[first]], inverses[None], p)
         if (hadamard(rates[:, blocks], value[None], p) == D).all():
             return Factors(blocks, rates, of)
     return None
@@ -866,10 +862,8 @@ def _change(
 ) -> UpTo:
     """How a finite symmetry changes values; ``None`` if not, or by factors that are free in any case."""
     if by is not None:
-        blocks = by.blocks
-        first = np.array([int(np.flatnonzero(blocks == b)[0]) for b in range(int(blocks.max()) + 1)])
-        one, other = hadamard(before, after[first][blocks], p), hadamard(after, before[first][blocks], p)
-        if (one == other).all():
+        first = np.unique(by.blocks, return_index=True)[1][by.blocks]
+        if (hadamard(before, after[first], p) == hadamard(after, before[first], p)).all():
             return None
     elif (before == after).all():
         return None
