@@ -62,7 +62,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import lcm, log2
+from math import log2
 from typing import Any, Literal
 
 import flint
@@ -70,6 +70,7 @@ import numpy as np
 from msgspec import structs
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.echelon import primitive
 from agattn.algebra.graded_ideals import Monomial
 from agattn.algebra.residues import (
     PRIME_BITS,
@@ -888,8 +889,7 @@ def common_factors(
         alike = [(x, row) for x, row in zip(ratios, left, strict=True) if x is not None]
         left = [row for x, row in zip(ratios, left, strict=True) if x is None]
         if len(alike) > 1:
-            scale = lcm(*(x.denominator for x, _ in alike))
-            exponents = tuple(int(x * scale) for x, _ in alike)
+            exponents = tuple(primitive([x for x, _ in alike]))
             changes = [
                 Change(f, by.blocks, exponent=k) for k, (_, (f, _, by)) in zip(exponents, alike, strict=True)
             ]

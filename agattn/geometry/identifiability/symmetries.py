@@ -61,13 +61,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from math import factorial, inf, lcm, prod
+from math import factorial, inf, prod
 from typing import Any, Literal
 
 import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.echelon import primitive
 from agattn.algebra.graded_ideals import Monomial
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import (
@@ -218,8 +219,7 @@ class SymmetryFields:
         lifted = [x for x in (rational_number(int(x), self.p) for x in solution) if x is not None]
         if len(lifted) < len(solution):
             return False
-        scale = lcm(*(x.denominator for x in lifted))
-        c = [int(x * scale) for x in lifted]
+        c = primitive(lifted)
         B: Sparse = {}
         for factor, matrix in zip(c, self.matrices, strict=False):
             for entry, x in matrix.items() if factor else ():
