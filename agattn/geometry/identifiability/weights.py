@@ -171,10 +171,10 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
             raise InputError("KᵀQ is too large for floating point; scale K and Q")
         return Weights(A, V, len(K), K, Q, dtype)
     assert A is not None
-    rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
-    if rank < d and (rank_of_a := ranks_of(w)[1].rank) > rank:
-        raise InputError(f"A has rank {rank_of_a}, above a = {rank}")
-    return replace(w, a=rank)
+    w = Weights(A, V, a or d, dtype=dtype)
+    if w.a < d and (rank := ranks_of(w)[1].rank) > w.a:
+        raise InputError(f"A has rank {rank}, above a = {a}")
+    return w
 
 
 def ranks_of(w: Weights, tolerance: float | None = None) -> tuple[RankDecision, RankDecision]:
@@ -319,12 +319,12 @@ def _heads(given: Any, suffix: str = "") -> tuple[Weights, ...]:
     stored = given.dtype if hasattr(given, "dtype") else lambda name: stored_type(given[name])  # of files
     dtype = coarsest(str(stored(x + suffix)) for x in letters)
     axes = {array.ndim for array in arrays.values()}
-    if axes != {3}:
-        if 3 in axes:
-            raise InputError(
-                f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
-            )
-        return (replace(weights(**arrays), dtype=dtype),)
+    if 3 not in axes:
+        arrays = {x: array[None] for x, array in arrays.items()}
+    elif len(axes) > 1:
+        raise InputError(
+            f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
+        )
     if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
         raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
     heads = (weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
