@@ -59,7 +59,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from math import factorial, inf, prod
 from typing import Any, Literal
@@ -393,23 +393,18 @@ def _permutations(
             continue
         sizes = {shapes[name][axis] for name, axis in component}
         if len(sizes) == 1 and (n := sizes.pop()) > 1:
-            names = tuple(name for name in shapes if any(name == one for one, _ in component))
+            names = tuple(name for name in shapes if name in {array for array, _ in component})
             turns = [[1, 0, *range(2, n)], [*range(1, n), 0]]
-            yield DiscreteSymmetry(
-                "permutations", names, n, tuple(_permuted(frozenset(component), turn) for turn in turns)
-            )
+            moves = tuple(partial(_permuted, frozenset(component), turn) for turn in turns)
+            yield DiscreteSymmetry("permutations", names, n, moves)
 
 
-def _permuted(nodes: frozenset[Node], order: Sequence[int]) -> Callable[[Arrays, int], dict[str, Array]]:
+def _permuted(nodes: frozenset[Node], order: Sequence[int], arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with their parts along some axes in another order."""
-
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        moved = dict(arrays)
-        for name, axis in nodes:
-            moved[name] = np.take(moved[name], order, axis=axis)
-        return moved
-
-    return move
+    moved = dict(arrays)
+    for name, axis in nodes:
+        moved[name] = np.take(moved[name], order, axis=axis)
+    return moved
 
 
 def _roots(
@@ -449,7 +444,7 @@ def _groups_of_roots(
         if order == 2 and powers in reflected:
             continue
         parts = dict(_by_array(exponents, powers))
-        yield DiscreteSymmetry("roots", tuple(parts), order, (_multiplied(parts, order),))
+        yield DiscreteSymmetry("roots", tuple(parts), order, (partial(_multiplied, parts, order),))
 
 
 def _center(exponents: Exponents, cut: Cut) -> tuple[int, ...]:
@@ -475,36 +470,31 @@ def _by_array(exponents: Exponents, powers: Sequence[int]) -> Iterator[tuple[str
             yield name, own.reshape([n if k in axes else 1 for k, n in enumerate(shape)])
 
 
-def _multiplied(parts: Mapping[str, Array], order: int) -> Callable[[Arrays, int], dict[str, Array]]:
+def _multiplied(parts: Mapping[str, Array], order: int, arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with roots of unity as factors."""
-
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        root = next(r for x in range(2, p) if _has_order(r := pow(x, (p - 1) // order, p), order, p))
-        moved = dict(arrays)
-        for name, powers in parts.items():
-            factors = np.array([pow(root, int(k), p) for k in powers.ravel()], dtype=np.float64)
-            moved[name] = ModularArithmetic(p).times(moved[name], factors.reshape(powers.shape))
-        return moved
-
-    return move
-
-
-def _has_order(root: int, order: int, p: int) -> bool:
-    return all(pow(root, k, p) != 1 for k in range(1, order))
+    roots = (pow(x, (p - 1) // order, p) for x in range(2, p))
+    root = next(r for r in roots if all(pow(r, k, p) != 1 for k in range(1, order)))
+    moved = dict(arrays)
+    for name, powers in parts.items():
+        factors = np.array([pow(root, int(k), p) for k in powers.ravel()], dtype=np.float64)
+        moved[name] = ModularArithmetic(p).times(moved[name], factors.reshape(powers.shape))
+    return moved
 
 
 def _reflections(architecture: Architecture, cut: Cut) -> DiscreteSymmetry:
     """The reflection of one coordinate of a group O(n)."""
-    names = tuple(name for name in architecture.shapes if any(name == one for one, _ in cut.sides))
+    sides = {name for name, _ in cut.sides}
+    names = tuple(name for name in architecture.shapes if name in sides)
+    return DiscreteSymmetry("reflections", names, cut.size, (partial(_reflected, cut),))
 
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        moved = {name: np.array(array) for name, array in arrays.items()}
-        for name, axis in cut.sides:
-            rows = np.moveaxis(moved[name], axis, 0)
-            rows[0] = (-rows[0]) % p
-        return moved
 
-    return DiscreteSymmetry("reflections", names, cut.size, (move,))
+def _reflected(cut: Cut, arrays: Arrays, p: int) -> dict[str, Array]:
+    """The arrays with another sign in the first place along some axes."""
+    moved = {name: np.array(array) for name, array in arrays.items()}
+    for name, axis in cut.sides:
+        rows = np.moveaxis(moved[name], axis, 0)
+        rows[0] = (-rows[0]) % p
+    return moved
 
 
 def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tuple[int, ...]]]:
