@@ -760,7 +760,7 @@ class _Layers:
         l = self.l
         for i in range(1, l + 1):
             yield self._free(f"A_{i} = 0", {i: self._low(i, 0)})
-            yield self._free(f"V_{i} = 0", {}, i)
+            yield self._free(f"V_{i} = 0", {i: ({f"V_{i}": self.V[i - 1] * 0}, [])})
         for j in range(1, l + 1):
             if min(self.K[j - 1].shape) < 2:
                 continue
@@ -770,25 +770,18 @@ class _Layers:
                 yield self._free(f"rk A_{i} ≤ 1, A_{j} skew", {i: self._low(i, 1), j: self._skew(j)})
 
     def _free(
-        self, name: str, parts: Mapping[int, tuple[Array, Array, list[Vector]]], value: int | None = None
+        self, name: str, parts: Mapping[int, tuple[dict[str, Array], list[Vector]]]
     ) -> NetworkComponent:
-        """Weights where some layers' K and Q lie in linear spaces or V_i is 0, and all else is free."""
-        arrays = self.at.exact()
-        fixed = set() if value is None else {f"V_{value}"}
-        if value is not None:
-            arrays[f"V_{value}"] = arrays[f"V_{value}"] * 0
-        for i, (K, Q, _) in parts.items():
-            arrays |= {f"K_{i}": K[None], f"Q_{i}": Q[None]}
-            fixed |= {f"K_{i}", f"Q_{i}"}
-        at = ExactWeights(self.network, arrays)
-        free = tuple(name for name in self.network.shapes if name not in fixed)
-        units = at.units_of(free)
-        spaces = tuple(Directions(at, "zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
-        dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
+        """Weights where some arrays of layers lie in linear spaces through these, and all else is free."""
+        fixed = {x: array for arrays, _ in parts.values() for x, array in arrays.items()}
+        at = ExactWeights(self.network, self.at.exact() | fixed)
+        free = tuple(x for x in self.network.shapes if x not in fixed)
+        spaces = tuple(Directions(at, "zero", i, tuple(space)) for i, (_, space) in parts.items() if space)
+        dimension = at.orbit_dimension([*at.units_of(free), *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector
         return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
 
-    def _low(self, i: int, rank: int) -> tuple[Array, Array, list[Vector]]:
+    def _low(self, i: int, rank: int) -> tuple[dict[str, Array], list[Vector]]:
         """K, Q with KᵀQ of this rank at most, 0 or 1, and a linear space of such through them.
 
         The columns of K lie in S and those of Q in T, spaces of vectors with a pairing of this rank.
@@ -808,9 +801,9 @@ class _Layers:
             T = _independent([*T, *units[:1]])
         rows = np.eye(d, dtype=int)
         of_k, of_q = (self.at.vectors_of(f"{x}_{i}", _products(of, rows)) for x, of in (("K", S), ("Q", T)))
-        return K, Q, of_k + of_q
+        return {f"K_{i}": K, f"Q_{i}": Q}, of_k + of_q
 
-    def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
+    def _skew(self, j: int) -> tuple[dict[str, Array], list[Vector]]:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
         K, Q = self.K[j - 1], self.Q[j - 1]
         if not is_skew(self.A[j - 1]):
@@ -818,7 +811,7 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         one = np.eye(K.shape[1], dtype=int).astype(object)
-        return K, Q, self.at.vectors_of(f"Q_{j}", _changes(K, one, skew=True))
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", _changes(K, one, skew=True))
 
 
 def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
