@@ -426,12 +426,12 @@ def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> 
     """The relation of two heads whose A are proportional, whatever their V are."""
     if w.A.shape != v.A.shape:
         return None
-    one = w.V * 0 + 1
+    ones = w.V * 0 + 1
     largest = _largest(w.A)
     if not (s := v.A[largest] / w.A[largest]):
         return None
-    component = fiber(Weights(w.A, one, w.a), tolerance).components[0]
-    if scale_between(component, Weights(v.A, one / s, v.a), tolerance) is None:
+    component = fiber(Weights(w.A, ones, w.a), tolerance).components[0]
+    if scale_between(component, Weights(v.A, ones / s, v.a), tolerance) is None:
         return None
     return HeadRelation(head, other, "rescaling", s, _gauge(w, v, s, tolerance))
 
@@ -544,7 +544,8 @@ def _separating_input(first: Weights, second: Weights) -> Difference | None:
 
 def _largest(M: Array) -> tuple[int, int]:
     """The place of the largest entry, row and column."""
-    return divmod(int(np.abs(M).argmax()), M.shape[1])
+    row, column = divmod(int(np.abs(M).argmax()), M.shape[1])
+    return row, column
 
 
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
@@ -552,11 +553,11 @@ def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, i
     pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
     exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
     top = max(exponents)
-    one, other = (
+    first, second = (
         Weights(A, np.ldexp(V, own - top), first.a)
         for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
     )
-    return one, other, top
+    return first, second, top
 
 
 def _probes(d: int) -> Iterator[tuple[Array, Array]]:

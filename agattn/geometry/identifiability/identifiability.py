@@ -346,8 +346,8 @@ class Identifiability(Result, name="identifiability"):
 
 def _plain(text: str) -> str:
     """A function without spaces, and with one sign for what has two."""
-    for one, other in ((" ", ""), ("−", "-"), ("ᵀ", "^T"), ("Σ_", "sum_"), ("**", "⊗")):
-        text = text.replace(one, other)
+    for sign, plain in ((" ", ""), ("−", "-"), ("ᵀ", "^T"), ("Σ_", "sum_"), ("**", "⊗")):
+        text = text.replace(sign, plain)
     return text
 
 

@@ -743,10 +743,10 @@ class _Layers:
             arrays = self.at.exact() | {f"V_{l}": np.multiply.outer(h, last)[None]}
             for j in range(m, l + 1):
                 del arrays[f"K_{j}"], arrays[f"Q_{j}"]
-                one, other = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
-                assert one is not None and other is not None, "row spaces of L_i do not grow"
+                left, right = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
+                assert left is not None and right is not None, "row spaces of L_i do not grow"
                 scale = 1 if j == m else self.M[j - 1][at, at] / v[at] ** 2
-                arrays[f"A_{j}"] = scale * np.multiply.outer(one, other)
+                arrays[f"A_{j}"] = scale * np.multiply.outer(left, right)
             moved = weights_of(self.network, arrays)
             layers = _Layers(moved)
             parts = layers.directions()
@@ -810,8 +810,8 @@ class _Layers:
             K, Q = np.full((2, *K.shape), Fraction(0))
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
-        one = np.eye(K.shape[1], dtype=int).astype(object)
-        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", _changes(K, one, skew=True))
+        identity = np.eye(K.shape[1], dtype=int).astype(object)
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", _changes(K, identity, skew=True))
 
 
 def _changes(N: Array, L: Array, skew: bool) -> list[Array]:

@@ -144,8 +144,8 @@ def _draw(
         return "general", [*M, L]
     score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
     u, v = random_residues(generator, (2, d, 1), p)
-    one = matmul(u, v.T, p)
-    M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
+    outer = matmul(u, v.T, p)
+    M[collapsed - 1] = (outer - outer.T) % p if score == "skew" else 0 * M[collapsed - 1]
     return score, [*M, L]
 
 

@@ -259,8 +259,8 @@ def stratum_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
 def _in_box(rows: int, columns: int) -> list[tuple[int, ...]]:
     """The partitions with at most so many rows and columns, with zeros at the end."""
     sizes = range(rows * columns + 1)
-    found = (part for size in sizes for part in partitions(size, rows, columns))
-    return [(*part, *(0,) * (rows - len(part))) for part in found]
+    parts = (part for size in sizes for part in partitions(size, rows, columns))
+    return [(*part, *(0,) * (rows - len(part))) for part in parts]
 
 
 def _partition(parts: Sequence[int]) -> Partition:

@@ -253,13 +253,13 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
     >>> str(at.stratum), at.value, at.singular
     ('(1,1,2)', 6, True)
     """
-    one = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
+    layer = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
     if isinstance(stratum, (Weights, Mapping)):
-        w = weights_of_layer(one, stratum)
+        w = weights_of_layer(layer, stratum)
         if not w.is_exact:
             raise InputError("the weights are in floating point, where ranks are a choice; give the ranks")
-        return tangent_bounds(one, stratum_of(w.A.tolist(), w.V.tolist()))
-    return tangent_bounds(one, stratum_of_ranks(stratum))
+        return tangent_bounds(layer, stratum_of(w.A.tolist(), w.V.tolist()))
+    return tangent_bounds(layer, stratum_of_ranks(stratum))
 
 
 def is_singular(dimension: int, lower: int, upper: int) -> bool | None:
@@ -308,10 +308,10 @@ def independent_gradients(
 
 def _entries(matrix: Matrix) -> Entries:
     """The nonzero entries of an integer matrix, as those of representatives are; ValueError for another."""
-    found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
-    if any(int(x) != x for *_, x in found):
+    entries = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
+    if any(int(x) != x for *_, x in entries):
         raise ValueError("arcs are written with integers; scale the matrices first")
-    return tuple((i, k, 0, int(x)) for i, k, x in found)
+    return tuple((i, k, 0, int(x)) for i, k, x in entries)
 
 
 def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
