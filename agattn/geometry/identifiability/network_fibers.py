@@ -46,14 +46,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import (
-    echelon,
-    fraction,
-    independent_rows,
-    integer_kernel,
-    rational_matrix,
-    rational_rank,
-)
+from agattn.algebra.echelon import independent_rows, integer_kernel, rational_matrix, rational_rank
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.model_file import STUDIED, Studied
@@ -691,12 +684,12 @@ class _Layers:
         parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            off, fixed, unseen = _kernel(L.T), [("V", V)], list[Vector]()
+            off, fixed, unseen = _kernel(flint_matrix(L.T)), [("V", V)], list[Vector]()
             if i <= self.seen:
                 queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
                 moves, kept = ("Q", "K") if queries else ("K", "Q")
                 N = (K if queries else Q) @ L
-                still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
+                still = _kernel(pairing(N, L, skew=False))
                 unseen = self.at.vectors_of(f"{moves}_{i}", still)
                 fixed = [(kept, K), *fixed]
             for name, M in fixed:
@@ -704,10 +697,9 @@ class _Layers:
             if unseen:
                 parts.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
-                skew = _changes(N, L, skew=True)
-                first = [B.ravel() for B in still]
-                rows = independent_rows([*first, *skew])
-                chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
+                skew = _kernel(pairing(N, L, skew=True))
+                rows = independent_rows([*still, *skew])
+                chosen = [skew[r - len(still)] for r in rows if r >= len(still)]
                 if chosen:
                     vectors = self.at.vectors_of(f"{moves}_{i}", chosen)
                     parts.append(Directions(self.at, "skew", i, tuple(vectors)))
@@ -792,10 +784,10 @@ class _Layers:
         if rational_rank(K.T @ Q) > rank:
             K[m:] = Q[: m - rank] = Fraction(0)
         S = _independent(K.T)
-        for w in _kernel(Q.T):
+        for w in _kernel(flint_matrix(Q.T)):
             if len(S) < m:
                 S = _independent([*S, w])
-        T = _independent([*(_kernel(np.array(S).reshape(-1, a))), *Q.T])
+        T = _independent([*_kernel(rational_matrix(S, a)), *Q.T])
         if rational_rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
             units = [row for row in np.eye(a, dtype=int).astype(object) if any(row @ s for s in S)]
             T = _independent([*T, *units[:1]])
@@ -811,12 +803,9 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         identity = np.eye(K.shape[1], dtype=int).astype(object)
-        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", _changes(K, identity, skew=True))
-
-
-def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
-    """A basis of the B, flat, for which NᵀBL is skew, or 0."""
-    return [np.array(vector, dtype=object) for vector in integer_kernel(pairing(N, L, skew))]
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(
+            f"Q_{j}", _kernel(pairing(K, identity, skew=True))
+        )
 
 
 def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
@@ -831,9 +820,9 @@ def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
     return flint_matrix(np.array(rows))
 
 
-def _kernel(matrix: Array) -> list[Array]:
+def _kernel(matrix: flint.fmpq_mat) -> list[Array]:
     """A basis of the vectors x with matrix·x = 0, with integers."""
-    return [np.array(vector, dtype=object) for vector in integer_kernel(flint_matrix(matrix))]
+    return [np.array(vector, dtype=object) for vector in integer_kernel(matrix)]
 
 
 def _products(columns: Iterable[Array], rows: Iterable[Array]) -> Iterator[Array]:
@@ -854,12 +843,10 @@ def _is_multiple(S: Array, v: Array) -> bool:
 
 def _lift(L: Array, x: Array) -> Array | None:
     """A y with Lᵀy = x, or ``None`` for x that is not in the row space of L."""
-    solved, pivots = echelon(rational_matrix(np.column_stack([L.T, x]), len(L) + 1))
-    if pivots[-1] == len(L):
+    kernel = _kernel(flint_matrix(np.column_stack([L.T, -x])))
+    if not kernel or not kernel[-1][-1]:
         return None
-    y = np.full(len(L), Fraction(0))
-    for row, column in enumerate(pivots):
-        y[column] = fraction(solved[row, len(L)])
+    y: Array = kernel[-1][:-1] / Fraction(kernel[-1][-1])
     return y
 
 
