@@ -269,10 +269,9 @@ def _tolerance(first: Network, second: Network) -> float:
 
 
 def _floating(w: Weights) -> Weights:
-    A, V, K, Q = (None if M is None else as_floats(M) for M in (w.A, w.V, w.K, w.Q))
-    assert A is not None
-    assert V is not None
-    return Weights(A, V, w.a, K, Q, w.dtype if w.dtype != "exact" else "float64")
+    K, Q = (None if M is None else as_floats(M) for M in (w.K, w.Q))
+    dtype = w.dtype if w.dtype != "exact" else "float64"
+    return Weights(as_floats(w.A), as_floats(w.V), w.a, K, Q, dtype)
 
 
 def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:

@@ -119,15 +119,12 @@ class ExactWeights:
     ) -> None:
         if architecture.degree is None:
             raise InputError(f"{architecture} is no polynomial in its weights; leave out the normalization")
+        shapes, listed = architecture.shapes, ", ".join(architecture.shapes)
         if not isinstance(given, Mapping):
-            listed = ", ".join(architecture.shapes)
             raise InputError(f"weights are given by {type(given).__name__}; give arrays by name: {listed}")
-        shapes = architecture.shapes
-        for names, word in ((set(given) - set(shapes), "is no parameter of"), (set(shapes) - set(given), "")):
-            for name in sorted(names):
-                listed = ", ".join(shapes)
-                text = f"{name} {word}" if word else f"the weights lack {name} of"
-                raise InputError(f"{text} {architecture.name}; its parameters are {listed}")
+        for name in (*sorted(set(given) - set(shapes)), *sorted(set(shapes) - set(given))):
+            text = f"the weights lack {name} of" if name in shapes else f"{name} is no parameter of"
+            raise InputError(f"{text} {architecture.name}; its parameters are {listed}")
         flat: list[Fraction | int] = []
         for name, shape in shapes.items():
             array = scalars(given[name], name)
