@@ -709,7 +709,14 @@ def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors 
 
 
 class GeneralStudy:
-    """What all questions about one polynomial model share: points, bounds on the rank, symmetries."""
+    """What all questions about one polynomial model share: points, bounds on the rank, symmetries.
+
+    Attributes:
+        points: random ones with the largest rank, each modulo its own prime.
+        fiber_dimension: of general fibers, as far as ranks tell; proved if the bounds on the rank meet.
+        most: a proved upper bound on the dimension of general fibers.
+        irreducible: why general fibers are irreducible, or nothing.
+    """
 
     def __init__(self, architecture: Architecture) -> None:
         self.architecture, self.n = architecture, architecture.parameters
@@ -717,6 +724,9 @@ class GeneralStudy:
         self.rank: Dimension = dimension(architecture)
         log.info("the kernel of the differential")
         self.points = self._points(np.random.default_rng([limits().seed, 1]))
+        self.fiber_dimension = self.points[0].dimension
+        self.most = self.n - max(self.rank.lower_bound, self.points[0].rank)
+        self.fiber_evidence = proved_if(self.most == self.n - self.rank.upper_bound)
         log.info("symmetries")
         self.symmetries = SymmetryFields(architecture, proved_symmetries(architecture))
         self.discrete = discrete_symmetries(architecture)
@@ -724,6 +734,7 @@ class GeneralStudy:
         self.theorem = irreducible_fibers(network) if network else None
         if self.theorem is None and is_linear(architecture):
             self.theorem = "linear-fibers"
+        self.irreducible = f"general fibers are irreducible ({self.theorem})" if self.theorem else ""
 
     def _points(self, generator: np.random.Generator) -> list[FiberPoint]:
         """Random points with the largest rank, each modulo its own prime."""
@@ -743,21 +754,6 @@ class GeneralStudy:
             if len(best) == _POINTS and best[0].rank >= (self.rank.dimension or self.rank.lower_bound):
                 break
         return best
-
-    @property
-    def most(self) -> int:
-        """A proved upper bound on the dimension of general fibers."""
-        return self.n - max(self.rank.lower_bound, self.points[0].rank)
-
-    @property
-    def fiber_dimension(self) -> int:
-        """The dimension of general fibers, as far as ranks tell."""
-        return self.n - self.points[0].rank
-
-    @property
-    def fiber_evidence(self) -> Evidence:
-        """Proved if the bounds on the rank meet."""
-        return proved_if(self.most == self.n - self.rank.upper_bound)
 
     @cached_property
     def error(self) -> float:
@@ -804,11 +800,6 @@ class GeneralStudy:
         """Whether it is proved that f moves in no more directions."""
         needed = self.most - free
         return free in (f.size, self.most) or self.symmetries.changing(Change(f), most=needed) >= needed
-
-    @property
-    def irreducible(self) -> str:
-        """Why general fibers are irreducible, or nothing."""
-        return f"general fibers are irreducible ({self.theorem})" if self.theorem else ""
 
     def decided(self, f: WeightFunction, answer: Determined, irreducible: str) -> Determined:
         """An answer with what finite symmetries add, or else a reason why the fiber is irreducible."""
