@@ -59,7 +59,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from math import factorial, inf, prod
 from typing import Any, Literal
@@ -141,6 +141,9 @@ class SymmetryFields:
     Args:
         architecture: the model.
         matrices: B with dφ(θ)·Bθ = 0 for all θ; those that depend on others at a general point are left out.
+
+    Attributes:
+        rank: the dimension of the orbits at general weights, or less: a proved lower bound.
     """
 
     def __init__(self, architecture: Architecture, matrices: Sequence[Sparse]) -> None:
@@ -151,21 +154,14 @@ class SymmetryFields:
         if len(self.matrices) > MOST_GENERATORS:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
+        self._tangents = [self.tangents(theta) for theta in self.points]
+        self.rank = RowSpace(architecture.parameters, self.p).add(self._tangents[0]) if self.matrices else 0
 
     def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
         at = theta.astype(int).tolist()
         rows = [applied(B, at, self.p) for B in self.matrices]
         return np.array(rows, dtype=np.float64).reshape(-1, len(theta))
-
-    @cached_property
-    def rank(self) -> int:
-        """The dimension of the orbits at general weights, or less: a proved lower bound."""
-        return RowSpace(self.architecture.parameters, self.p).add(self._tangents[0]) if self.matrices else 0
-
-    @cached_property
-    def _tangents(self) -> list[Residues]:
-        return [self.tangents(theta) for theta in self.points]
 
     def moving(self, f: WeightFunction) -> Residues:
         """The derivatives of f along the symmetries at random weights modulo the prime, (matrices, size).
