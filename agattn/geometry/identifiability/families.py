@@ -59,7 +59,7 @@ from agattn.sheet.result import Key, Positive, Result
 Vector = tuple[Fraction | int, ...]
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
-#: Architectures with more parameters are not asked about.
+#: Architectures with more parameters are not asked about: kernels of matrices with as many columns are taken.
 MOST_PARAMETERS = 3_000
 #: Architectures with more parameters are not searched for families.
 MOST_SEARCHED = 400

@@ -98,7 +98,7 @@ from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials
 from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability import fibers
-from agattn.geometry.identifiability.families import ExactWeights, differential
+from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
@@ -117,8 +117,6 @@ from agattn.limits import limits, log, steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result, key
 
-#: The most parameters without ``force``: the kernel of a matrix with as many columns is taken.
-MAX_PARAMETERS = 3_000
 #: Products of arrays with more entries are left out, and named functions refused without ``force``.
 MAX_ENTRIES = 20_000
 
@@ -393,10 +391,10 @@ def identifiability(
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]  nonidentifiable, 2 of 9 entries are free (proved)
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
-    if architecture.parameters > MAX_PARAMETERS and not limits().force:
+    if architecture.parameters > MOST_PARAMETERS and not limits().force:
         raise TooLargeError(
             f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-            f" for at most {MAX_PARAMETERS}. {argument('force', True)} tries anyway"
+            f" for at most {MOST_PARAMETERS}. {argument('force', True)} tries anyway"
         )
     if not limits().force:
         check_size(architecture.as_network() or architecture)

@@ -28,7 +28,7 @@ S(3)⊗S(3)⊗S(2,2,2) 40 3×3 minors of the flattening with rows i: rk [V; Aᵀ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
@@ -252,7 +252,7 @@ def stratum_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
         lam = [room + r - r_v] * (r_v - s) + [part + r - r_v for part in middle]
         mu = [room + r - r_a] * (r_a - s) + [room - part + r - r_a for part in reversed(middle)]
         terms = comb(D, outputs * r_v - 1 + sum(lam))
-        total += terms * schur_dimension(_partition(lam), outputs) * schur_dimension(_partition(mu), d)
+        total += terms * schur_dimension(tuple(lam), outputs) * schur_dimension(tuple(mu), d)
     return total // 2 if (r_v, r_a, r) == (1, 1, 2) else total
 
 
@@ -261,7 +261,3 @@ def _in_box(rows: int, columns: int) -> list[tuple[int, ...]]:
     sizes = range(rows * columns + 1)
     parts = (part for size in sizes for part in partitions(size, rows, columns))
     return [(*part, *(0,) * (rows - len(part))) for part in parts]
-
-
-def _partition(parts: Sequence[int]) -> Partition:
-    return tuple(part for part in parts if part)
