@@ -68,7 +68,6 @@ from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first
 from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
-    is_plain,
     is_skew,
     partial_products,
     vanishes,
@@ -538,8 +537,7 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
-    one_head = isinstance(network, DeepNetwork) and is_plain(network) and network.value_rank is None
-    if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
+    if not isinstance(network, DeepNetwork) or not is_covered(network, "softmax"):
         raise InputError(
             f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
             " and no skip connections, and for polynomials, such as its jets: "

@@ -48,7 +48,7 @@ from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.geometry.identifiability.virtual_weights import (
     head_matrices,
-    is_plain,
+    is_covered,
     is_skew,
     virtual_jacobian,
     virtual_ranks,
@@ -189,10 +189,9 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[fl
     >>> first > 0.01, second < 1e-12
     (True, True)
     """
-    covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
     l, d = network.depth, network.dims[0]
     columns = l * d**2 + d * network.dims[-1]
-    if not covered or columns > MOST_COLUMNS:
+    if not is_covered(network, "softmax") or columns > MOST_COLUMNS:
         return None
     A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
     M, L = virtual_weights(A, V, FloatArithmetic())

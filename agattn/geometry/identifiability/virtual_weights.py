@@ -319,9 +319,12 @@ def is_plain(network: DeepNetwork) -> bool:
     return not network.skip and set(network.heads_by_layer) == {1}
 
 
-def is_covered(network: DeepNetwork) -> bool:
-    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
-    return is_plain(network) and network.is_lightning and network.value_rank is None
+def is_covered(network: DeepNetwork, normalization: str = "none") -> bool:
+    """Whether it is a lightning network with one head in each layer, any values and no skip connections.
+
+    Or one of softmax, or with another normalization.
+    """
+    return is_plain(network) and network.normalization == normalization and network.value_rank is None
 
 
 def virtual(network: Architecture, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
