@@ -76,7 +76,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         "identifiability": VerbEntry(
             f"{_GEOMETRY}.identifiability.identifiability:identifiability",
             "Say which parameters, and which products of them, the function determines.",
-            (f"{_GEOMETRY}.identifiability.general_weights:Identifiability",),
+            (f"{_GEOMETRY}.identifiability.identifiability:Identifiability",),
         ),
         "symmetries": VerbEntry(
             f"{_GEOMETRY}.dimension.lie_algebra:linear_symmetries",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import Any, Union
@@ -76,14 +76,13 @@ def independent_columns(matrix: Any) -> list[int]:
     return echelon(flint.nmod_mat(matrix, PRIME))[1]
 
 
-def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
+def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> Iterator[int]:
     """As :func:`independent_columns`, for sparse vectors: integers by their places, which can be sorted.
 
-    >>> independent_vectors([{1: 2}, {0: 1, 1: 1}, {0: 3}, {}])
+    >>> list(independent_vectors([{1: 2}, {0: 1, 1: 1}, {0: 3}, {}]))
     [0, 1]
     """
     echelon_form: dict[Any, dict[Any, int]] = {}
-    basis = []
     for number, vector in enumerate(vectors):
         left = {place: x % PRIME for place, x in vector.items() if x % PRIME}
         while left and (first := min(left)) in echelon_form:
@@ -96,8 +95,7 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
         if left:
             inverse = pow(left[first], -1, PRIME)
             echelon_form[first] = {place: x * inverse % PRIME for place, x in left.items()}
-            basis.append(number)
-    return basis
+            yield number
 
 
 def independent_rows(rows: Matrix) -> list[int]:

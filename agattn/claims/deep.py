@@ -274,13 +274,13 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
     size = found["generic"].dimension
     enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
     inputs = generator.integers(-9, 10, (enough, *network.input_shape))
-    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
-    cotangents = np.repeat(units, len(inputs), axis=0)
+    cotangents = np.tile(np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2), (len(inputs), 1, 1, 1))
     points = []
     for name in names:
         space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
         for at in found[name].preimages(seed=0):
-            space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
+            *M, L, X = ((m % p).astype(np.float64) for m in (*at.M, at.L, inputs))
+            space.add(virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p)).T.copy())
             others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
             if not singular or space.rank > at.dimension:
                 break

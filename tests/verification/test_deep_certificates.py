@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn import DeepNetwork, checker
-from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import RowSpace
 from agattn.errors import InputError
 from agattn.geometry.closedness.limits import LimitMap
@@ -269,8 +269,11 @@ def states_true_points(document, name):
     for point in claim["points"]:
         rows = []
         for at in [point, *point.get("others", [])]:
-            M, L = [dense(m, d, d) for m in at["M"]], dense(at["L"], d_out, d)
-            rows.append(virtual_jacobian(M, L, (X % p) * 1.0, units, p).T)
+            M, L = [dense(m, d, d) % p for m in at["M"]], dense(at["L"], d_out, d) % p
+            network = DeepNetwork((*[d] * len(M), d_out), (d,) * len(M), 2)
+            given = [m * 1.0 for m in (*M, L, X % p)]
+            J = virtual_jacobian(network, given[:-2], *given[-2:], units, ModularArithmetic(p))
+            rows.append(J.T)
         if RowSpace(rows[0].shape[1], p).add(np.concatenate(rows)) != point["rank"]:
             return False
     return True

@@ -353,11 +353,11 @@ class NetworkClosure(Closure):
                 return at.units(np.delete(np.arange(n), numbers[name]).tolist())
         low = (i for i, M in enumerate(given[0], 1) if rational_rank(M) == 1)
         before = partial_products([weights[f"V_{i}"][0] for i in range(1, l + 1)])
-        result = []
+        result: list[Vector] = []
         for j in range(1 + (0 if network.t == 1 else next(low, l)), l + 1):
             seen = pairing(weights[f"K_{j}"][0] @ before[j - 1], before[j - 1], skew=True)
-            for basis in kernel_basis(seen):
-                result.append(at.with_only(**{f"Q_{j}": np.array(list(map(fraction, basis)), dtype=object)}))
+            changes = (np.array(list(map(fraction, basis)), dtype=object) for basis in kernel_basis(seen))
+            result += at.vectors_of(f"Q_{j}", changes)
         return result
 
     def closedness(self) -> Closed:

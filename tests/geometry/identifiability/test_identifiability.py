@@ -16,7 +16,7 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.identifiability import symmetries
 from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
 from agattn.geometry.identifiability.identifiability import moved_at_random
-from agattn.geometry.identifiability.symmetries import SymmetryFields, proved_symmetries
+from agattn.geometry.identifiability.symmetries import Change, SymmetryFields, proved_symmetries
 
 
 def group(K, P, Q, O, X):
@@ -329,6 +329,6 @@ def test_a_symmetry_that_is_not_proved_fixes_nothing(monkeypatch, name):
     layer = ag.SingleLayer(3, 2, 2)
     product = read_function("K^T Q", layer.shapes)
     known = SymmetryFields(layer, proved_symmetries(layer))
-    assert known.fixing(product, None) == 4
+    assert known.changing(Change(product)) == 4
     monkeypatch.setattr(symmetries, name, lambda *_: None)
-    assert known.fixing(product, None) == 0
+    assert known.changing(Change(product)) == 0
