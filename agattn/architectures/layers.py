@@ -27,7 +27,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
+from agattn.sheet.result import Described, Key, Meta, Positive, Written, keys
 
 Shape = tuple[int, int]
 Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
@@ -59,6 +59,12 @@ class Layer(Described):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
+
+    def __post_init__(self) -> None:
+        """Each field is read as its type says."""
+        for name, _, kind in keys(type(self)):
+            if read := _READERS.get(kind.__origin__):
+                object.__setattr__(self, name, read(name, getattr(self, name)))
 
     def steps(self, label: str) -> Steps:
         """The maps one after the other; here the layer itself, with its skip connection if it has one."""
@@ -131,28 +137,10 @@ def _short(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
-    """Replace each field of a layer by the value that its reader makes of the field."""
-    for name, read in readers.items():
-        object.__setattr__(layer, name, read(name, getattr(layer, name)))
-
-
 def _boolean(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}; it must be true or false")
     return value
-
-
-def _rotary(name: str, value: object) -> bool | int:
-    return value if isinstance(value, bool) else positive_integer(name, value)
-
-
-def _or_none(name: str, value: object) -> int | None:
-    return None if value is None else positive_integer(name, value)
-
-
-def _sizes(name: str, value: Any) -> tuple[int, ...]:
-    return positive_integers(name, value, "[5, 1]")
 
 
 def _one_of(*choices: str) -> Callable[[str, object], Any]:
@@ -260,21 +248,7 @@ class Attention(Layer):
     type: ClassVar[str] = "attention"
 
     def __post_init__(self) -> None:
-        _check(
-            self,
-            out=positive_integer,
-            rank=positive_integer,
-            heads=positive_integer,
-            value_rank=_or_none,
-            mask=_mask,
-            rotary=_rotary,
-            skip=_boolean,
-            normalization=read_normalization,
-            kv_heads=_or_none,
-            kv_latent=_or_none,
-            q_latent=_or_none,
-            temperature=positive_number,
-        )
+        super().__post_init__()
         if self.rotary is True and self.rank % 2:
             raise InputError(
                 f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
@@ -519,16 +493,6 @@ class Recurrence(Layer):
 
     type: ClassVar[str] = "recurrence"
 
-    def __post_init__(self) -> None:
-        _check(
-            self,
-            out=positive_integer,
-            rank=positive_integer,
-            rule=_rule,
-            heads=positive_integer,
-            skip=_boolean,
-        )
-
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t)."""
         return self.out, shape[1]
@@ -611,9 +575,6 @@ class CrossAttention(Layer):
 
     type: ClassVar[str] = "cross-attention"
 
-    def __post_init__(self) -> None:
-        _check(self, **dict.fromkeys(("out", "rank", "context", "heads"), positive_integer))
-
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t − context)."""
         if shape[1] <= self.context:
@@ -651,9 +612,6 @@ class Linear(Layer):
 
     type: ClassVar[str] = "linear"
 
-    def __post_init__(self) -> None:
-        _check(self, out=positive_integer, bias=_boolean)
-
     def output_shape(self, shape: Shape) -> Shape:
         """(out, t)."""
         return self.out, shape[1]
@@ -678,9 +636,6 @@ class Power(Layer):
     degree: Key[Positive, "The exponent."]
 
     type: ClassVar[str] = "power"
-
-    def __post_init__(self) -> None:
-        _check(self, degree=positive_integer)
 
     def output_shape(self, shape: Shape) -> Shape:
         """That of the input."""
@@ -741,9 +696,6 @@ class Perceptron(Layer):
 
     type: ClassVar[str] = "perceptron"
 
-    def __post_init__(self) -> None:
-        _check(self, widths=_sizes, degree=positive_integer, bias=_boolean, skip=_boolean)
-
     def steps(self, label: str) -> Steps:
         """Matrices, with powers between them."""
         steps: list[Step | str] = []
@@ -772,15 +724,6 @@ class Convolution(Layer):
     channels: Key[Positive, "The number of channels of the output."] = 1
 
     type: ClassVar[str] = "convolution"
-
-    def __post_init__(self) -> None:
-        _check(
-            self,
-            filter=positive_integer,
-            degree=positive_integer,
-            stride=positive_integer,
-            channels=positive_integer,
-        )
 
     def steps(self, label: str) -> Steps:
         """The filter, then the power."""
@@ -840,9 +783,6 @@ class Skip(Layer):
 
     type: ClassVar[str] = "skip"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "layer", listed(self.layer))
-
     def steps(self, label: str) -> Steps:
         """Those of the layers, with the input kept."""
         inner = (step for i, one in enumerate(self.layer, 1) for step in one.steps(f"{label}_{i}"))
@@ -851,10 +791,6 @@ class Skip(Layer):
     def residual(self) -> tuple[Layer, ...]:
         """The layers inside."""
         return self.layer
-
-    def as_json(self) -> dict[str, Any]:
-        """The table, with the tables of the layers."""
-        return document(self)
 
     def summary(self) -> str:
         return f"skip({' → '.join(map(str, self.layer))})"
@@ -884,6 +820,19 @@ def listed(layers: Any) -> tuple[Layer, ...]:
     return listed_layers
 
 
+#: How the fields of layers are read, by their types.
+_READERS: Mapping[Any, Callable[[str, Any], Any]] = {
+    int: positive_integer,
+    Positive | None: lambda name, value: None if value is None else positive_integer(name, value),
+    bool | Positive: lambda name, value: value if isinstance(value, bool) else positive_integer(name, value),
+    tuple[Positive, ...]: lambda name, value: positive_integers(name, value, "[5, 1]"),
+    bool: _boolean,
+    float: positive_number,
+    Mask: _mask,
+    Rule: _rule,
+    get_args(Normalization)[0]: read_normalization,
+    tuple[Layer, ...]: lambda _, value: listed(value),
+}
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind
