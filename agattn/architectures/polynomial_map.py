@@ -17,7 +17,6 @@ attention(A: 2×2, V: 1×2; X: 2×2)
 from __future__ import annotations
 
 import inspect
-import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -29,7 +28,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import evaluate
-from agattn.algebra.programs import Operation, StraightLine, Trace
+from agattn.algebra.programs import Operation, StraightLine, Trace, hashable
 from agattn.algebra.residues import PRIME_BITS, random_primes
 from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
@@ -37,9 +36,6 @@ from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
 from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Described, Key, Named, Positive
-
-#: The prime modulo which a map is tried when it is made.
-_PRIME = 1073741789
 
 
 @constructed
@@ -196,7 +192,7 @@ class PolynomialMap(Described):
 
     def _equal(self, one: Polynomials, other: Polynomials) -> bool:
         """Whether two outputs, computed in different ways, are the same modulo a prime at a random point."""
-        for p in _trial_primes():
+        for p in random_primes(0, PRIME_BITS):  # others where one divides the denominator of a constant
             generator = np.random.default_rng(0)
             arrays = {
                 name: generator.integers(1, p, shape).astype(float)[None]
@@ -328,12 +324,6 @@ def check_run(given: PolynomialMap) -> None:
         )
 
 
-def _trial_primes() -> Iterator[int]:
-    """A prime, and others for a function with a constant whose denominator the first ones divide."""
-    yield _PRIME
-    yield from random_primes(0, PRIME_BITS)
-
-
 def _shape(name: str, value: Any, axes: range) -> tuple[int, ...]:
     sizes = (value,) if isinstance(value, (int, str)) or not hasattr(value, "__len__") else tuple(value)
     if len(sizes) not in axes:
@@ -415,9 +405,9 @@ class Polynomials(Operation):
             )
         return other
 
-    def _new(self, kind: str, static: Any, shape: tuple[int, ...], *others: Polynomials) -> Polynomials:
-        """What an operation of one degree makes of this array."""
-        return Polynomials(self.call, kind, (self, *others), static, shape, self.names, self.degree)
+    def _new(self, kind: str, static: Any, shape: tuple[int, ...]) -> Polynomials:
+        """What an operation on this array alone makes of it."""
+        return _made(self.call, kind, (self,), static, shape, self.names, self.degree)
 
     def _combined(self, sign: str, other: Any) -> Polynomials:
         """The sum, difference or product; the same object where it was asked for before."""
@@ -439,16 +429,10 @@ class Polynomials(Operation):
     __radd__ = __add__
 
     def __neg__(self) -> Polynomials:
-        key, known = ("neg", self.number), self.call.known
-        if key not in known:
-            if self.kind == "constant":
-                known[key] = _same_constant(self, [-x for x in self.static])
-            elif self.kind == "neg":
-                known[key] = self.operands[0]
-            else:
-                known[key] = self._new("neg", None, self.shape)
-        found: Polynomials = known[key]
-        return found
+        if self.kind == "constant":
+            return _same_constant(self, [-x for x in self.static])
+        positive: Polynomials = self.operands[0] if self.kind == "neg" else self._new("neg", None, self.shape)
+        return positive
 
     def __pos__(self) -> Polynomials:
         return self
@@ -473,13 +457,10 @@ class Polynomials(Operation):
         for side in (rows, columns):  # of stacks of matrices
             if side.ndim > 2 and rows.ndim != columns.ndim:
                 raise _unfit(self, "@", other)
-        key, known = ("@", rows.number, columns.number), self.call.known
-        if key not in known:
-            front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
-            shape = (*front, rows.shape[-2], columns.shape[-1])
-            names, degree = self.names | other.names, _both(self.degree, other.degree)
-            known[key] = Polynomials(self.call, "@", (rows, columns), None, shape, names, degree)
-        out: Polynomials = known[key]
+        front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        shape = (*front, rows.shape[-2], columns.shape[-1])
+        names, degree = self.names | other.names, _both(self.degree, other.degree)
+        out = _made(self.call, "@", (rows, columns), None, shape, names, degree)
         out = out[..., 0, :] if self.ndim == 1 else out
         return out[..., 0] if other.ndim == 1 else out
 
@@ -517,11 +498,7 @@ class Polynomials(Operation):
         if self.kind == "transpose":
             back: Polynomials = self.operands[0]
             return back
-        key, known = ("transpose", self.number), self.call.known
-        if key not in known:
-            known[key] = self._new("transpose", None, (*self.shape[:-2], self.shape[-1], self.shape[-2]))
-        found: Polynomials = known[key]
-        return found
+        return self._new("transpose", None, (*self.shape[:-2], self.shape[-1], self.shape[-2]))
 
     def transpose(self) -> Polynomials:
         return self.T
@@ -536,12 +513,8 @@ class Polynomials(Operation):
         if not hasattr(axis, "__index__") or not -self.ndim <= axis < self.ndim:
             raise NotPolynomialError(f"sums along axis {axis!r} of an array of {_size(self)}")
         behind = axis if axis < 0 else axis - self.ndim
-        key, known = ("sum", self.number, behind), self.call.known
-        if key not in known:
-            at = behind + self.ndim
-            known[key] = self._new("sum", behind, self.shape[:at] + self.shape[at + 1 :])
-        found: Polynomials = known[key]
-        return found
+        at = behind + self.ndim
+        return self._new("sum", behind, self.shape[:at] + self.shape[at + 1 :])
 
     def __getitem__(self, key: Any) -> Polynomials:
         keys = key if type(key) is tuple else (key,)
@@ -570,13 +543,7 @@ class Polynomials(Operation):
 
     def _viewed(self, keys: tuple[Any, ...]) -> Polynomials:
         """The view at an index, as numpy understands it."""
-        plain = (("slice", one.start, one.stop, one.step) if isinstance(one, slice) else one for one in keys)
-        asked, known = ("view", self.number, *plain), self.call.known
-        if asked not in known:
-            shape = np.broadcast_to(np.False_, self.shape)[keys].shape
-            known[asked] = self._new("view", keys, shape)
-        found: Polynomials = known[asked]
-        return found
+        return self._new("view", keys, np.broadcast_to(np.False_, self.shape)[keys].shape)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         """Numpy's operators on its arrays and these; nothing else of numpy."""
@@ -675,12 +642,10 @@ def _broadcast(one: Polynomials, sign: str, other: Polynomials) -> tuple[int, ..
     """The shape of a sum, a difference or a product."""
     if one.shape == other.shape:
         return one.shape
-    shape = []
-    for a, b in itertools.zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
-        if a != b and 1 not in (a, b):
-            raise _unfit(one, sign, other)
-        shape.append(b if a == 1 else a)
-    return tuple(reversed(shape))
+    try:
+        return np.broadcast_shapes(one.shape, other.shape)
+    except ValueError:
+        raise _unfit(one, sign, other) from None
 
 
 def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | None:
@@ -715,42 +680,45 @@ def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | No
 def _constants_together(one: Polynomials, sign: str, other: Polynomials) -> Polynomials:
     """The sum, the difference or the product of two constants."""
     _broadcast(one, sign, other)
-    arrays = []
-    for constant in (one, other):
-        array = np.empty(constant.size, dtype=object)
-        array[:] = constant.static
-        arrays.append(array.reshape(constant.shape))
+    arrays = (np.array(x.static, dtype=object).reshape(x.shape) for x in (one, other))
     exact = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](*arrays)
     numbers = np.asarray(exact, dtype=object)
     degree = (_both if sign == "*" else _either)(one.degree, other.degree)
-    return _known_constant(one.call, numbers.ravel().tolist(), numbers.shape, one.names | other.names, degree)
+    names = one.names | other.names
+    return _made(one.call, "constant", (), tuple(numbers.ravel()), numbers.shape, names, degree)
 
 
 def _same_constant(like: Polynomials, numbers: Sequence[Any]) -> Polynomials:
     """A constant that counts as made of an array, as it has its names and its degree."""
-    return _known_constant(like.call, numbers, like.shape, like.names, like.degree)
+    return _made(like.call, "constant", (), tuple(numbers), like.shape, like.names, like.degree)
 
 
-def _known_constant(
-    call: Trace, numbers: Sequence[Any], shape: tuple[int, ...], names: frozenset[str], degree: Degrees
+def _made(
+    call: Trace,
+    kind: str,
+    operands: tuple[Polynomials, ...],
+    static: Any,
+    shape: tuple[int, ...],
+    names: frozenset[str],
+    degree: Degrees,
 ) -> Polynomials:
-    """The constant, which is made if it is new."""
-    key = "constant", tuple(numbers), shape, names, degree
+    """The result of an operation, which is made if it is new."""
+    key = (kind, hashable(static), shape, names, degree, *(one.number for one in operands))
     if key not in call.known:
-        call.known[key] = Polynomials(call, "constant", (), key[1], shape, names, degree)
-    found: Polynomials = call.known[key]
-    return found
+        call.known[key] = Polynomials(call, kind, operands, static, shape, names, degree)
+    made: Polynomials = call.known[key]
+    return made
 
 
 def _constant(value: Any, call: Trace) -> Polynomials:
     """A number or an array of numbers."""
     if type(value) is int:
-        return _known_constant(call, (value,), (), _NOTHING, (0, 0, 0))
+        return _made(call, "constant", (), (value,), (), _NOTHING, (0, 0, 0))
     array = np.asarray(value, dtype=object)
     if any(isinstance(one, Polynomials) for one in array.ravel()):
         return _stacked(value.tolist() if isinstance(value, np.ndarray) else value, call)
-    numbers = [_number(one) for one in array.ravel().tolist()]
-    return _known_constant(call, numbers, array.shape, _NOTHING, (0, 0, 0))
+    numbers = tuple(_number(one) for one in array.ravel().tolist())
+    return _made(call, "constant", (), numbers, array.shape, _NOTHING, (0, 0, 0))
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -771,11 +739,6 @@ def _stacked(value: Any, call: Trace) -> Polynomials:
     parts = [_stacked(one, call) for one in value]
     if len({part.shape for part in parts}) > 1:
         raise NotPolynomialError("returns a list whose parts have different shapes")
-    key = ("stack", *(part.number for part in parts))
-    if key not in call.known:
-        names = _NOTHING.union(*(part.names for part in parts))
-        degree = reduce(_either, (part.degree for part in parts))
-        shape = (len(parts), *parts[0].shape)
-        call.known[key] = Polynomials(call, "stack", tuple(parts), None, shape, names, degree)
-    found: Polynomials = call.known[key]
-    return found
+    names = _NOTHING.union(*(part.names for part in parts))
+    degree = reduce(_either, (part.degree for part in parts))
+    return _made(call, "stack", tuple(parts), None, (len(parts), *parts[0].shape), names, degree)
