@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 from agattn.architectures.layered import Layered
 from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
@@ -37,7 +36,7 @@ class Input(Described, has_defaults=True):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Layered, Described):
+class Network(Layered):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -66,11 +65,6 @@ class Network(Layered, Described):
     dim: int
     tokens: int = 1
 
-    kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
-    #: A network is known by its values, not by coordinates.
-    ambient_dimension: ClassVar[None] = None
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", listed(self.layers))
         object.__setattr__(self, "dim", positive_integer("dim", self.dim))
@@ -78,19 +72,9 @@ class Network(Layered, Described):
         self._compiled  # noqa: B018  that the layers fit together
 
     @property
-    def t(self) -> int:
-        """The number of tokens."""
-        return self.tokens
-
-    @property
     def input_shape(self) -> Shape:
         """The shape (d, t) of X."""
         return self.dim, self.tokens
-
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
 
     def summary(self) -> str:
         """The input and the layers in a line."""

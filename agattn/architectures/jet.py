@@ -22,19 +22,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import prod
 from typing import Annotated, Any, ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array, DegreeArithmetic, of_degree
 from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
+from agattn.architectures.family import Family
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import ByKey, Described, Key, Named, Positive, Written
+from agattn.sheet.result import ByKey, Key, Named, Positive, Written
 
 
 class AnyNetwork(ByKey):
@@ -54,7 +54,7 @@ _Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network
 
 @constructed
 @dataclass(frozen=True, repr=False)
-class Jet(Described):
+class Jet(Family):
     """The Taylor polynomial of a network at the zero input, up to an order: a polynomial model.
 
     The parameters are those of the network. The neuromanifold of the jet is the set of the Taylor polynomials
@@ -85,10 +85,7 @@ class Jet(Described):
     network: Key[_Developed, "The network whose jet is meant."]
     order: Key[Positive, "The order N: monomials of higher degree in X are left out.", Named("jet")]
 
-    kind: ClassVar[str] = "model"
     options: ClassVar[tuple[str, str]] = ("--jet", "ag.Jet(network, N)")
-    #: A jet is known by its values; its coordinates are computed where they are needed.
-    ambient_dimension: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", positive_integer("order", self.order))
@@ -101,11 +98,6 @@ class Jet(Described):
                 raise InputError(f"{shown(network)} has no jet; give a network or a layer")
             object.__setattr__(self, "network", attention)
         self._degrees  # noqa: B018  that scores vanish where they must
-
-    @property
-    def t(self) -> int:
-        """The number of tokens."""
-        return self.network.t
 
     @property
     def input_shape(self) -> tuple[int, int]:
@@ -121,11 +113,6 @@ class Jet(Described):
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
         """The parameters of the network."""
         return self.network.shapes
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -154,11 +141,6 @@ class Jet(Described):
         return series.value(self.network.evaluate(series, parameters, series.variable(X)))
 
     @property
-    def name(self) -> str:
-        """The network and the order."""
-        return str(self)
-
-    @property
     def arguments(self) -> str:
         """The jet as the command line names it, such as ``--dims 2,1 --ranks 1 -t 2 --jet 3``."""
         return f"{getattr(self.network, 'arguments', '--model FILE')} --jet {self.order}"
@@ -176,9 +158,6 @@ class Jet(Described):
             ("parameters", self.parameters),
         )
         return Sheet(self.summary(), (Table(self.summary(), ("quantity", "value"), rows),))
-
-    def as_network(self) -> None:
-        """``None``: the truncated map is no network."""
 
 
 @lru_cache(maxsize=1000)

@@ -15,6 +15,7 @@ from math import comb
 from typing import ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.architectures.family import Family
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import Architecture
@@ -22,12 +23,12 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
-from agattn.sheet.result import Described, Key, Positive
+from agattn.sheet.result import Key, Positive
 
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Described):
+class SingleLayer(Family):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
@@ -72,11 +73,6 @@ class SingleLayer(Described):
             object.__setattr__(self, "__class__", OneTokenLayer)
 
     @property
-    def tokens(self) -> int:
-        """The number of tokens t."""
-        return self.t
-
-    @property
     def alpha(self) -> int:
         """α = min(a, d), the largest rank of A."""
         return min(self.a, self.d)
@@ -119,11 +115,6 @@ class SingleLayer(Described):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of K, Q and V."""
         return {"K": (self.a, self.d), "Q": (self.a, self.d), "V": (self.d_out, self.d)}
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of K, Q and V."""
-        return self.as_network().parameters
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

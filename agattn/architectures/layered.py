@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
 from agattn.architectures.derived import Derived, derived
+from agattn.architectures.family import Family
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.errors import InputError
@@ -65,7 +65,7 @@ class Place(Step):
         return self.derived.passes if self.layer.mixes == "nothing" and not self.names else 0
 
 
-class Layered:
+class Layered(Family):
     """What has layers one after the other, and the shape of its input."""
 
     if TYPE_CHECKING:  # at run time these are the fields and properties of what has the layers
@@ -73,10 +73,6 @@ class Layered:
         @property
         def layers(self) -> tuple[Layer, ...]:
             """The layers."""
-
-        @property
-        def input_shape(self) -> Shape:
-            """The shape of X."""
 
     @cached_property
     def _compiled(self) -> tuple[tuple[Place | str, ...], Shape]:
@@ -124,11 +120,6 @@ class Layered:
             for place in self.places
             for letter, shape in place.layer.shapes(place.shape).items()
         }
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     @cached_property
     def _degrees(self) -> Degrees | None:

@@ -25,12 +25,12 @@ from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Described, Key, Meta, Positive, Written
+from agattn.sheet.result import Key, Meta, Positive, Written
 
 
 @constructed
 @dataclass(frozen=True)
-class DeepNetwork(Layered, Described):
+class DeepNetwork(Layered):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
@@ -121,11 +121,6 @@ class DeepNetwork(Layered, Described):
         object.__setattr__(self, "heads", heads)
         object.__setattr__(self, "t", positive_integer("t", self.t))
 
-    @property
-    def tokens(self) -> int:
-        """The number of tokens t."""
-        return self.t
-
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
         """The layers, one after the other."""
@@ -168,10 +163,6 @@ class DeepNetwork(Layered, Described):
         return self.dims[0], self.t
 
     @property
-    def ambient_dimension(self) -> None:
-        """``None``: a network is known by its values, not by coordinates."""
-
-    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The known symmetries, layer by layer.
 
@@ -194,11 +185,6 @@ class DeepNetwork(Layered, Described):
     def _temperature(self) -> str:
         """T with all of its digits."""
         return str(self.temperature).removesuffix(".0")
-
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
 
     def summary(self) -> str:
         """The sizes, and the options that differ from their defaults, in a line."""

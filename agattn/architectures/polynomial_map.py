@@ -30,16 +30,17 @@ from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularA
 from agattn.algebra.polynomial import evaluate
 from agattn.algebra.programs import Operation, StraightLine, Trace, hashable
 from agattn.algebra.residues import PRIME_BITS, random_primes
+from agattn.architectures.family import Family
 from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
 from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Described, Key, Named, Positive
+from agattn.sheet.result import Key, Named, Positive
 
 
 @constructed
-class PolynomialMap(Described):
+class PolynomialMap(Family):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
@@ -73,10 +74,6 @@ class PolynomialMap(Described):
     shapes: Key[dict[str, tuple[Positive, ...]], "The shape of each parameter.", Named("parameters")]
     inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
 
-    kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
-    #: A map is known by its values, not by coordinates.
-    ambient_dimension: ClassVar[None] = None
     #: None are known in advance.
     symmetries: ClassVar[tuple[Symmetry, ...]] = ()
 
@@ -238,20 +235,10 @@ class PolynomialMap(Described):
         return out
 
     @property
-    def t(self) -> int:
-        """The number of columns of X."""
-        return self.input_shape[1]
-
-    @property
     def input_shape(self) -> tuple[int, int]:
         """The shape of X as a matrix; (1, 1) if there is no X."""
         d, t = (*(self.inputs or ()), 1, 1)[:2]
         return d, t
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs, (n, d, t), as (n, ...), of the shape of the output."""
@@ -265,11 +252,6 @@ class PolynomialMap(Described):
         if isinstance(out, np.ndarray) and len(out) < len(X):
             out = np.broadcast_to(out, (len(X), *out.shape[1:]))
         return out
-
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
 
     def summary(self) -> str:
         """The function and the shapes of its arguments in a line."""
@@ -287,9 +269,6 @@ class PolynomialMap(Described):
         title = f"{self.function_name}, of degree at most {self.degree}"
         output = ("output", " × ".join(map(str, self.output_shape)))
         return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
-
-    def as_network(self) -> None:
-        """None: a map is known by its function alone."""
 
 
 #: Numbers of eight bytes that are held at a time without ``force``: eight gibibytes.

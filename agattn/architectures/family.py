@@ -1,0 +1,50 @@
+"""What most architectures say in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agattn.sheet.result import Described
+
+
+class Family(Described):
+    """A family of maps with parameters of some shapes: a model, known by its values and by no coordinates."""
+
+    kind: ClassVar[str] = "model"
+    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
+    ambient_dimension: int | None = None
+
+    if TYPE_CHECKING:  # at run time these are fields or properties of the classes
+
+        @property
+        def shapes(self) -> Mapping[str, tuple[int, ...]]:
+            """The parameters."""
+
+        @property
+        def input_shape(self) -> tuple[int, int]:
+            """The shape of X."""
+
+    @property
+    def t(self) -> int:
+        """The number of tokens, the columns of X."""
+        return self.input_shape[1]
+
+    @property
+    def tokens(self) -> int:
+        """The same."""
+        return self.t
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all parameters."""
+        return sum(map(prod, self.shapes.values()))
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
+    def as_network(self) -> Any:
+        """``None``: it is no network of attention layers."""
