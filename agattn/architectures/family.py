@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agattn.sheet.result import Described
+from agattn.sheet.data import Math, Sheet, Table, Wide
+from agattn.sheet.result import Described, keys
 
 
 class Family(Described):
@@ -48,3 +49,21 @@ class Family(Described):
 
     def as_network(self) -> Any:
         """``None``: it is no network of attention layers."""
+
+    @property
+    def caption(self) -> str | Math:
+        """What its sheet is called."""
+        return self.summary()
+
+    def sheet(self) -> Sheet:
+        """A row for each key with its meaning, and for the numbers of parameters and coordinates."""
+        [table, *_] = super().sheet().tables
+        notes = [
+            note for _, _, kind in keys(type(self)) for note in kind.__metadata__ if isinstance(note, str)
+        ]
+        rows = [(*row, note) for row, note in zip(table.rows, notes, strict=True)]
+        rows.append(("parameters", self.parameters, "The number of entries of all parameters."))
+        if self.ambient_dimension is not None:
+            rows.append(("coordinates", self.ambient_dimension, "The dimension of the space around M."))
+        headings = ("key", "value", Wide("meaning"))
+        return Sheet(self.summary(), (Table(self.caption, headings, tuple(rows)),))

@@ -33,7 +33,6 @@ from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError
-from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import ByKey, Key, Named, Positive, Written
 
 
@@ -148,16 +147,6 @@ class Jet(Family):
     def summary(self) -> str:
         """The network and the order in a line."""
         return f"{self.network}, jet of order {self.order}"
-
-    def sheet(self) -> Sheet:
-        """The network, the order, and the degrees that may occur."""
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("network", str(self.network)),
-            ("order", self.order),
-            ("degrees in X", ", ".join(map(str, self.input_degrees))),
-            ("parameters", self.parameters),
-        )
-        return Sheet(self.summary(), (Table(self.summary(), ("quantity", "value"), rows),))
 
 
 @lru_cache(maxsize=1000)

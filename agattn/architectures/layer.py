@@ -22,7 +22,7 @@ from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer
 from agattn.errors import InputError
-from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
+from agattn.sheet.data import Math
 from agattn.sheet.result import Key, Positive
 
 
@@ -139,28 +139,15 @@ class SingleLayer(Family):
         ambient, tokens = raised(self.ambient_dimension), "t ≥ 2" if self.has_orbits else "t = 1"
         return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
-    def sheet(self) -> Sheet:
-        """The map and its sizes."""
-        d, d_out, a = self.d, self.d_out, self.a
-        tokens = "t ≥ 2" if self.has_orbits else "t = 1"
-        name = (
-            rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
-            rf"\quad \dim = {self.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
+    @property
+    def caption(self) -> Math:
+        """The summary as a formula."""
+        space, size = (
+            rf"\mathbb{{R}}^{{{self.ambient_dimension}}}",
+            rf"\quad \dim = {self.expected_dimension}",
         )
-        shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
-        sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
-        formulas = (Math(r"X \mapsto V X X^{\top} A X"), Math(r"A = K^{\top} Q"))
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("map", Math(r"\varphi"), Lines(formulas)),
-            ("sizes", "", Lines(tuple(sizes))),
-            ("embedding dimension", Math("d"), d),
-            ("output dimension", Math("d'"), d_out),
-            ("attention dimension", Math("a"), a),
-            ("tokens", Math("t"), f"{self.t} (every t ≥ 2 gives the same)" if self.has_orbits else 1),
-            ("coordinates of the ambient space", Math("N"), self.ambient_dimension),
-            ("dimension by HMK, Corollary 3.3", Math(r"\dim \mathcal{M}"), self.expected_dimension),
-        )
-        return Sheet(self.summary(), (Table(Math(name), ("quantity", "symbol", "value"), rows),))
+        tokens = r"t \geq 2" if self.has_orbits else "t = 1"
+        return Math(rf"\mathcal{{M}}{self.name[1:]} \subset {space}, {size}, \quad {tokens}")
 
     @property
     def arguments(self) -> str:

@@ -24,7 +24,7 @@ from agattn.architectures.normalizer import Normalization, Normalizer, read_norm
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument
-from agattn.sheet.data import Cell, Math, Sheet, Table
+from agattn.sheet.data import Math
 from agattn.sheet.result import Key, Meta, Positive, Written
 
 
@@ -200,26 +200,17 @@ class DeepNetwork(Layered):
             parts.append(f"{self.normalization}" + f" at T = {self._temperature}" * (self.temperature != 1))
         return ", ".join([*parts, f"t = {self.t}"])
 
-    def sheet(self) -> Sheet:
-        """The sizes and kinds of the layers."""
+    @property
+    def caption(self) -> Math:
+        """The summary as a formula."""
         name, _, rest = self.summary().partition("), ")
-        words = [
-            part.replace("rank V ≤", r"\operatorname{rk} V \leq")
-            if part.startswith(("rank V", "t = "))
-            else rf"\text{{{part}}}"
-            for part in rest.split(", ")
-        ]
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, self.dims))),
-            ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, self.ranks))),
-            ("heads in each layer", Math("h"), ", ".join(map(str, self.heads_by_layer))),
-            ("skip connections", "", "yes" if self.skip else "no"),
-            ("normalization", "", str(self.normalization)),
-            ("tokens", Math("t"), self.t),
-            ("parameters", "", self.parameters),
+        words = (
+            word.replace("rank V ≤", r"\operatorname{rk} V \leq")
+            if word.startswith(("rank V", "t = "))
+            else rf"\text{{{word}}}"
+            for word in rest.split(", ")
         )
-        caption = Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}")
-        return Sheet(self.summary(), (Table(caption, ("quantity", "symbol", "value"), rows),))
+        return Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}")
 
     @property
     def arguments(self) -> str:

@@ -35,7 +35,6 @@ from agattn.architectures.layers import power
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
-from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Key, Named, Positive
 
 
@@ -261,14 +260,6 @@ class PolynomialMap(Family):
 
         listed = ", ".join(f"{name}: {size(shape)}" for name, shape in self.shapes.items())
         return f"{self.function_name}({listed}{f'; X: {size(self.inputs)}' if self.inputs else ''})"
-
-    def sheet(self) -> Sheet:
-        """The sizes of all arrays."""
-        arrays = self.shapes | ({"X": self.inputs} if self.inputs else {})
-        rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
-        title = f"{self.function_name}, of degree at most {self.degree}"
-        output = ("output", " × ".join(map(str, self.output_shape)))
-        return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
 
 
 #: Numbers of eight bytes that are held at a time without ``force``: eight gibibytes.
