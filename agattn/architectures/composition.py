@@ -15,11 +15,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 from agattn.architectures.layered import Layered
 from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
-from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
+from agattn.architectures.network import DeepNetwork
 from agattn.calls import constructed, positive_integer
 from agattn.errors import TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
@@ -145,30 +144,4 @@ def check_depth(architecture: object) -> None:
             raise TooLargeError(
                 f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
                 "start all the same"
-            )
-
-
-def check_arrays(network: Network) -> None:
-    """Refuse a network whose arrays would fill the memory.
-
-    Raises:
-        TooLargeError: if an output of a layer, or the t × t matrices of all heads, held for as many inputs as
-            the Jacobian has rows at a time, have more than 10⁸ entries.
-
-    >>> from agattn.architectures.layers import Sum, Linear
-    >>> check_arrays(Network([Sum(), Linear(2)], dim=2, tokens=10**9))
-    Traceback (most recent call last):
-        ...
-    agattn.errors.TooLargeError: layer 1 has arrays of 2000000000 entries, for 4 inputs; use fewer, or
-    force=True
-    """
-    inputs = min(384, network.parameters)
-    for place in network.places:
-        heads, t = getattr(place.layer, "heads", 0), place.shape[1]
-        largest = max(prod(place.shape), prod(place.layer.output_shape(place.shape)), heads * t * t)
-        if inputs * largest > LARGEST_ARRAY:
-            number = place.label.partition("_")[0] or "?"
-            raise TooLargeError(
-                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
-                f"{argument('force', True)}"
             )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.arithmetic import Arithmetic, Array
@@ -19,7 +20,7 @@ from agattn.architectures.derived import Derived, derived
 from agattn.architectures.family import Family
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 
 
 @dataclass(frozen=True)
@@ -243,3 +244,33 @@ class Wire:
 def _line(axis: int, j: int) -> tuple[Any, ...]:
     """The index of the j-th part along an axis, which is counted from the end."""
     return (..., j, *[slice(None)] * (-axis - 1))
+
+
+#: So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
+LARGEST_ARRAY = 10**8
+
+
+def check_arrays(network: Layered) -> None:
+    """Refuse a network whose arrays would fill the memory.
+
+    Raises:
+        TooLargeError: if an output of a layer, or the t × t matrices of all heads, held for as many inputs as
+            the Jacobian has rows at a time, have more than 10⁸ entries.
+
+    >>> from agattn.architectures import DeepNetwork
+    >>> check_arrays(DeepNetwork((2, 2), (2,), t=30000))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: layer 1 has arrays of 900000000 entries, for 12 inputs; use fewer, or
+    force=True
+    """
+    inputs = min(384, network.parameters)
+    for place in network.places:
+        heads, t = getattr(place.layer, "heads", 0), place.shape[1]
+        largest = max(prod(place.shape), prod(place.layer.output_shape(place.shape)), heads * t * t)
+        if inputs * largest > LARGEST_ARRAY:
+            number = place.label.partition("_")[0] or "?"
+            raise TooLargeError(
+                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
+                f"{argument('force', True)}"
+            )

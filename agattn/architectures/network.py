@@ -23,7 +23,7 @@ from agattn.architectures.layers import Attention, Layer, positive_number
 from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import InputError
 from agattn.sheet.data import Math
 from agattn.sheet.result import Key, Meta, Positive, Written
 
@@ -229,27 +229,3 @@ class DeepNetwork(Layered):
     def as_network(self) -> DeepNetwork:
         """The network itself, as a layer is a network of one."""
         return self
-
-
-# So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
-LARGEST_ARRAY = 10**8
-
-
-def check_tokens(network: DeepNetwork) -> None:
-    """Refuse a network whose tokens would fill the memory.
-
-    Raises:
-        TooLargeError: if the t × t matrices XᵀAX of all heads, held for as many inputs as the Jacobian has
-            independent rows, or 384 at a time, have more than 10⁸ entries.
-
-    >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
-    Traceback (most recent call last):
-        ...
-    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or force=True
-    """
-    matrices = min(384, network.parameters) * max(network.heads_by_layer)
-    if matrices * network.t**2 > LARGEST_ARRAY:
-        raise TooLargeError(
-            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or "
-            f"{argument('force', True)}"
-        )
