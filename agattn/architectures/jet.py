@@ -28,6 +28,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array, DegreeArithmetic, of_de
 from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
 from agattn.architectures.family import Family
+from agattn.architectures.layered import Layered
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
@@ -91,7 +92,7 @@ class Jet(Family):
         if self.order > MOST_ORDER:
             raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network
-        if not isinstance(network, (DeepNetwork, Network)):
+        if not isinstance(network, Layered):
             attention = network.as_network() if hasattr(network, "as_network") else None
             if attention is None:
                 raise InputError(f"{shown(network)} has no jet; give a network or a layer")

@@ -190,8 +190,9 @@ def check_size(architecture: Architecture) -> None:
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             f" {argument('force', True)} tries anyway"
         )
-    if isinstance(architecture, Layered):
-        check_arrays(architecture)
+    network = architecture.as_network() or architecture
+    if isinstance(network, Layered):
+        check_arrays(network)
     if isinstance(architecture, PolynomialMap):
         check_run(architecture)
 

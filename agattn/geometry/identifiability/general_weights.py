@@ -410,7 +410,7 @@ class GeneralStudy:
     def __init__(self, architecture: Architecture) -> None:
         self.architecture, self.n = architecture, architecture.parameters
         if not limits().force:
-            check_size(architecture.as_network() or architecture)
+            check_size(architecture)
         log.info("the rank of the differential")
         self.rank: Dimension = dimension(architecture)
         log.info("the kernel of the differential")

@@ -123,7 +123,7 @@ def identifiability(
             f" for at most {MAX_PARAMETERS}. {argument('force', True)} tries anyway"
         )
     if not limits().force:
-        check_size(architecture.as_network() or architecture)
+        check_size(architecture)
     asked = _asked(architecture, functions)
     given = None if at is None else exact_weights(architecture, at)
     study = GeneralStudy(studied)

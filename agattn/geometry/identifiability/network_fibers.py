@@ -493,7 +493,7 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     >>> network_fiber(sums, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
     symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
-    asked, architecture = architecture, architecture.as_network() or architecture
+    asked, architecture = as_attention(architecture), architecture.as_network() or architecture
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
@@ -541,8 +541,8 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
     moved = at.orbit_by_name()
-    name, how = as_attention(asked), (evidence, error, moved, zero_evidence)
-    return NetworkFiber(name, case, tuple(others), n, orbit, rank, *how)
+    how = evidence, error, moved, zero_evidence
+    return NetworkFiber(asked, case, tuple(others), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -583,7 +583,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     elif network.t == 1:
         case = "one token"
     return NetworkFiber(
-        as_attention(asked),
+        asked,
         case,
         (component,),
         network.parameters,

@@ -316,7 +316,7 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     """
     architecture, force, seed = as_attention(network), limits().force, limits().seed
     deep = architecture.as_network()
-    of = architecture if deep is None else deep
+    of = deep or architecture
     _check_sizes(of, deep)
     first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
