@@ -160,7 +160,7 @@ class Contractions:
 
     def close(self, axis: Axis) -> None:
         """No matrices act along an axis but diagonal ones, which the equations decide about."""
-        if len(axis.factors) == 1 and all(place.step == 1 for place in _own(axis)):
+        if len(axis.factors) == 1 and all(factor.places[k].step == 1 for factor, k in axis.factors):
             self.fixed.update(axis.nodes)
         else:
             self.split.update(axis.nodes)
@@ -200,10 +200,6 @@ def _along(first: ArrayFactor, second: ArrayFactor) -> frozenset[tuple[int, int]
         for m, y in enumerate(second.places)
         if x == y and x.label is not None
     )
-
-
-def _own(axis: Axis) -> list[Spot]:
-    return [factor.places[k] for factor, k in axis.factors]
 
 
 @dataclass(frozen=True)
@@ -372,8 +368,7 @@ def _together(one: Axis, other: Axis) -> Axis:
 
 def _sum(one: Factors, other: Factors) -> Factors:
     total = Counter(one)
-    for factor, times in other.items():
-        total[factor] += times
+    total.update(other)
     return total
 
 
@@ -588,11 +583,8 @@ class Exponents:
         """The array, and the index of its split axes, of an unknown: the inverse of :meth:`unknown`."""
         arrays = list(self.shapes)
         array = arrays[bisect_right([self.first[name] for name in arrays], unknown) - 1]
-        rest, index = unknown - self.first[array], list[int]()
-        for size in reversed(self.sizes(array)):
-            rest, i = divmod(rest, size)
-            index.insert(0, i)
-        return array, tuple(index)
+        index = np.unravel_index(unknown - self.first[array], self.sizes(array))
+        return array, tuple(map(int, index))
 
     def rows(self, one: Factors, other: Factors, sizes: Mapping[int, int]) -> Iterator[Row]:
         """The equations that the factors of two values are equal, one for each index of the labels."""

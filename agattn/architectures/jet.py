@@ -29,10 +29,11 @@ from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
 from agattn.architectures.family import Family
 from agattn.architectures.layered import Layered
+from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
-from agattn.calls import constructed, positive_integer, shown
+from agattn.calls import constructed, shown
 from agattn.errors import InputError
 from agattn.sheet.result import ByKey, Key, Named, Positive, Written
 
@@ -88,7 +89,7 @@ class Jet(Family):
     options: ClassVar[tuple[str, str]] = ("--jet", "ag.Jet(network, N)")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", positive_integer("order", self.order))
+        read_fields(self)
         if self.order > MOST_ORDER:
             raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network

@@ -16,11 +16,12 @@ from typing import ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.family import Family
+from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Symmetry
-from agattn.calls import constructed, positive_integer
+from agattn.calls import constructed
 from agattn.errors import InputError
 from agattn.sheet.data import Math
 from agattn.sheet.result import Key, Positive
@@ -67,8 +68,7 @@ class SingleLayer(Family):
     def __post_init__(self) -> None:
         if self.a is None:
             object.__setattr__(self, "a", self.d)
-        for name in ("d", "d_out", "a", "t"):
-            object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+        read_fields(self)
         if self.t == 1 and type(self) is SingleLayer:
             object.__setattr__(self, "__class__", OneTokenLayer)
 

@@ -61,10 +61,7 @@ class Layer(Described):
         super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
 
     def __post_init__(self) -> None:
-        """Each field is read as its type says."""
-        for name, _, kind in keys(type(self)):
-            if read := _READERS.get(kind.__origin__):
-                object.__setattr__(self, name, read(name, getattr(self, name)))
+        read_fields(self)
 
     def steps(self, label: str) -> Steps:
         """The maps one after the other; here the layer itself, with its skip connection if it has one."""
@@ -833,6 +830,19 @@ _READERS: Mapping[Any, Callable[[str, Any], Any]] = {
     get_args(Normalization)[0]: read_normalization,
     tuple[Layer, ...]: lambda _, value: listed(value),
 }
+
+
+def read_fields(given: Described) -> None:
+    """Read each field of a layer or an architecture as its type says.
+
+    Raises:
+        InputError: if one has another type, or is out of range.
+    """
+    for _, name, kind in keys(type(given)):
+        if read := _READERS.get(kind.__origin__):
+            object.__setattr__(given, name, read(name, getattr(given, name)))
+
+
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind

@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 from agattn.architectures.layered import Layered
-from agattn.architectures.layers import Attention, Layer, positive_number
-from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization
+from agattn.architectures.layers import Attention, Layer, read_fields
+from agattn.architectures.normalizer import Normalization, Normalizer
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
 from agattn.errors import InputError
@@ -111,15 +111,9 @@ class DeepNetwork(Layered):
             )
         if self.skip and len(set(dims)) > 1:
             raise InputError(f"the widths {dims} differ; skip connections need equal widths")
-        read = read_normalization("normalization", self.normalization)
-        object.__setattr__(self, "normalization", read)
-        object.__setattr__(self, "temperature", positive_number("temperature", self.temperature))
-        if self.value_rank is not None:
-            object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
-        object.__setattr__(self, "dims", dims)
-        object.__setattr__(self, "ranks", ranks)
-        object.__setattr__(self, "heads", heads)
-        object.__setattr__(self, "t", positive_integer("t", self.t))
+        for name, value in {"dims": dims, "ranks": ranks, "heads": heads}.items():
+            object.__setattr__(self, name, value)
+        read_fields(self)
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
