@@ -143,7 +143,6 @@ class Claim(Generic[A]):
     Attributes:
         id: such as ``"theorem-3.4.singular"``.
         statement, latex: in words, and in LaTeX.
-        source: where it is stated.
         hypotheses: the conditions under which the claim applies.
         tasks: what must be found out, at least one task; the judge says which tasks it needs.
         predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. The
@@ -154,12 +153,12 @@ class Claim(Generic[A]):
             the dimension; the fact is then shown. What is found at random weights is not shown.
         subject: whether an architecture is what the claim speaks of. The claim is left out for any other,
             unless it is asked for.
+        source: where it is stated: here, or in the paper under the number in the id, if nothing is given.
     """
 
     id: str
     statement: str
     latex: str
-    source: str
     hypotheses: tuple[Hypothesis[A], ...]
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
@@ -167,6 +166,13 @@ class Claim(Generic[A]):
     certificate: Proof[A] | str = Proof()
     beyond: bool = True
     subject: Callable[[A], bool] = lambda architecture: True
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            word, _, number = self.id.partition("-")
+            by_paper = f"HMK, {word.capitalize()} {'.'.join(number.split('.')[:2])}"
+            object.__setattr__(self, "source", "agattn" if word.startswith("agattn") else by_paper)
 
     @property
     def name(self) -> str:

@@ -295,7 +295,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "φ = 0 exactly if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for an i < j",
         r"\varphi = 0 \iff L = 0 \lor \exists i\colon M_i = 0 \lor \exists i < j\colon "
         r"\operatorname{rk} M_i = 1,\ M_j = -M_j^{\mathsf T}",
-        "agattn",
         HYPOTHESES,
         (ZEROS,),
         _predict_zeros,
@@ -308,7 +307,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "M is not closed: limits along diverging weights through rk M_s = 1, M_{s+1} skew-symmetric, are the "
         "function of no real or complex weights. Where d_0, d_1, a_1 or a_2 is 1, M is closed",
         r"\overline{\mathcal{M}} \neq \mathcal{M}",
-        "agattn",
         (*HYPOTHESES, NOT_ONE),
         (LIMITS,),
         lambda network: "not closed",
@@ -320,7 +318,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "agattn.deep-boundary",
         "The limits of functions in M that are not in M have dimension dim M − 1",
         r"\dim(\overline{\mathcal{M}} - \mathcal{M}) = \dim\mathcal{M} - 1",
-        "agattn",
         (*HYPOTHESES, NOT_ONE),
         (LIMITS,),
         _predict_boundary,
@@ -335,7 +332,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "d_0 − 1",
         r"\operatorname{rk} d\varphi < \dim\mathcal{M} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor M_l = kq^{\mathsf T},\ L = hk^{\mathsf T}",
-        "agattn",
         (*HYPOTHESES, WIDE, MATRICES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
@@ -349,7 +345,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "rk M_l = rk L = 1",
         r"f \in \operatorname{Sing}\overline{\mathcal{M}} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor \operatorname{rk} M_l = \operatorname{rk} L = 1",
-        "agattn",
         (*HYPOTHESES, WIDE, NO_CURVES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",

@@ -158,7 +158,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
         name,
         f"The learning coefficient of {words} depends on rk K, rk Q and the stratum alone: a closed formula",
         latex,
-        "agattn",
         (TWO_TOKENS,),
         (task,),
         partial(_predicted, softmax=softmax),

@@ -261,7 +261,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the linear symmetries, the number of coefficients of the output, and the bounds of the layers, "
         "added up, less the groups between them",
         r"\dim\mathcal{M} = \min_k B_k",
-        "agattn",
         (),
         (EXTENT,),
         _found_by_judging,
@@ -273,7 +272,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "The dimension of a model is at most the number of parameters minus the dimension of the orbits of "
         "the linear symmetries of its parametrization",
         r"\dim\mathcal{M} \leq n - \max_\theta \dim \mathfrak{g}\theta",
-        "agattn",
         (),
         (EXTENT,),
         _found_by_judging,
@@ -286,7 +284,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "parameters less that of GL(a), GL(b) and GL(s) for each group; with a softmax less that of GL(a) "
         "and GL(b), for all a, b ≤ d",
         r"\dim\mathcal{M} = g\,(a(d-a) + b(d-b) + s(ad + bd' - s))",
-        "agattn",
         (SEES, _proved("g(a + b) ≤ d or a softmax; positions at two distances, with a softmax t = 2")),
         (EXTENT,),
         _predicted,
@@ -300,7 +297,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the dimension r(d − r) + ρ(d − ρ) and that of the heads behind the latents, if there are weights of "
         "these heads with disjoint supports",
         r"\dim\mathcal{M} = r(d-r) + \rho(d-\rho) + H(b(d'+r-b) + a(r+\rho-a) - 1)",
-        "agattn",
         (SEES, _proved("one head a group and disjoint supports, or a softmax without positions")),
         (EXTENT,),
         _predicted,
@@ -314,7 +310,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the state, which is GL(a), a torus with a diagonal gate, and O(a) with a delta rule, and less the "
         "factors that the function does not see",
         r"\dim\mathcal{M} = n - \dim G - \#\text{factors}",
-        "agattn",
         (SEES, _proved("one head; with a diagonal gate a ≤ d, and not a = d = 2 at t = 2")),
         (EXTENT,),
         _predicted,

@@ -271,11 +271,11 @@ COROLLARY_3_8 = Claim(
     "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
     "d_0 d_1 in place of the second term",
     r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
-    "HMK, Corollary 3.8, equation 14",
     (LIGHTNING, *SECTION_3_3, NOT_A_PRODUCT),
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8),
+    source="HMK, Corollary 3.8, equation 14",
     certificate=NO_RANKS,
 )
 CONJECTURE_3_10 = Claim(
@@ -283,11 +283,11 @@ CONJECTURE_3_10 = Claim(
     "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation "
     "14 plus l, equation 16",
     r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
-    "HMK, Conjecture 3.10, equation 16",
     (NORMALIZED, INJECTIVE, *SECTION_3_3),
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
+    source="HMK, Conjecture 3.10, equation 16",
     certificate=NO_RANKS,
 )
 
@@ -302,7 +302,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "most r = min d_i, and has the dimension r(d_0 + d_l − r)",
         r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - \lambda, \quad "
         r"\lambda \in \{l, 0\}",
-        "agattn",
         (ONE_HEAD, ANY_VALUES, NO_SKIP),
         (DIMENSION,),
         _predict_general,
@@ -315,7 +314,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "bounds of each layer, added up, less the symmetries between layers: e_i r_i, if r_i of the e_i "
         "coordinates of layer i are linearly independent; and at most the number N of all coefficients",
         r"\dim\mathcal{M} \leq \min\Bigl(N, \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i r_i\Bigr)",
-        "agattn",
         (HEADS, NO_SKIP),
         (DIMENSION,),
         _predict_at_most,
@@ -327,11 +325,11 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "The dimension of one softmax layer with several heads is the sum of those of all (A_h, V_h), of "
         "ranks a and β: for t ≥ 2 general heads have no symmetry but GL(a), GL(β) and permutations",
         r"\dim\mathcal{M} = h\bigl(a(2d - a) + \beta(d + d' - \beta)\bigr)",
-        "Henry 2026",
         (SOFTMAX, ONE_LAYER, TWO_TOKENS, SEVERAL_HEADS),
         (DIMENSION,),
         heads_dimension,
         _judge(heads_dimension),
+        source="Henry 2026",
         certificate=NO_RANKS,
         beyond=False,
     ),
@@ -339,7 +337,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "agattn.skip-dimension",
         "With skip connections the dimension is the sum of those of the layers",
         r"\dim\mathcal{M} = \sum_i \dim\mathcal{M}_i",
-        "agattn",
         (SKIP,),
         (DIMENSION,),
         _predict_general,
