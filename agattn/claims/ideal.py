@@ -172,17 +172,12 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     return upper
 
 
-def predicted_dimension(layer: SingleLayer) -> int:
-    """The dimension by HMK, Corollary 3.3."""
-    return layer.alpha * (2 * layer.d - layer.alpha) + layer.d * layer.d_out - 1
-
-
 def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
     found = dimension(layer, findings)
     how = "dimension of the ideal found by elimination"
     if findings.get(IDEAL) is None:
         how = "rank of the differential, and parameters"
-    return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
+    return Outcome(found == layer.expected_dimension, found, f"dim M = {found}: {how}")
 
 
 def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
@@ -447,7 +442,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         r"\dim \mathcal{M} = \alpha(2d - \alpha) + dd' - 1",
         (TWO_TOKENS, NOT_A_PRODUCT),
         (IDEAL, TANGENTS, GENERIC_RANK),
-        predicted_dimension,
+        lambda layer: layer.expected_dimension,
         _judge_dimension,
         source="HMK, Corollary 3.3, equation 7",
     ),

@@ -36,6 +36,7 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import Architecture, Attention, Network, Recurrence, draw_parameters
 from agattn.claims.claim import Claim, Entry, Findings, Hypothesis, Outcome, Proof
+from agattn.claims.network_dimension import attained, computed_dimension, unproved
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.dimension.formulas import Bound, capacity_bound, in_place, reduced, symmetry_bound
@@ -93,21 +94,10 @@ EXTENT = Task[Architecture](
 )
 
 
-def computed_dimension(found: Dimension) -> object:
-    """The dimension, or the rank observed and the proved interval."""
-    low, high = found.lower_bound, found.upper_bound
-    if low == high:
-        return found.dimension
-    return {"observed": found.dimension, "at_least": low, "at_most": high}
-
-
 def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
     found: Dimension = findings.need(EXTENT).dimension
     low, high = found.lower_bound, found.upper_bound
-    witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}"
-    if low < high:
-        best = f"The largest rank found is {found.dimension} ({found.evidence})"
-        witness += f". {best}, which proves no upper bound"
+    witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}{unproved(found)}"
     holds = False if low > high else True if low == high else None
     return Outcome(holds, computed_dimension(found), witness, predicted=high)
 
@@ -115,15 +105,9 @@ def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
 def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
     found, by = findings.need(EXTENT)
     bound, reason = by.value, by.reason
-    low, high = found.lower_bound, found.upper_bound
-    attained = (
-        "attained: near general parameters only symmetries keep the function"
-        if low == bound
-        else "not attained"
-        if high < bound
-        else "not attained at any point tried"
-    )
-    witness = f"a Jacobian has rank {low}; the bound {bound} is {attained}"
+    low = found.lower_bound
+    witness = f"a Jacobian has rank {low}; the bound {bound} is {attained(found, bound)}"
+    witness += ": near general parameters only symmetries keep the function" * (low == bound)
     scope = f"that no computed Jacobian has a larger rank; for all Jacobians the bound is proved: {reason}"
     details = {"bound": bound, "scope": scope}
     return Outcome(

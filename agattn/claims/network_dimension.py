@@ -195,6 +195,25 @@ def dimension(architecture: Architecture | Published) -> DimensionByPaper | Tran
     return with_paper(room.dimension(known))
 
 
+def computed_dimension(found: Dimension) -> Any:
+    """The dimension, or the rank observed and the proved interval."""
+    low, high = found.lower_bound, found.upper_bound
+    return found.dimension if low == high else {"observed": found.dimension, "at_least": low, "at_most": high}
+
+
+def unproved(found: Dimension) -> str:
+    """What the largest rank says where the bounds do not meet."""
+    best = f". The largest rank found is {found.dimension} ({found.evidence}), which proves no upper bound"
+    return best if found.lower_bound < found.upper_bound else ""
+
+
+def attained(found: Dimension, bound: int) -> str:
+    """Whether the dimension is equal to an upper bound."""
+    if found.lower_bound == bound:
+        return "attained"
+    return "not attained" if found.upper_bound < bound else "not attained at any point tried"
+
+
 def _judge(
     predict: Callable[[DeepNetwork], Any], scope: str = ""
 ) -> Callable[[DeepNetwork, Findings], Outcome]:
@@ -204,22 +223,11 @@ def _judge(
         found: Dimension = findings.need(DIMENSION)
         low, high, predicted = found.lower_bound, found.upper_bound, predict(network)
         witness = f"at least {low}: {found.lower.reason}; at most {high}: {found.upper_bound_reason}"
-        computed: Any = found.dimension
-        if low < high:
-            computed = {"observed": found.dimension, "at_least": low, "at_most": high}
-            best = f"The largest rank found is {found.dimension} ({found.evidence})"
-            witness += f". {best}, which proves no upper bound"
+        witness, computed = witness + unproved(found), computed_dimension(found)
         if isinstance(predicted, dict):
             bound = predicted["at_most"]
             holds = False if low > bound else True if high <= bound else None
-            attained = (
-                "attained"
-                if low == bound
-                else "not attained"
-                if high < bound
-                else ("not attained at any point tried")
-            )
-            witness += f"; the bound {bound} is {'exceeded' if holds is False else attained}"
+            witness += f"; the bound {bound} is {'exceeded' if holds is False else attained(found, bound)}"
             return Outcome(holds, computed, witness, details={"bound": bound, "scope": scope})
         holds = False if not low <= predicted <= high else True if low == high else None
         # The prediction is named only where it differs: outside the hypotheses no prediction is shown.

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import SECTION_3_2, TWO_TOKENS, WIDE, Claim, Findings, Hypothesis, Outcome, Proof
-from agattn.claims.ideal import dimension, predicted_dimension
+from agattn.claims.ideal import dimension
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import (
@@ -351,7 +351,7 @@ def _predict_tangents(layer: SingleLayer) -> dict[Stratum, int]:
             return (d + (d_out - 1)) * comb(d + 1, 2) if layer.a >= 2 else d_out * comb(d + 1, 2) + d - 1
         if s.r_a < layer.a < d:
             return d * d + d * d_out - 1
-        return predicted_dimension(layer)
+        return layer.expected_dimension
 
     return {s: size(s) for s in strata(layer)}
 
