@@ -10,11 +10,7 @@ from typing import Any, NamedTuple
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import TWO_TOKENS, Claim, Findings, Outcome
 from agattn.errors import DisagreementError
-from agattn.geometry.learning_coefficients.learning_coefficients import (
-    LearningCoefficient,
-    learning_coefficients,
-    points,
-)
+from agattn.geometry.learning_coefficients.learning_coefficients import learning_coefficients, points
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, Sparse, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.problem import Task
@@ -40,19 +36,26 @@ class CoefficientAtRanks(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, int, LearningCoefficient]]:
-    """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
+def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
+    """λ and m by the formula at the orbits of weights at which it is checked."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
     kinds = (
         points(layer, softmax)
         if everything
         else (point for _, point in learning_coefficients(layer, softmax).least)
     )
-    return [
-        (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
+    return tuple(
+        CoefficientAtRanks(
+            point.orbit,
+            point.rank_k or 0,
+            point.rank_q or 0,
+            rank_vk,
+            point.coefficient.value,
+            point.coefficient.multiplicity,
+        )
         for point in kinds
         for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0)
-    ]
+    )
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
@@ -62,11 +65,11 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
         DisagreementError: if one of the identities that prove the normal form does not hold.
     """
     found = []
-    for stratum, rank_k, rank_q, rank_vk, _ in _orbits(layer, softmax):
-        form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
+    for *ranks, _, _ in _predicted(layer, softmax=softmax):
+        form = normal_form(layer, *ranks, softmax=softmax)
         if flaw := form.flaw():
             raise DisagreementError(f"{layer.name}: the normal form at {form.expected}: {flaw}")
-        found.append(CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
+        found.append(CoefficientAtRanks(*ranks, *form.coefficient()))
     return tuple(found)
 
 
@@ -86,14 +89,6 @@ def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
 
 NORMAL_FORMS = _task("learning-coefficients", "one lightning layer", softmax=False)
 SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softmax=True)
-
-
-@lru_cache(maxsize=2)
-def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
-    return tuple(
-        CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
-        for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
-    )
 
 
 def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Findings], Outcome]:

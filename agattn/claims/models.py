@@ -35,6 +35,7 @@ import numpy as np
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import Architecture, Attention, Network, Recurrence, draw_parameters
+from agattn.architectures.layers import Layer
 from agattn.claims.claim import Claim, Entry, Findings, Hypothesis, Outcome, Proof
 from agattn.claims.network_dimension import attained, computed_dimension, unproved
 from agattn.errors import TooLargeError, UndecidedError
@@ -142,17 +143,18 @@ def _judge(architecture: Architecture, findings: Findings) -> Outcome:
     return Outcome(holds, computed_dimension(found), witness)
 
 
-def _is(fits: Callable[[Attention], bool]) -> Callable[[Architecture], bool]:
+def _is(fits: Callable[[Layer], bool]) -> Callable[[Architecture], bool]:
+    """Whether an architecture is one layer of some kind."""
+
     def subject(architecture: Architecture) -> bool:
         network = one_layer(architecture)
-        return network is not None and isinstance(layer := network.layers[0], Attention) and fits(layer)
+        return network is not None and fits(network.layers[0])
 
     return subject
 
 
-def _is_recurrence(architecture: Architecture) -> bool:
-    network = one_layer(architecture)
-    return network is not None and isinstance(network.layers[0], Recurrence)
+def _is_grouped(layer: Layer) -> bool:
+    return isinstance(layer, Attention) and layer.is_grouped and not has_latents(layer)
 
 
 def _sees(architecture: Architecture) -> bool:
@@ -273,7 +275,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is(lambda layer: layer.is_grouped and not has_latents(layer)),
+        subject=_is(_is_grouped),
     ),
     Claim[Architecture](
         "agattn.latent-dimension",
@@ -286,7 +288,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is(has_latents),
+        subject=_is(lambda layer: isinstance(layer, Attention) and has_latents(layer)),
     ),
     Claim[Architecture](
         "agattn.recurrent-dimension",
@@ -299,7 +301,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is_recurrence,
+        subject=_is(lambda layer: isinstance(layer, Recurrence)),
     ),
 )
 assert [claim.id for claim in CLAIMS[-3:]] == [GROUPED, LATENT, RECURRENT]
