@@ -161,16 +161,15 @@ class IdentityCheck(NamedTuple):
         )
 
 
-Sides = Callable[[list[Array], list[Array], list[Array], Arithmetic], list[tuple[Array, Array]]]
+Arrays, Pairs = list[Array], list[tuple[Array, Array]]
+Sides = Callable[[Arrays, Arrays, Arrays, Arithmetic], Pairs]
 """A, V, further matrices and their arithmetic ↦ pairs of arrays that an identity says are equal."""
 
 
 def lemma_3_6(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """X_i = L_i X P_i for every layer i: the recursion that computes the network from virtual weights."""
 
-    def sides(
-        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(A: Arrays, V: Arrays, inputs: Arrays, arithmetic: Arithmetic) -> Pairs:
         (X,) = inputs
         M, _ = deep.virtual_weights(A, V, arithmetic)
         mixings = deep.token_mixings(M, X, arithmetic)
@@ -185,9 +184,7 @@ def lemma_3_6(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCh
 def equation_12(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """φ(X) = L · Π_j (X Xᵀ M̃_j) · X: the network as one product of (3^l − 1)/2 factors."""
 
-    def sides(
-        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(A: Arrays, V: Arrays, inputs: Arrays, arithmetic: Arithmetic) -> Pairs:
         (X,) = inputs
         M, L = deep.virtual_weights(A, V, arithmetic)
         return [(deep.lightning(A, V, X, arithmetic), deep.unrolled(M, L, X, arithmetic))]
@@ -212,9 +209,7 @@ def equation_9(dims: Sequence[int], symbolic: bool = False) -> IdentityCheck:
     (B_i, C_i W_i): without denominators, an identity of polynomials in B, W and C.
     """
 
-    def sides(
-        B: list[Array], W: list[Array], C: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(B: Arrays, W: Arrays, C: Arrays, arithmetic: Arithmetic) -> Pairs:
         mul, one = arithmetic.matmul, arithmetic.identity
         before, after = [one(dims[0]), *C], [*C, one(dims[-1])]
         A = [mul(c.T, mul(b, c)) for b, c in zip(B, before, strict=True)]
