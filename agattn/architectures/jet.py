@@ -27,10 +27,10 @@ from typing import Annotated, Any, ClassVar
 from agattn.algebra.arithmetic import Arithmetic, Array, DegreeArithmetic, of_degree
 from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
-from agattn.architectures.family import Family
 from agattn.architectures.layered import Layered
 from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, shown
@@ -55,7 +55,7 @@ _Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network
 
 @constructed
 @dataclass(frozen=True, repr=False)
-class Jet(Family):
+class Jet(Parametrized):
     """The Taylor polynomial of a network at the zero input, up to an order: a polynomial model.
 
     The parameters are those of the network. The neuromanifold of the jet is the set of the Taylor polynomials

@@ -15,10 +15,10 @@ from math import comb
 from typing import ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.architectures.family import Family
 from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed
@@ -29,7 +29,7 @@ from agattn.sheet.result import Key, Positive
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Family):
+class SingleLayer(Parametrized):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.

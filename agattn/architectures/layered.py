@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
 from agattn.architectures.derived import Derived, derived
-from agattn.architectures.family import Family
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.symmetry import Acted, Symmetry
 from agattn.errors import InputError, TooLargeError, argument
 
@@ -66,7 +66,7 @@ class Place(Step):
         return self.derived.passes if self.layer.mixes == "nothing" and not self.names else 0
 
 
-class Layered(Family):
+class Layered(Parametrized):
     """What has layers one after the other, and the shape of its input."""
 
     if TYPE_CHECKING:  # at run time these are the fields and properties of what has the layers

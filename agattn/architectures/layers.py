@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Union, cast, get_args
 
 import numpy as np
 
@@ -838,7 +838,7 @@ def read_fields(given: Described) -> None:
     Raises:
         InputError: if one has another type, or is out of range.
     """
-    for _, name, kind in keys(type(given)):
+    for _, name, kind in keys(cast(Any, type(given))):
         if read := _READERS.get(kind.__origin__):
             object.__setattr__(given, name, read(name, getattr(given, name)))
 

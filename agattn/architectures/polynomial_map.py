@@ -30,8 +30,8 @@ from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularA
 from agattn.algebra.polynomial import evaluate
 from agattn.algebra.programs import Operation, StraightLine, Trace, hashable
 from agattn.algebra.residues import PRIME_BITS, random_primes
-from agattn.architectures.family import Family
 from agattn.architectures.layers import power
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
@@ -39,7 +39,7 @@ from agattn.sheet.result import Key, Named, Positive
 
 
 @constructed
-class PolynomialMap(Family):
+class PolynomialMap(Parametrized):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole

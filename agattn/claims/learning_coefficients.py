@@ -65,11 +65,11 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
         DisagreementError: if one of the identities that prove the normal form does not hold.
     """
     found = []
-    for *ranks, _, _ in _predicted(layer, softmax=softmax):
-        form = normal_form(layer, *ranks, softmax=softmax)
+    for expected in _predicted(layer, softmax=softmax):
+        form = normal_form(layer, *expected[:4], softmax=softmax)
         if flaw := form.flaw():
             raise DisagreementError(f"{layer.name}: the normal form at {form.expected}: {flaw}")
-        found.append(CoefficientAtRanks(*ranks, *form.coefficient()))
+        found.append(CoefficientAtRanks(*expected[:4], *form.coefficient()))
     return tuple(found)
 
 

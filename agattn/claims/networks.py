@@ -161,7 +161,8 @@ class IdentityCheck(NamedTuple):
         )
 
 
-Arrays, Pairs = list[Array], list[tuple[Array, Array]]
+Arrays = list[Array]
+Pairs = list[tuple[Array, Array]]
 Sides = Callable[[Arrays, Arrays, Arrays, Arithmetic], Pairs]
 """A, V, further matrices and their arithmetic ↦ pairs of arrays that an identity says are equal."""
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from agattn.sheet.data import Math, Sheet, Table, Wide
 from agattn.sheet.result import Described, keys
 
 
-class Family(Described):
+class Parametrized(Described):
     """A family of maps with parameters of some shapes: a model, known by its values and by no coordinates."""
 
     kind: ClassVar[str] = "model"
     options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
-    ambient_dimension: int | None = None
 
     if TYPE_CHECKING:  # at run time these are fields or properties of the classes
 
@@ -38,6 +37,11 @@ class Family(Described):
         return self.t
 
     @property
+    def ambient_dimension(self) -> int | None:
+        """``None``: it is known by its values, not by coordinates."""
+        return None
+
+    @property
     def parameters(self) -> int:
         """The number of entries of all parameters."""
         return sum(map(prod, self.shapes.values()))
@@ -58,9 +62,8 @@ class Family(Described):
     def sheet(self) -> Sheet:
         """A row for each key with its meaning, and for the numbers of parameters and coordinates."""
         [table, *_] = super().sheet().tables
-        notes = [
-            note for _, _, kind in keys(type(self)) for note in kind.__metadata__ if isinstance(note, str)
-        ]
+        kinds = (kind.__metadata__ for _, _, kind in keys(cast(Any, type(self))))
+        notes = [note for metadata in kinds for note in metadata if isinstance(note, str)]
         rows = [(*row, note) for row, note in zip(table.rows, notes, strict=True)]
         rows.append(("parameters", self.parameters, "The number of entries of all parameters."))
         if self.ambient_dimension is not None:
