@@ -107,8 +107,20 @@ class Expression:
         return self.compute(arithmetic, arrays)[(slice(None), *keys, ...)]
 
 
-def _array(name: str, shape: tuple[int, ...], index: tuple[str | int, ...], text: str) -> Expression:
+def _array(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> Expression:
     """A parameter array: for each axis before the last two, ``index`` has a letter or a number from 1."""
+    front = len(shape) - 2 if len(shape) > 2 else 0
+    text = name if index is None else f"{name}[{','.join(map(str, index))}]"
+    index = tuple(LETTERS[:front]) if index is None else index
+    if len(index) != front:
+        size, numbers = "×".join(map(str, shape)), f"{front} ind{'ex' if front == 1 else 'ices'}"
+        raise InputError(f"{text}: {name} is {size}; it has {numbers} before its rows and columns")
+    for k, n in zip(index, shape, strict=False):
+        if isinstance(k, int) and not 1 <= k <= n:
+            raise InputError(f"{text}: {name} has {n} matrices there, numbered from 1, and no number {k}")
+    letters = [k for k in index if isinstance(k, str)]
+    if len(set(letters)) < len(letters):
+        raise InputError(f"{text}: give each index of {name} a letter of its own")
     sizes = {k: n for k, n in zip(index, shape, strict=False) if isinstance(k, str) and n > 1}
     keys = [k - 1 if isinstance(k, int) else slice(None) if k in sizes else 0 for k in index]
     columns = 2 - len(shape)
@@ -289,27 +301,7 @@ def whole_array(name: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunct
     >>> whole_array("Q", {"Q": (3, 2, 4)})
     Q: 3 matrices 2×4
     """
-    return WeightFunction(_part(name, shapes[name], None), shapes)
-
-
-def _part(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> Expression:
-    """An array at an index, or all of it."""
-    front = len(shape) - 2 if len(shape) > 2 else 0
-    written = "" if index is None else f"[{','.join(map(str, index))}]"
-    if index is None:
-        index = tuple(LETTERS[:front])
-    if len(index) != front:
-        size, numbers = "×".join(map(str, shape)), f"{front} ind{'ex' if front == 1 else 'ices'}"
-        raise InputError(f"{name}{written}: {name} is {size}; it has {numbers} before its rows and columns")
-    for k, n in zip(index, shape, strict=False):
-        if isinstance(k, int) and not 1 <= k <= n:
-            raise InputError(
-                f"{name}{written}: {name} has {n} matrices there, numbered from 1, and no number {k}"
-            )
-    letters = [k for k in index if isinstance(k, str)]
-    if len(set(letters)) < len(letters):
-        raise InputError(f"{name}{written}: give each index of {name} a letter of its own")
-    return _array(name, tuple(shape), index, f"{name}{written}")
+    return WeightFunction(_array(name, shapes[name], None), shapes)
 
 
 def read_function(text: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunction:
@@ -462,7 +454,7 @@ class _Reader:
             listed = f"{' The' if near else '; the'} arrays are {', '.join(self.shapes)}"
             raise InputError(f"the function {shown(self.source)}: there is no array {name}{near}{listed}")
         if not self.take("["):
-            return _part(name, self.shapes[name], None)
+            return _array(name, self.shapes[name], None)
         index: list[str | int] = []
         while True:
             kind, word = self.next
@@ -478,4 +470,4 @@ class _Reader:
             if self.take(",") is None:
                 break
         self.expect("]")
-        return _part(name, self.shapes[name], tuple(index))
+        return _array(name, self.shapes[name], tuple(index))

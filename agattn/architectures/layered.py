@@ -228,17 +228,12 @@ class Wire:
             left = (Acted(name, axis) for name, axis in ends.items())
             right = (Acted(name, axis, True) for name, axis in begins.items())
             return (Symmetry("GL(d)", self.width, (*left, *right)),)
-        return tuple(
-            Symmetry(
-                "neuron",
-                1,
-                (
-                    *(Acted(name, index=_line(axis, j)) for name, axis in ends.items()),
-                    *(Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items()),
-                ),
-            )
-            for j in range(self.width)
-        )
+        groups = []
+        for j in range(self.width):
+            left = (Acted(name, index=_line(axis, j)) for name, axis in ends.items())
+            right = (Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items())
+            groups.append(Symmetry("neuron", 1, (*left, *right)))
+        return tuple(groups)
 
 
 def _line(axis: int, j: int) -> tuple[Any, ...]:

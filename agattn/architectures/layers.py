@@ -366,9 +366,7 @@ class Attention(Layer):
         """The mask as a matrix of ints; where shapes alone matter, ones that take no memory."""
         if arithmetic.of_shapes:
             return np.broadcast_to(np.ones((), dtype=object), (t, t))
-        rows = (
-            self.mask if isinstance(self.mask, tuple) else [[int(i <= j) for j in range(t)] for i in range(t)]
-        )
+        rows = self.mask if isinstance(self.mask, tuple) else np.triu(np.ones((t, t), dtype=int))
         return np.array(rows, dtype=object)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
@@ -827,7 +825,7 @@ _READERS: Mapping[Any, Callable[[str, Any], Any]] = {
     float: positive_number,
     Mask: _mask,
     Rule: _rule,
-    get_args(Normalization)[0]: read_normalization,
+    Normalization: read_normalization,
     tuple[Layer, ...]: lambda _, value: listed(value),
 }
 
