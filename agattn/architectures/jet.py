@@ -50,7 +50,7 @@ class AnyNetwork(ByKey):
 #: The largest order: the series of a jet takes a number of products that is quadratic in the order.
 MOST_ORDER = 1000
 
-_Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network.as_json())]
+_Developed = Annotated[Architecture, Written(AnyNetwork)]
 
 
 @constructed

@@ -773,7 +773,7 @@ class Skip(Layer):
         tuple[Layer, ...],
         "The layers, as in `layer` of the model.",
         Meta(min_length=1),
-        Written(list[dict[str, Any]], lambda layers: [one.as_json() for one in layers]),
+        Written(list[dict[str, Any]]),
     ]
 
     type: ClassVar[str] = "skip"
@@ -847,4 +847,4 @@ LAYERS: Mapping[str, type[Layer]] = {
     for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, CrossAttention, Skip)
 }
 #: How layers are written: as the tables of a model file.
-TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are
+TABLES = Written(list[Union[tuple(LAYERS.values())]])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

@@ -96,6 +96,7 @@ class PolynomialMap(Parametrized):
         self.inputs = None if inputs is None else _shape("inputs", inputs, range(1, 3))
         if self.inputs is not None and "X" in self.shapes:
             raise InputError("a parameter is called X, which is the input; call it by another letter")
+        self._arrays = self.shapes | ({"X": self.inputs} if self.inputs else {})
         self._check_names()
         out = self._try()
         self.degree, least, most = out.degree
@@ -152,7 +153,7 @@ class PolynomialMap(Parametrized):
 
     def _check_names(self) -> None:
         """Refuse a function that takes other names than it is given."""
-        given = [*self.shapes, *(["X"] if self.inputs else [])]
+        given = self._arrays
         try:
             parameters = inspect.signature(self.function).parameters
         except (TypeError, ValueError):
@@ -180,7 +181,7 @@ class PolynomialMap(Parametrized):
                 f"{self.function_name} gives two different results for the same arguments; it must depend on "
                 "nothing else, so draw random numbers and count calls outside of it"
             )
-        for name in (*self.shapes, *(["X"] if self.inputs else [])):
+        for name in self._arrays:
             if name not in out.names:
                 what = "leave it out" if name != "X" else "leave out inputs"
                 raise InputError(f"{self.function_name} never uses {name}; {what}, or use it")
@@ -192,7 +193,7 @@ class PolynomialMap(Parametrized):
             generator = np.random.default_rng(0)
             arrays = {
                 name: generator.integers(1, p, shape).astype(float)[None]
-                for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
+                for name, shape in self._arrays.items()
             }
             try:
                 values = [
@@ -206,13 +207,10 @@ class PolynomialMap(Parametrized):
     def _called(self) -> Polynomials:
         """What the function returns for new arguments, as a matrix."""
         call = Trace()
-        given = {
-            name: Polynomials(call, "argument", (), name, shape, frozenset([name]), (1, 0, 0))
-            for name, shape in self.shapes.items()
-        }
-        if self.inputs:
-            names = frozenset(["X"])
-            given["X"] = Polynomials(call, "argument", (), "X", self.inputs, names, (1, 1, 1))
+        given = {}
+        for name, shape in self._arrays.items():
+            degree = (1, 0, 0) if name in self.shapes else (1, 1, 1)
+            given[name] = Polynomials(call, "argument", (), name, shape, frozenset([name]), degree)
         try:
             out = _stacked(self.function(**given), call)
         except NotPolynomialError as error:
