@@ -170,12 +170,12 @@ def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
 
 def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
     """Weights of one kind; where φ is not 0, an input at which φ is not 0."""
-    record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
+    record = {"weights": _weights({name: array[0] for name, array in kind.weights.items()})}
     while not kind.zero:
         X = generator.integers(-2, 3, network.input_shape).astype(object)
         value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
         if value.any():
-            return record | {"X": entries(X.tolist())}
+            return record | {"X": entries(X)}
     return record
 
 
@@ -199,7 +199,7 @@ def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dic
         X, rank = generator.integers(-3, 4, two.input_shape), space.rank
         rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
         if space.add(rows) > rank:
-            inputs.append(entries(X.tolist()))
+            inputs.append(entries(X))
     return _limit_proof(network, generator) | {"inputs": inputs, "dimension": found.dimension}
 
 
@@ -305,12 +305,12 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
         space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
         for at in found[name].preimages(seed=0):
             space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
-            others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
+            others.append({"M": [entries(m) for m in at.M], "L": entries(at.L)})
             if not singular or space.rank > at.dimension:
                 break
         more: dict[str, Any] = {"others": others[1:]} if singular else {}
         points.append(others[0] | more | {"rank": space.rank})
-    return {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
+    return {"inputs": [entries(X) for X in inputs], "points": points}
 
 
 # Softmax networks, by their jets at the zero input ---------------------------------------------------------

@@ -36,7 +36,7 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import Architecture, Attention, Network, Recurrence, draw_parameters
 from agattn.architectures.layers import Layer
-from agattn.claims.claim import Claim, Entry, Findings, Hypothesis, Outcome, Proof
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome, Proof, entries
 from agattn.claims.network_dimension import attained, computed_dimension, unproved
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
@@ -172,11 +172,6 @@ def _proved(text: str) -> Hypothesis[Architecture]:
     )
 
 
-def _entries(array: Any) -> list[Entry]:
-    """The nonzero entries of an array: the indices from 1, and the value."""
-    return [[*(int(i) + 1 for i in place), int(array[place])] for place in zip(*array.nonzero(), strict=True)]
-
-
 def _general_weights(architecture: Architecture, generator: np.random.Generator) -> dict[str, Any]:
     """Weights of the layer with the sizes that heads can use, and inputs at which its Jacobian has full rank.
 
@@ -188,8 +183,8 @@ def _general_weights(architecture: Architecture, generator: np.random.Generator)
     smaller = reduced(network)
     weights, inputs, _ = _general(smaller, theorem.value, generator)
     return {
-        "weights": {letter: _entries(array) for letter, array in _as_checked(smaller, weights).items()},
-        "inputs": [_entries(X) for X in inputs],
+        "weights": {letter: entries(array) for letter, array in _as_checked(smaller, weights).items()},
+        "inputs": [entries(X) for X in inputs],
         "dimension": theorem.value,
     }
 
@@ -203,15 +198,15 @@ def _general(
         UndecidedError: if no weights that are drawn have this rank.
     """
 
-    def entries(shape: tuple[int, ...]) -> Any:
+    def draw(shape: tuple[int, ...]) -> Any:
         return generator.integers(1, 10, shape) * generator.choice([-1, 1], shape)
 
     for _ in range(_DRAWS):
         p, inputs, idle = random_prime(generator), list[Any](), 0
-        weights, space = draw_parameters(network, entries), RowSpace(network.parameters, p)
+        weights, space = draw_parameters(network, draw), RowSpace(network.parameters, p)
         residues = {name: (array % p).astype(np.float64) for name, array in weights.items()}
         while space.rank < dimension and idle < _DRAWS:
-            before, X = space.rank, entries(network.input_shape)
+            before, X = space.rank, draw(network.input_shape)
             space.add(jacobian(network, residues, (X % p).astype(np.float64)[None], ModularArithmetic(p)))
             idle = idle + 1 if space.rank == before else 0
             inputs.append(X)
