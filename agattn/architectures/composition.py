@@ -136,10 +136,8 @@ def check_depth(architecture: object) -> None:
         return
     places = architecture.places
     heads = sum(getattr(place.layer, "heads", 0) for place in places)
-    for number, most, what in (
-        (len(places), MOST_STEPS, "steps, one after the other"),
-        (heads, MOST_HEADS, "heads"),
-    ):
+    counts = {"steps, one after the other": (len(places), MOST_STEPS), "heads": (heads, MOST_HEADS)}
+    for what, (number, most) in counts.items():
         if number > most:
             raise TooLargeError(
                 f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
