@@ -574,10 +574,10 @@ class Exponents:
 
     def unknown(self, array: str, index: Sequence[int]) -> int:
         """The number of the unknown of an array at an index of its split axes."""
-        place = 0
+        position = 0
         for i, size in zip(index, self.sizes(array), strict=True):
-            place = place * size + i
-        return self.first[array] + place
+            position = position * size + i
+        return self.first[array] + position
 
     def place(self, unknown: int) -> tuple[str, tuple[int, ...]]:
         """The array, and the index of its split axes, of an unknown: the inverse of :meth:`unknown`."""
@@ -641,12 +641,12 @@ class ExponentEquations:
 
     def solutions(self, unknowns: int) -> list[Row]:
         """A basis of the solutions, each with an unknown that the others do not have, as late as can be."""
-        found: dict[int, Row] = {u: {u: 1} for u in range(unknowns) if u not in self.solved}
+        by_free: dict[int, Row] = {u: {u: 1} for u in range(unknowns) if u not in self.solved}
         for unknown in sorted(self.solved):
             for free, x in self.reduced({unknown: 1}).items():
-                found[free][unknown] = x
+                by_free[free][unknown] = x
         basis = ExponentEquations()
-        for row in found.values():
+        for row in by_free.values():
             basis.add(row)
         solutions = list[Row]()
         for last in sorted(basis.solved):
@@ -666,7 +666,7 @@ def gauge_groups(architecture: Evaluated) -> list[Symmetry]:
 
 def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
     """The same from contractions that are known."""
-    found, split = cuts(architecture, record)
+    matrix_cuts, split = cuts(architecture, record)
     shapes = architecture.shapes
     exponents = Exponents(shapes, split)
     system = ExponentEquations()
@@ -676,7 +676,7 @@ def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
     groups = list[Symmetry]()
     centers = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     without = ExponentEquations(system.solved)  # and with no factors where these centers can take them away
-    for cut in found:
+    for cut in matrix_cuts:
         for group in _matrix_groups(cut, shapes):
             turned = [record.turned[node] for node in cut.sides if node in record.turned]
             groups += _complex_numbers(group, turned[0]) if turned else [group]

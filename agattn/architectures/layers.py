@@ -417,14 +417,14 @@ def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
     [('3/5', '4/5'), ('5/13', '12/13'), ('15/17', '8/17')]
     """
 
-    def found() -> Iterator[tuple[Fraction, Fraction]]:
+    def angles() -> Iterator[tuple[Fraction, Fraction]]:
         for p in count(5, 4):
             if all(p % q for q in range(3, isqrt(p) + 1, 2)):
                 x = next(x for x in range(isqrt(p), 0, -1) if isqrt(p - x * x) ** 2 == p - x * x)
                 y = isqrt(p - x * x)
                 yield Fraction(x * x - y * y, p), Fraction(2 * x * y, p)
 
-    return tuple(islice(found(), pairs))
+    return tuple(islice(angles(), pairs))
 
 
 def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tokens: int) -> Array:

@@ -383,13 +383,13 @@ class Polynomials(Operation):
             other = self._other(other)
         one, two, known = self.number, other.number, self.call.known
         key = (sign, two, one) if two < one and sign != "-" else (sign, one, two)
-        found: Polynomials | None = known.get(key)
-        if found is None:
-            found = _folded(self, sign, other)
-            if found is None:
-                found = _computed(self, sign, other)
-            known[key] = found
-        return found
+        result: Polynomials | None = known.get(key)
+        if result is None:
+            result = _folded(self, sign, other)
+            if result is None:
+                result = _computed(self, sign, other)
+            known[key] = result
+        return result
 
     def __add__(self, other: Any) -> Polynomials:
         return self._combined("+", other)
@@ -455,8 +455,8 @@ class Polynomials(Operation):
             raise NotPolynomialError("takes a power that is no whole number of at least 0")
         if n == 0:
             return self._other(1) + self * 0
-        found: Polynomials = power(RingArithmetic(), self, n)
-        return found
+        result: Polynomials = power(RingArithmetic(), self, n)
+        return result
 
     @property
     def T(self) -> Polynomials:
@@ -490,10 +490,10 @@ class Polynomials(Operation):
             if type(one) is not int:  # of which True is none
                 return self._viewed(_plain_index(keys))
         asked, known = (self.number, keys), self.call.known
-        found: Polynomials | None = known.get(asked)
-        if found is None:
-            found = known[asked] = self._part(keys)
-        return found
+        result: Polynomials | None = known.get(asked)
+        if result is None:
+            result = known[asked] = self._part(keys)
+        return result
 
     def _part(self, keys: tuple[int, ...]) -> Polynomials:
         """The part at whole numbers; a part of a part is one of the whole."""

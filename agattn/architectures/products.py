@@ -177,7 +177,7 @@ def _chains(
         axes = len(shapes[product.arrays[n]])
         return n, max(0, axes - 2) + is_column
 
-    def place(chain: Chain) -> tuple[int, list[int]]:
+    def order(chain: Chain) -> tuple[int, list[int]]:
         """As few transposes as possible, then the order of the model's arrays."""
         return sum(turned for _, turned in chain), [numbers[product.arrays[n]] for n, _ in chain]
 
@@ -195,5 +195,5 @@ def _chains(
             n = end[0]
             is_column = end == slot(n, True)
         back = [(n, not turned) for n, turned in reversed(chain)]
-        chains.append(min((chain, back), key=place))
-    return sorted(chains, key=lambda chain: place(chain)[1])
+        chains.append(min((chain, back), key=order))
+    return sorted(chains, key=lambda chain: order(chain)[1])
