@@ -397,7 +397,7 @@ def identifiability(
             f" for at most {MOST_PARAMETERS}. {argument('force', True)} tries anyway"
         )
     if not limits().force:
-        check_size(architecture.as_network() or architecture)
+        check_size(architecture)
     asked = _asked(architecture, functions)
     given = None if at is None else _in_layers(architecture, at)
     study = GeneralStudy(studied)

@@ -484,7 +484,7 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     >>> network_fiber(sums, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
     symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
-    asked, architecture = architecture, architecture.as_network() or architecture
+    asked, architecture = as_attention(architecture), architecture.as_network() or architecture
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
@@ -532,7 +532,7 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     components.sort(key=lambda c: (not c.through, c.name != "given"))
     how = evidence, error, at.orbit_by_name(), zero_evidence
     orbit = at.orbit_dimension()
-    return NetworkFiber(as_attention(asked), case, tuple(components), n, orbit, rank, *how)
+    return NetworkFiber(asked, case, tuple(components), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
@@ -572,7 +572,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     elif network.t == 1:
         case = "one token"
     return NetworkFiber(
-        as_attention(asked),
+        asked,
         case,
         (component,),
         network.parameters,

@@ -25,10 +25,10 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from agattn.algebra.arithmetic import Array
-from agattn.architectures import Architecture, Network, as_attention
-from agattn.architectures.composition import check_arrays
+from agattn.architectures import Architecture, as_attention
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures.network import DeepNetwork
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
@@ -316,7 +316,7 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     """
     architecture, force, seed = as_attention(network), limits().force, limits().seed
     deep = architecture.as_network()
-    of = architecture if deep is None else deep
+    of = deep or architecture
     _check_sizes(of, deep)
     first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
@@ -353,9 +353,7 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> Non
                 f"{name} has {number} {what}; the limit is {most}. "
                 f"Use {argument('force', True)} to start all the same"
             )
-    if network is not None:
-        check_tokens(network)
-    elif isinstance(architecture, Network):
+    if isinstance(architecture, Layered):
         check_arrays(architecture)
 
 

@@ -29,8 +29,8 @@ from agattn.algebra.arithmetic import Array, RingArithmetic
 from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import Architecture, Network
-from agattn.architectures.composition import check_arrays
+from agattn.architectures import Architecture
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.protocol import draw_parameters, has_inputs
 from agattn.errors import InputError, TooLargeError, argument
 
@@ -209,7 +209,7 @@ def _check_size(architecture: Architecture, limit: float) -> None:
                 f"{architecture} has {size} {what}; the limit is {most}. Take {instead}, or use "
                 f"{argument('force', True)}"
             )
-    if isinstance(architecture, Network):
+    if isinstance(architecture, Layered):
         check_arrays(architecture)
     if (terms := number_of_terms(architecture)) > limit:
         raise TooLargeError(
