@@ -49,9 +49,9 @@ def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, 
         else (point for _, point in learning_coefficients(layer, softmax).least)
     )
     return [
-        (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
+        (point.stratum, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
         for point in kinds
-        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0)
+        for rank_vk in joint_ranks(layer, point.stratum, point.rank_k or 0)
     ]
 
 
@@ -120,9 +120,9 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
 def germs(layer: SingleLayer, softmax: bool) -> list[dict[str, Any]]:
     """The normal forms at all orbits of weights as JSON, for a certificate of learning coefficients."""
     return [
-        _germ(normal_form(layer, p.orbit, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
+        _germ(normal_form(layer, p.stratum, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
         for p in points(layer, softmax)
-        for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
+        for rank_vk in joint_ranks(layer, p.stratum, p.rank_k or 0)
     ]
 
 

@@ -24,7 +24,6 @@ from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
     WeightsCoefficient,
-    at_weights,
     parameters,
     weights_coefficient,
 )
@@ -74,14 +73,14 @@ def of_files(
     if {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names):
         refuse_counts(file, heads, kv_heads)
         given = parameters(**{name: file[name] for name in names})
-        at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
     checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
     for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
         of_head = parameters(K=one.K, Q=one.Q, V=one.V)
-        at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 

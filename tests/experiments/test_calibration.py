@@ -41,7 +41,7 @@ def test_lambda_is_that_of_the_theorem():
         at = weights_coefficient(given, t=point["architecture"]["t"], softmax=point["head"] == "softmax")
         assert Fraction(point["lambda"]) == at.coefficient.value
         assert point["multiplicity"] == at.coefficient.multiplicity
-        assert point["stratum"] == at.orbit.as_json()
+        assert point["stratum"] == at.stratum.as_json()
         assert (point["rank_k"], point["rank_q"]) == (at.rank_k, at.rank_q)
 
 

@@ -33,14 +33,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from msgspec import structs
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
+from agattn.geometry.strata.strata import ZERO, ByStratum, Stratum, ranks_together
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
 
@@ -231,20 +231,19 @@ def layer_coefficient(
     return together([V, A], *terms, evidence=evidence)
 
 
-class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
+class CoefficientPoint(ByStratum, LearningCoefficient, extensible=True, kw_only=True):
     """The learning coefficient at weights that are given by their ranks."""
 
-    orbit: Stratum
+    stratum: Stratum
     rank_k: Key[Count | None, "The rank of K; null where A itself is the parameter."]
     rank_q: Key[Count | None, "The rank of Q; null where A itself is the parameter."]
 
     @classmethod
     def at(
-        cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
-    ) -> CoefficientPoint:
+        cls, stratum: Stratum, rank_k: int | None, rank_q: int | None, known: LearningCoefficient, **more: Any
+    ) -> Self:
         """Weights with these ranks, and the coefficient there."""
-        fields = structs.asdict(coefficient)
-        return CoefficientPoint(**fields, orbit=orbit, rank_k=rank_k, rank_q=rank_q)
+        return cls(**structs.asdict(known), stratum=stratum, rank_k=rank_k, rank_q=rank_q, **more)
 
     @property
     def coefficient(self) -> LearningCoefficient:
@@ -254,22 +253,7 @@ class CoefficientPoint(LearningCoefficient, extensible=True, kw_only=True):
     @property
     def ranks(self) -> tuple[Stratum, int | None, int | None]:
         """The stratum, and the ranks of K and Q."""
-        return self.orbit, self.rank_k, self.rank_q
-
-    @key
-    def r_v(self) -> Count:
-        """The rank of V."""
-        return self.orbit.r_v
-
-    @key
-    def r_a(self) -> Count:
-        """The rank of A."""
-        return self.orbit.r_a
-
-    @key
-    def r(self) -> Count:
-        """The rank of [V; Aᵀ]."""
-        return self.orbit.r
+        return self.stratum, self.rank_k, self.rank_q
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
@@ -309,7 +293,7 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Co
             wherever V ≠ 0, so there r_A = 0 is a stratum too.
 
     >>> point = least_point(SingleLayer(3, 2, 2), Stratum(0, 0, 0))
-    >>> str(point.orbit), str(point.coefficient)
+    >>> str(point.stratum), str(point.coefficient)
     ('(0,0,0)', 'λ = 5/2, m = 1 (proved)')
     """
     if not truth.is_zero or (softmax and truth.r_v):
@@ -322,26 +306,11 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Co
     return min(candidates, key=lambda point: (point.value, -point.multiplicity))
 
 
-class Least(Result):
-    """The weights of least λ of a function."""
+class Least(ByStratum, Result):
+    """The weights of least λ of a function, by its stratum; that of the function 0 is (0,0,0)."""
 
-    truth: Stratum
+    stratum: Stratum
     point: CoefficientPoint
-
-    @key
-    def r_v(self) -> Count:
-        """The rank of V; 0 for the function 0."""
-        return self.truth.r_v
-
-    @key
-    def r_a(self) -> Count:
-        """The rank of A."""
-        return self.truth.r_a
-
-    @key
-    def r(self) -> Count:
-        """The rank of [V; Aᵀ]."""
-        return self.truth.r
 
     @key(name="lambda")
     def value(self) -> Fraction:
@@ -355,7 +324,7 @@ class Least(Result):
 
     def summary(self) -> str:
         """The stratum and the coefficient."""
-        return f"{self.truth}: {self.point}"
+        return f"{self.stratum}: {self.point}"
 
 
 class LearningCoefficients(Result, name="rlct"):
@@ -393,9 +362,9 @@ class LearningCoefficients(Result, name="rlct"):
         every = []
         for point in self.points:
             ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
-            every.append((str(point.orbit), *ranks, str(point.value), point.multiplicity))
+            every.append((str(point.stratum), *ranks, str(point.value), point.multiplicity))
         least: tuple[tuple[Cell, ...], ...] = tuple(
-            (str(truth), str(p.value), p.multiplicity, str(p.orbit), p.rank_k or 0, p.rank_q or 0)
+            (str(truth), str(p.value), p.multiplicity, str(p.stratum), p.rank_k or 0, p.rank_q or 0)
             for truth, p in self.least
         )
         legend = (

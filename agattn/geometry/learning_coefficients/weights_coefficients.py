@@ -1,6 +1,7 @@
 r"""Learning coefficients at the weights of one layer, and at those of the heads of a checkpoint.
 
->>> found = at_weights(parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]]), curve=True)
+>>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
+>>> found = weights_coefficient(given, curve=True)
 >>> print(found, found.deficit)
 λ = 5/2, m = 1 (numerical) 5/2
 >>> print("; ".join(map(str, found.curve)))
@@ -16,7 +17,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
@@ -85,7 +85,7 @@ class WeightsCoefficient(Result, name="rlct"):
     def sheet(self) -> Sheet:
         """The summands of λ."""
         layer, point = self.layer, self.weights
-        at = f"; stratum {point.orbit}"
+        at = f"; stratum {point.stratum}"
         if not layer.has_orbits:
             at = f", t = 1; rk V = {point.r_v}, rk A = {point.r_a}"
         if point.rank_k is not None:
@@ -209,18 +209,22 @@ def _singular_values(M: Array) -> Array:
 
 
 def _ranks(given: Parameters, tolerance: float) -> dict[str, int]:
-    """The ranks at a tolerance; those of products and of [V; Aᵀ] within what their parts allow."""
+    """The ranks, exact or at a tolerance; those of products and of [V; Aᵀ] within what their parts allow."""
+    w = given.weights
+    if w.is_exact:
+        matrices = {"V": w.V, "A": w.A, "joint": np.concatenate([w.V, w.A.T]), "K": w.K, "Q": w.Q}
+        matrices |= dict(zip(("W_O", "W_V"), given.output or (), strict=False))
+        return {name: decide_rank(M).rank for name, M in matrices.items() if M is not None}
     ranks = {name: int((sigma > tolerance).sum()) for name, sigma in given.spectra.items()}
-    d = len(given.weights.A)
     for product, left, right, inner in (
-        ("A", "K", "Q", given.weights.a),
+        ("A", "K", "Q", w.a),
         ("V", "W_O", "W_V", len(given.output[1]) if given.output else 0),
     ):
         if left in ranks:
             least = max(0, ranks[left] + ranks[right] - inner)
             ranks[product] = min(max(ranks[product], least), ranks[left], ranks[right])
     r_v, r_a = ranks["V"], ranks["A"]
-    ranks["joint"] = min(max(ranks["joint"], r_v, r_a), d, r_v + r_a)
+    ranks["joint"] = min(max(ranks["joint"], r_v, r_a), len(w.A), r_v + r_a)
     return ranks
 
 
@@ -230,8 +234,9 @@ def weights_coefficient(
     t: int = 2,
     softmax: bool = False,
     tolerance: float = TOLERANCE,
-) -> CoefficientPoint:
-    """λ and m at given weights.
+    curve: bool = False,
+) -> AtWeights:
+    """λ and m at given weights, and how far λ is below half the number of parameters.
 
     Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
     singular values above the tolerance, relative to the largest, and λ is numerical. Those of KᵀQ and of
@@ -242,13 +247,14 @@ def weights_coefficient(
         t: 1 for one token; otherwise every t ≥ 2 is the same.
         softmax: for a softmax head, t ≥ 2.
         tolerance: of the decisions for floats, above 0 and below 1.
+        curve: take λ at every tolerance, too, t ≥ 2.
 
     Raises:
         InputError: if the tolerance makes no sense.
         UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
 
     >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
-    >>> print(point.orbit, point.coefficient)
+    >>> print(point.stratum, point.coefficient)
     (1,1,1) λ = 7/4, m = 1 (proved)
     >>> print(weights_coefficient(parameters(A=[[1, 2], [2, 3]], V=[[1, 0]]), t=1).coefficient)
     λ = 2, m = 1 (proved)
@@ -257,27 +263,26 @@ def weights_coefficient(
         raise InputError(f"the tolerance is {tolerance}; it must be above 0 and below 1")
     if softmax and t == 1:
         raise InputError("with one token softmax is 1 and the layer is V x; give t ≥ 2")
-    w, output, layer = given.weights, given.output, given.layer
-    exact = w.is_exact
-    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    if exact:
-        stratum = {"V": w.V, "A": w.A, "joint": np.concatenate([w.V, w.A.T]), "K": w.K, "Q": w.Q}
-        stratum |= dict(zip(("W_O", "W_V"), output or (), strict=False))
-        ranks = {name: decide_rank(M).rank for name, M in stratum.items() if M is not None}
-    else:
-        ranks = _ranks(given, tolerance)
-    orbit = Stratum(ranks["V"], ranks["A"], ranks["joint"])
-    rank_k, rank_q = ranks.get("K"), ranks.get("Q")
+    layer, output = given.layer, given.output
+    evidence = Evidence.PROVED if given.weights.is_exact else Evidence.NUMERICAL
+    ranks = _ranks(given, tolerance)
+    stratum = Stratum(ranks["V"], ranks["A"], ranks["joint"])
+    kinds = stratum, ranks.get("K"), ranks.get("Q")
     values = None
     if output is not None:
         sizes = (layer.d_out, layer.d, len(output[1]))
         values = MatrixProduct(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
     if t == 1:
-        coefficient = _one_token(w, ranks, values, tolerance, evidence)
+        coefficient = _one_token(given.weights, ranks, values, tolerance, evidence)
     else:
-        at = (layer, orbit, rank_k, rank_q)
-        coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
-    return CoefficientPoint.at(orbit, rank_k, rank_q, coefficient)
+        coefficient = layer_coefficient(layer, *kinds, values=values, softmax=softmax, evidence=evidence)
+    steps = tolerance_curve(given, softmax=softmax) if curve else ()
+    return AtWeights.at(
+        *kinds,
+        coefficient,
+        deficit=Fraction(given.number, 2) - coefficient.value,
+        curve=tuple(CurveStep(start, at.value) for start, at in steps) if curve else UNSET,
+    )
 
 
 def _one_token(
@@ -337,33 +342,3 @@ def tolerance_curve(given: Parameters, *, softmax: bool = False) -> list[tuple[f
         if not curve or point.ranks != curve[-1][1].ranks:
             curve.append((start, point))
     return curve
-
-
-def at_weights(
-    given: Parameters,
-    *,
-    t: int = 2,
-    softmax: bool = False,
-    tolerance: float = TOLERANCE,
-    curve: bool = False,
-) -> AtWeights:
-    """λ and m at given weights, and how far λ is below half the number of parameters.
-
-    Args:
-        given: the parameters; see :func:`parameters`.
-        t: 1 for one token; otherwise every t ≥ 2 is the same.
-        softmax: for a softmax head, t ≥ 2.
-        tolerance: of the decisions for floats, above 0 and below 1.
-        curve: take λ at every tolerance, too, t ≥ 2.
-
-    Raises:
-        InputError: if the tolerance makes no sense.
-        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
-    """
-    point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance)
-    steps = tolerance_curve(given, softmax=softmax) if curve else ()
-    return AtWeights(
-        **structs.asdict(point),
-        deficit=Fraction(given.number, 2) - point.value,
-        curve=tuple(CurveStep(start, at.value) for start, at in steps) if curve else UNSET,
-    )
