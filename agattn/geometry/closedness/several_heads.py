@@ -21,9 +21,10 @@ M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 import flint
@@ -52,98 +53,75 @@ Head = tuple[dict[int, Form], list[tuple[Form, Form]]]
 #: Numbers are drawn between minus this and this, and are not 0.
 _LARGEST = 4
 
-Change = Callable[[Array, Array, Array, Callable[..., Array]], None]
-"""Changes K, Q and V, (h, rows, d) each, in place; the last argument draws arrays of a shape."""
+#: Changes K, Q and V, (h, rows, d) each, in place; the last argument draws arrays of a shape.
+Change = Callable[["Matrices", "Draw"], None]
+Matrices, Draw = Mapping[str, Array], Callable[..., Array]
 
 
-def _rank_one(*heads: int, k: bool = False, q: bool = False) -> Change:
-    """A_h = k qᵀ in some heads, with a common k, or a common q; other rows of Q belong to rows 0 of K."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for h in heads:
-            K[h, 1:] = 0
-        if k:
-            K[heads[1]] = K[heads[0]]
-        if q:
-            Q[heads[1], 0] = Q[heads[0], 0]
-
-    return change
-
-
-def _equal(letters: str, sign: int = 1) -> Change:
+def _equal(at: Matrices, draw: Draw, letters: str, sign: int = 1) -> None:
     """Head 2 has the matrices of head 1 with these letters, V with a sign."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for letter, array in zip("KQV", (K, Q, V), strict=True):
-            if letter in letters:
-                array[1] = (sign if letter == "V" else 1) * array[0]
-
-    return change
+    for letter in letters:
+        at[letter][1] = (sign if letter == "V" else 1) * at[letter][0]
 
 
-def _zero(letters: str, heads: slice = slice(1)) -> Change:
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for letter, array in zip("KQV", (K, Q, V), strict=True):
-            if letter in letters:
-                array[heads] = 0
-
-    return change
+def _zero(at: Matrices, draw: Draw, letters: str, heads: slice = slice(1)) -> None:
+    for letter in letters:
+        at[letter][heads] = 0
 
 
-def _outer(common: str) -> Change:
+def _rank_one(at: Matrices, draw: Draw, heads: int, common: str = "") -> None:
+    """A_h = k qᵀ in the first heads, with a common k, or q; other rows of Q belong to rows 0 of K."""
+    at["K"][:heads, 1:] = 0
+    if common:
+        letter = common.upper()
+        at[letter][1, 0] = at[letter][0, 0]
+
+
+def _outer(at: Matrices, draw: Draw, common: str) -> None:
     """V_h = p vᵀ of rank one in two heads, with a common p or a common v."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        p, v = draw(2, V.shape[1], 1), draw(2, 1, V.shape[2])
-        if common == "p":
-            p[1] = p[0]
-        else:
-            v[1] = v[0]
-        V[:2] = p * v
-
-    return change
+    V = at["V"]
+    vectors = {"p": draw(2, V.shape[1], 1), "v": draw(2, 1, V.shape[2])}
+    vectors[common][1] = vectors[common][0]
+    V[:2] = vectors["p"] * vectors["v"]
 
 
-def _exchanged(sign: int, heads: int) -> Change:
+def _exchanged(at: Matrices, draw: Draw, sign: int, heads: int) -> None:
     """A_1 = k qᵀ, V_1 = p vᵀ; with a second head A_2 = v qᵀ, V_2 = ± p kᵀ, else v = k."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        p, v = draw(V.shape[1], 1), draw(V.shape[2])
-        K[:heads, 1:] = 0
-        if heads == 1:
-            v = K[0, 0]
-        else:
-            K[1, 0], Q[1, 0], V[1] = v, Q[0, 0], sign * p * K[0, 0]
-        V[0] = p * v
-
-    return change
+    K, Q, V = at["K"], at["Q"], at["V"]
+    p, v = draw(V.shape[1], 1), draw(V.shape[2])
+    K[:heads, 1:] = 0
+    if heads == 1:
+        v = K[0, 0]
+    else:
+        K[1, 0], Q[1, 0], V[1] = v, Q[0, 0], sign * p * K[0, 0]
+    V[0] = p * v
 
 
 def _kinds(a: int, d: int, d_out: int) -> Iterator[tuple[str, Change]]:
     """The special relations between heads 1 and 2 by name, and the function that makes the heads."""
-    yield "V = 0 in head 1", _zero("V")
-    yield "K = 0 in head 1", _zero("K")
-    yield "K = Q = 0 in head 1", _zero("KQ")
-    yield "K = Q = V = 0 in head 1", _zero("KQV")
-    yield "equal heads", _equal("KQV")
-    yield "heads that cancel", _equal("KQV", -1)
-    yield "a common A", _equal("KQ")
-    yield "a common V", _equal("V")
+    yield "V = 0 in head 1", partial(_zero, letters="V")
+    yield "K = 0 in head 1", partial(_zero, letters="K")
+    yield "K = Q = 0 in head 1", partial(_zero, letters="KQ")
+    yield "K = Q = V = 0 in head 1", partial(_zero, letters="KQV")
+    yield "equal heads", partial(_equal, letters="KQV")
+    yield "heads that cancel", partial(_equal, letters="KQV", sign=-1)
+    yield "a common A", partial(_equal, letters="KQ")
+    yield "a common V", partial(_equal, letters="V")
     if d > 1:
-        yield "a common K", _equal("K")
-        yield "a common Q", _equal("Q")
+        yield "a common K", partial(_equal, letters="K")
+        yield "a common Q", partial(_equal, letters="Q")
         if d_out > 1:
-            yield "V = p vᵀ with a common p", _outer("p")
-            yield "V = p vᵀ with a common v", _outer("v")
+            yield "V = p vᵀ with a common p", partial(_outer, common="p")
+            yield "V = p vᵀ with a common v", partial(_outer, common="v")
         if a > 1:
-            yield "rk A = 1 in head 1", _rank_one(0)
-            yield "rk A = 1 in two heads", _rank_one(0, 1)
-            yield "A = k qᵀ with a common k", _rank_one(0, 1, k=True)
-            yield "A = k qᵀ with a common q", _rank_one(0, 1, q=True)
-        yield "A = k qᵀ, V = p kᵀ in head 1", _exchanged(1, 1)
-        yield "k qᵀ, p vᵀ and v qᵀ, p kᵀ", _exchanged(1, 2)
-        yield "k qᵀ, p vᵀ and v qᵀ, −p kᵀ", _exchanged(-1, 2)
-    yield "all V = 0", _zero("V", slice(None))
+            yield "rk A = 1 in head 1", partial(_rank_one, heads=1)
+            yield "rk A = 1 in two heads", partial(_rank_one, heads=2)
+            yield "A = k qᵀ with a common k", partial(_rank_one, heads=2, common="k")
+            yield "A = k qᵀ with a common q", partial(_rank_one, heads=2, common="q")
+        yield "A = k qᵀ, V = p kᵀ in head 1", partial(_exchanged, sign=1, heads=1)
+        yield "k qᵀ, p vᵀ and v qᵀ, p kᵀ", partial(_exchanged, sign=1, heads=2)
+        yield "k qᵀ, p vᵀ and v qᵀ, −p kᵀ", partial(_exchanged, sign=-1, heads=2)
+    yield "all V = 0", partial(_zero, letters="V", heads=slice(None))
 
 
 def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -185,7 +163,7 @@ def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
 
         weights = {letter: draw(*shape) for letter, shape in network.shapes.items()}
         if change is not None:
-            change(weights[f"K_{i}"], weights[f"Q_{i}"], weights[f"V_{i}"], draw)
+            change({letter: weights[f"{letter}_{i}"] for letter in "KQV"}, draw)
         yield name, weights
 
 

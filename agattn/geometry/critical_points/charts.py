@@ -48,7 +48,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.loss import Loss, unimodular
 from agattn.geometry.strata.strata import (
     Stratum,
     open_stratum,
@@ -329,11 +329,7 @@ def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) 
         W = np.hstack([np.eye(rows, dtype=object) * ring.one(), B])
         if rows == columns or seed == FIRST:
             return W
-        lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
-        for i, j in zip(*np.tril_indices(columns, -1), strict=True):
-            lower[i, j], upper[j, i] = draw.choice(turns), draw.choice(turns)
-        turned: Array = W @ (lower @ upper)
-        return turned
+        return np.asarray(W @ unimodular(columns, lambda: draw.choice(turns)))
 
     scale = ring.one() if linear else ring.gens[0]  # λ
     if ranks == PAIR:

@@ -98,7 +98,7 @@ def generic_ed_degree(layer: SingleLayer, seed: int = 0) -> int:
     whole: int = _integral(partial(_pairs, layer, seed))
     if d_out == 1:
         # For a = 1, too, each function has two pairs (k qᵀ, vᵀ), which meet at v ∥ k.
-        return whole if layer.a > 1 else (whole - _integral(partial(_squares, d, 1, seed))) // 2
+        return whole if layer.a > 1 else (whole - _integral(partial(_vectors, d, 1, [2], seed))) // 2
     if d_out == 2:
         return whole - 2 * _integral(partial(_kernels, layer, 1, seed))
     signs: list[int] = [(-2) ** (i - 1) * (-1) ** (i * (i - 1) // 2) for i in range(1, d + 1)]
@@ -119,8 +119,8 @@ def stratum_ed_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
     """
     d, d_out, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
     if (r_v, r_a) == (1, 1):
-        squares = _integral(partial(_squares, d, d_out))
-        return squares if r == 1 else (_integral(partial(_products, d, d_out)) - squares) // 2
+        squares = _integral(partial(_vectors, d, d_out, [2]))
+        return squares if r == 1 else (_integral(partial(_vectors, d, d_out, [1, 1])) - squares) // 2
     if d_out > MAX_OUT or (r_v, r) != (min(d, d_out), min(d, r_v + r_a)):
         return None
     return generic_ed_degree(SingleLayer(d, d_out, r_a, layer.t))
@@ -230,20 +230,15 @@ def _pairs(layer: SingleLayer, seed: int) -> Iterator[FixedPoint]:
         yield FixedPoint(tangent + _others(values, n), (), -line - values[n])
 
 
-def _squares(d: int, d_out: int, seed: int = 0) -> Iterator[FixedPoint]:
-    """h ⊗ q ⊗ k²."""
-    outputs, columns, rows = _weights(d_out, d, d, seed=seed)
-    for c, b, i in product(range(d_out), range(d), range(d)):
-        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i)
-        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - 2 * rows[i], -outputs[c])
-
-
-def _products(d: int, d_out: int) -> Iterator[FixedPoint]:
-    """The quadruples (h, q, k, v), with h ⊗ q ⊗ kv."""
-    outputs, columns, rows, others = _weights(d_out, d, d, d)
-    for c, b, i, k in product(range(d_out), range(d), range(d), range(d)):
-        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i) + _others(others, k)
-        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - rows[i] - others[k], -outputs[c])
+def _vectors(d: int, d_out: int, powers: Sequence[int], seed: int = 0) -> Iterator[FixedPoint]:
+    """Vectors h, q, k, ... up to scale, by the powers of k, ... in a product: h ⊗ q ⊗ k², or h ⊗ q ⊗ kv."""
+    spaces = _weights(d_out, d, *(d for _ in powers), seed=seed)
+    for numbers in product(*(range(len(space)) for space in spaces)):
+        at = list(zip(spaces, numbers, strict=True))
+        tangent = [weight for space, n in at for weight in _others(space, n)]
+        h, q, *more = (space[n] for space, n in at)
+        xi = h + q + sum(power * weight for power, weight in zip(powers, more, strict=True))
+        yield FixedPoint(tangent, (), -xi, -h)
 
 
 def _kernels(layer: SingleLayer, size: int, seed: int = 0) -> Iterator[FixedPoint]:

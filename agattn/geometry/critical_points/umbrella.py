@@ -61,19 +61,15 @@ class SurfacePoint(Result, eq=False):
             return "minimum on the singular line"
         return "degenerate" if self.index is None else "saddle" if self.index else "minimum"
 
-    def weights(self) -> tuple[list[list[float]], list[list[float]]] | None:
-        """A and V of M(2, 1, 2) with y_{1,1} = (u − sv)(u + sv), y_{1,2} = xv(u + sv); ``None`` outside M."""
+    @key
+    def weights(self) -> dict[str, list[list[float]]] | None:
+        """A and V; null outside M."""
+        # of M(2, 1, 2), with y_{1,1} = (u − sv)(u + sv), y_{1,2} = xv(u + sv)
         if not self.in_m:
             return None
         x, _, w = (float(c.mid()) for c in self.position)
         s = float(self.position[1].mid()) / x if x else max(-w, 0.0) ** 0.5
-        return [[1.0, 0.0], [-s, x]], [[1.0, s]]
-
-    @key(name="weights")
-    def weights_by_name(self) -> dict[str, list[list[float]]] | None:
-        """A and V; null outside M."""
-        pair = self.weights()
-        return None if pair is None else dict(zip("AV", pair, strict=True))
+        return {"A": [[1.0, 0.0], [-s, x]], "V": [[1.0, s]]}
 
     def summary(self) -> str:
         """The kind, the place, the loss, and how the point is known."""

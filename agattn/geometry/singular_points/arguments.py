@@ -45,7 +45,7 @@ from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.closedness.question import Closed
+from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
@@ -154,7 +154,7 @@ class Closure:
 
     def closedness(self) -> Closed:
         """Whether M is closed."""
-        raise NotImplementedError
+        return is_closed_set(self.architecture, self.source, self.is_affine)
 
     def rank_over_the_rationals(self, at: ExactWeights) -> int | None:
         """The rank of the differential, by the derivatives of all coordinates if they have few terms."""

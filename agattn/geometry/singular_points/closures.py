@@ -50,7 +50,6 @@ from agattn.architectures import Architecture, DeepNetwork, draw_parameters
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
@@ -225,10 +224,6 @@ class ModelClosure(Closure):
         for several in zip(*map(draw, range(_ATTEMPTS)), strict=True):
             yield max(several, key=generality)
 
-    def closedness(self) -> Closed:
-        """Whether M is closed, where blocks of parameters prove it."""
-        return is_closed_set(self.architecture, self.source, self.is_affine)
-
 
 def _equations(source: CoefficientMap) -> tuple[Equation, ...]:
     """Equations of M̄ that are proved, in the degrees up to 3 that have few monomials."""
@@ -359,10 +354,6 @@ class NetworkClosure(Closure):
             for basis in kernel_basis(seen):
                 result.append(at.with_only(**{f"Q_{j}": np.array(list(map(fraction, basis)), dtype=object)}))
         return result
-
-    def closedness(self) -> Closed:
-        """Whether M is closed, by the theorems on one layer and on several."""
-        return is_closed_set(self.architecture, None, self.is_affine)
 
 
 def _show_critical(inquiry: Inquiry) -> bool:
