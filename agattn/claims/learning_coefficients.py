@@ -150,7 +150,7 @@ def _germ(form: NormalForm) -> dict[str, Any]:
 
 def _terms(polynomial: Sparse) -> list[list[int]]:
     """The terms of a polynomial: the coefficient, and the numbers of its variables, repeated."""
-    return [[c, *monomial] for monomial, c in sorted(polynomial)]
+    return [[c, *monomial] for monomial, c in sorted(polynomial.items())]
 
 
 CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(

@@ -133,7 +133,7 @@ class LinearSymmetries(Result, name="symmetries"):
     """The Lie algebra of all linear symmetries of a parametrization.
 
     Attributes:
-        unknowns, systems: the entries of B, and the number of systems that they fall apart into.
+        systems: the number of systems that the equations for the entries of B fall apart into.
         prime: the one modulo which these were solved.
     """
 
@@ -141,7 +141,6 @@ class LinearSymmetries(Result, name="symmetries"):
     families: Key[tuple[SymmetryFamily, ...], "The generators by known symmetry, and those that are new."]
     at_most: Key[Count, "The dimension is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
-    unknowns: int
     systems: int
     prime: int
     error: Key[
@@ -223,7 +222,7 @@ class LinearSymmetries(Result, name="symmetries"):
             parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
         parts.append(
             Note(
-                f"At most {self.at_most}: the rank of {self.systems} linear systems for the {self.unknowns} "
+                f"At most {self.at_most}: the rank of {self.systems} linear systems for the {n * n} "
                 f"entries of B modulo {self.prime}.\n"
                 f"Dimension of the neuromanifold: at most {n - self.orbit_dimension}, the {n} parameters "
                 f"minus {self.orbit_dimension}."
@@ -307,7 +306,6 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
         families=tuple(families),
         at_most=solved.nullity,
         orbit_dimension=_orbit_dimension(architecture, proved, generator),
-        unknowns=n * n,
         systems=solved.count,
         prime=p,
         error=error,

@@ -112,9 +112,8 @@ class Closure:
 
     #: The arguments, in the order in which they are asked.
     arguments: ClassVar[tuple[Argument, ...]]
-    #: Random orders in which families are looked for, and whether also where nothing new can be proved.
+    #: Random orders in which families are looked for; where there are any, also where they prove nothing new.
     orders: ClassVar[int]
-    searches_everywhere: ClassVar[bool]
     #: So many moves that add no tangent vectors end a search.
     patience: ClassVar[int]
 
@@ -313,7 +312,7 @@ class Inquiry:
         fiber, kernel = at.orbit_dimension(invisible), self.tangents.kernel_found(at, invisible)
         directions: tuple[Vector, ...] = ()
         may_help = rank < closure.at_most and not self.is_zero
-        if kernel < most and (may_help or closure.searches_everywhere):
+        if kernel < most and (may_help or closure.orders):
             family = self.family(at, rank)
             if family is not None:
                 directions, fiber = family[0], max(fiber, family[1])

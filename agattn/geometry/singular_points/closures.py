@@ -195,7 +195,6 @@ class ModelClosure(Closure):
         immersion,
     )  # fmt: skip
     orders: ClassVar[int] = 2
-    searches_everywhere: ClassVar[bool] = True
     patience: ClassVar[int] = 3
 
     @classmethod
@@ -306,7 +305,6 @@ class NetworkClosure(Closure):
         affine_space, cone, tangent_vectors, second_order, theorems, immersion,
     )  # fmt: skip
     orders: ClassVar[int] = 0
-    searches_everywhere: ClassVar[bool] = False
     patience: ClassVar[int] = 1
 
     @classmethod

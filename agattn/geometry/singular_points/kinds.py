@@ -39,7 +39,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -416,11 +415,8 @@ def network_kinds(network: DeepNetwork, pairs: bool = False) -> list[Kind]:
     return result
 
 
-class _Special(NamedTuple):
-    """What is special: a name, and the arrays that replace those of general weights."""
-
-    name: str
-    arrays: dict[str, Array]
+#: What is special: a name, and the arrays that replace those of general weights.
+Special = tuple[str, dict[str, Array]]
 
 
 def model_kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
@@ -440,30 +436,30 @@ def model_kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
     special = list(_special(architecture, general, draw))
     if pairs:
         special += [
-            _Special(f"{one.name}; {other.name}", one.arrays | other.arrays)
-            for one, other in itertools.combinations(special, 2)
-            if not one.arrays.keys() & other.arrays.keys()
+            (f"{name}; {other}", arrays | others)
+            for (name, arrays), (other, others) in itertools.combinations(special, 2)
+            if not arrays.keys() & others.keys()
         ]
-    kinds = [Kind("generic", architecture, (general,))]
-    return kinds + [Kind(one.name, architecture, (general | one.arrays,)) for one in special]
+    given = [("generic", {}), *special]
+    return [Kind(name, architecture, (general | arrays,)) for name, arrays in given]
 
 
 def _special(
     architecture: Architecture, general: Mapping[str, Array], draw: Callable[[tuple[int, ...]], Array]
-) -> Iterator[_Special]:
+) -> Iterator[Special]:
     for name, array in general.items():
         for text, changed in _of_array(name, array, draw):
-            yield _Special(text, {name: changed})
-    for one, other in itertools.combinations(general, 2):
-        if general[one].shape == general[other].shape and general[one].size > 1:
-            yield _Special(f"{one} = {other}", {other: general[one].copy()})
+            yield text, {name: changed}
+    for name, other in itertools.combinations(general, 2):
+        if general[name].shape == general[other].shape and general[name].size > 1:
+            yield f"{name} = {other}", {other: general[name].copy()}
     if isinstance(architecture, Network):
         for place in architecture.places:
             if names := [place.names[letter] for letter in place.derived.alike]:
                 copies = {name: general[name].copy() for name in names}
                 for array in copies.values():
                     array[1] = array[0]
-                yield _Special(" and ".join(f"{name}[1] = {name}[2]" for name in names), copies)
+                yield " and ".join(f"{name}[1] = {name}[2]" for name in names), copies
     seen = set[tuple[str, ...]]()
     zero = {name: np.zeros_like(array) for name, array in general.items()}
     for symmetry in architecture.symmetries:
@@ -475,9 +471,9 @@ def _special(
             part = copies[acted.parameter][acted.index]
             (part if acted.axis is None else np.moveaxis(part, acted.axis, 0)[:1])[...] = 0
         if len(copies) < len(zero) or any(array.any() for array in copies.values()):
-            yield _Special(" and ".join(_zero_in(name, array) for name, array in copies.items()), copies)
+            yield " and ".join(_zero_in(name, array) for name, array in copies.items()), copies
     if len(zero) > 1:
-        yield _Special("all parameters are 0", zero)
+        yield "all parameters are 0", zero
 
 
 def _zero_in(name: str, array: Array) -> str:

@@ -148,7 +148,7 @@ def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
         assert Fraction(jacobian_rank(K, Q, V), 2) <= value <= Fraction(layer.parameters, 2)
         assert value == sum(term.value for term in point.coefficient.terms)
         found = weights_coefficient(parameters(K=K, Q=Q, V=V))
-        assert found == point
+        assert (found.ranks, found.coefficient) == (point.ranks, point.coefficient)
         floats = weights_coefficient(parameters(K=K * 0.5, Q=Q * 3.0, V=np.array(V) * 1e-3))
         assert (floats.stratum if not point.stratum.is_zero else None, floats.coefficient.value) == (
             point.stratum if not point.stratum.is_zero else None, value,
