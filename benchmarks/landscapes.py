@@ -16,8 +16,7 @@ import time
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.critical_points.loss import METRICS, loss
-from agattn.geometry.critical_points.morse import least_numbers
-from agattn.geometry.critical_points.real_points import RealPart
+from agattn.geometry.critical_points.real_points import RealPart, least_numbers
 from agattn.verification.critical_points import lower_strata, real_part
 
 LAYERS = ("2,1,2", "2,2,2")

@@ -16,14 +16,12 @@ from agattn.errors import InputError, UndecidedError
 from agattn.geometry.identifiability.weights import Weights
 from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    LearningCoefficient,
-    LearningCoefficients,
-    learning_coefficients,
-)
-from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
+    LearningCoefficient,
+    LearningCoefficients,
     WeightsCoefficient,
+    learning_coefficients,
     parameters,
     weights_coefficient,
 )

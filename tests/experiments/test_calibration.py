@@ -17,7 +17,7 @@ import pytest
 from command_line import ROOT
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import parameters, weights_coefficient
 from agattn.geometry.variety.coordinates import coefficients
 
 EXAMPLE = ROOT / "examples" / "calibration.py"

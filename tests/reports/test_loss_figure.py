@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from agattn import SingleLayer
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.errors import InputError
+from agattn.geometry.critical_points.elimination import critical_points_on_umbrella
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.reports.loss import LossFigure

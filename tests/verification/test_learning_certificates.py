@@ -11,8 +11,11 @@ import pytest
 
 from agattn import SingleLayer, checker
 from agattn.errors import InputError
-from agattn.geometry.learning_coefficients.learning_coefficients import points
-from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import (
+    parameters,
+    points,
+    weights_coefficient,
+)
 from agattn.verification.certificate import make_learning_certificate
 from tests.command_line import call
 from tests.faults.certificates import moved, numbers

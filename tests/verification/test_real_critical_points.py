@@ -10,7 +10,7 @@ from agattn.errors import EngineNotFoundError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.morse import least_numbers
+from agattn.geometry.critical_points.real_points import least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.verification import critical_points as module

@@ -22,8 +22,7 @@ from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, numbers_by_theorem, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
 from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
-from agattn.geometry.critical_points.morse import expected_sum
-from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
+from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, expected_sum, real_table
 from agattn.geometry.strata.strata import ByStratum, Stratum, open_stratum
 from agattn.limits import limits
 from agattn.sheet.data import Cell, Note, Sheet, Table

@@ -14,8 +14,8 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.geometry.critical_points import loss as room
+from agattn.geometry.critical_points.elimination import critical_points_on_umbrella
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data, turned
-from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.variety.coefficient_norm import norm_squared
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, parametrization
 

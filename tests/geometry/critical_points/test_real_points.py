@@ -23,8 +23,7 @@ from agattn.geometry.critical_points.elimination import (
     part_by_elimination,
 )
 from agattn.geometry.critical_points.loss import loss, loss_of_data
-from agattn.geometry.critical_points.morse import expected_sum, least_numbers
-from agattn.geometry.critical_points.real_points import CriticalEquations
+from agattn.geometry.critical_points.real_points import CriticalEquations, expected_sum, least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 

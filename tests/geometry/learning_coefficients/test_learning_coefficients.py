@@ -16,21 +16,19 @@ from agattn import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
+    NOT_MINIMIZERS,
     MatrixProduct,
+    _notes,
     layer_coefficient,
     learning_coefficients,
     least_point,
+    parameters,
     points,
     product_at_zero,
-)
-from agattn.geometry.learning_coefficients.normal_form import normal_form
-from agattn.geometry.learning_coefficients.weights_coefficients import (
-    NOT_MINIMIZERS,
-    _notes,
-    parameters,
     tolerance_curve,
     weights_coefficient,
 )
+from agattn.geometry.learning_coefficients.normal_form import normal_form
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.sheet.result import UNSET
 
