@@ -37,7 +37,7 @@ import numpy as np
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.matrices import read_number
-from agattn.algebra.scalars import Array, fraction_matrix
+from agattn.algebra.scalars import Array, fraction_matrix, unread
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinates
@@ -353,13 +353,7 @@ def unimodular(d: int, draw: Callable[[], int]) -> Array:
 
 def _samples(given: Any, name: str, size: int) -> Array:
     """An array n × ``size`` × t of exact numbers, from sequences or an array; one matrix is a sample."""
-    ragged = f"{name} is ragged; it must be an array n × {size} × t"
-    try:
-        array = np.asarray(given, dtype=object)
-    except ValueError as error:
-        raise InputError(ragged) from error
-    if any(isinstance(value, (list, tuple)) for value in array.flat):
-        raise InputError(ragged)
+    array = unread(given, name)
     array = array[None] if array.ndim == 2 else array
     if array.ndim != 3 or array.shape[1] != size or not array.size:
         shape = " × ".join(map(str, array.shape)) or "a number"

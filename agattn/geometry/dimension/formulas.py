@@ -183,12 +183,7 @@ def equivariant_maps(d: int, t: int, degree: int) -> int | None:
 
 
 def single_layer_bounds(
-    d: int,
-    d_out: int,
-    a: int,
-    heads: int = 1,
-    value_rank: int | None = None,
-    symmetric: bool = False,
+    d: int, d_out: int, a: int, heads: int = 1, value_rank: int | None = None, symmetric: bool = False
 ) -> list[Bound]:
     """Upper bounds on the dimension of Σ_h V_h X Xᵀ A_h X, rk A_h ≤ a, rk V_h ≤ β.
 

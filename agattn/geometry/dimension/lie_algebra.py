@@ -457,9 +457,7 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
 
 
 def _families(
-    architecture: Architecture,
-    others: Sequence[Sparse],
-    points: Sequence[_Point],
+    architecture: Architecture, others: Sequence[Sparse], points: Sequence[_Point]
 ) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of other ones, which come last, all of integers."""
     known = symmetry_matrices(architecture)

@@ -622,12 +622,7 @@ def _ranks(given: Parameters, tolerance: float) -> dict[str, int]:
 
 
 def weights_coefficient(
-    given: Parameters,
-    *,
-    t: int = 2,
-    softmax: bool = False,
-    tolerance: float = TOLERANCE,
-    curve: bool = False,
+    given: Parameters, *, t: int = 2, softmax: bool = False, tolerance: float = TOLERANCE, curve: bool = False
 ) -> AtWeights:
     """λ and m at given weights, and how far λ is below half the number of parameters.
 
