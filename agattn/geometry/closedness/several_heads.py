@@ -21,7 +21,7 @@ M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -42,8 +42,6 @@ from agattn.limits import limits
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
-#: A head, a row, a column, from 1, a power of ε, perhaps negative, and the coefficient.
-Entry = tuple[int, int, int, int, int]
 #: A linear form or a vector with Laurent polynomials in ε: (index, power) and the coefficient.
 Form = dict[tuple[int, int], int]
 #: A head of an arc: the rows of V by number, and products of forms k and vectors q whose sum is A.
@@ -172,38 +170,33 @@ def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
 
 @dataclass(frozen=True)
 class HeadsArc:
-    """Weights of a layer that depend on ε: K, Q and V with Laurent polynomials over ℤ, entry by entry.
+    """Weights of a layer that depend on ε, with Laurent polynomials over ℤ.
 
     Attributes:
         network: one layer with h heads.
-        K, Q, V: (head, row, column, power, coefficient), all indices from 1, where the coefficient is not 0.
+        heads: K, Q and V of each, entry by entry.
     """
 
     network: DeepNetwork
-    K: tuple[Entry, ...]
-    Q: tuple[Entry, ...]
-    V: tuple[Entry, ...]
+    heads: tuple[Arc, ...]
 
     def expansion(self) -> dict[int, Target]:
         """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
         sums: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
-        for h in range(1, self.network.heads_by_layer[0] + 1):
-            for power, y in self.head(h).terms().items():
+        for head in self.heads:
+            for power, y in head.terms().items():
                 sums[power].update(y)
         values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(sums.items())}
         return {n: y for n, y in values.items() if y}
-
-    def head(self, h: int) -> Arc:
-        """One head, by its number from 1."""
-        return Arc(*(tuple(e[1:] for e in entries if e[0] == h) for entries in (self.K, self.Q, self.V)))
 
     def at(self, epsilon: Fraction | int) -> dict[str, Array]:
         """The weights at a number ε ≠ 0, as arrays of fractions of the network's shapes."""
         weights = {}
         for name, shape in self.network.shapes.items():
             weights[name] = np.full(shape, Fraction(0), dtype=object)
-            for *place, power, x in getattr(self, name[0]):
-                weights[name][tuple(n - 1 for n in place)] += x * Fraction(epsilon) ** power
+            for matrix, head in zip(weights[name], self.heads, strict=True):
+                for row, column, power, x in getattr(head, name[0]):
+                    matrix[row - 1, column - 1] += x * Fraction(epsilon) ** power
         return weights
 
 
@@ -367,12 +360,11 @@ class HeadsLimit:
 
     def as_json(self) -> dict[str, object]:
         """The limit as in a certificate: entries that are not 0, with their indices and powers of ε."""
-        arc = self.arc
         return {
             "y": [[*name, x] for name, x in sorted(self.y.items())],
             "heads": [
-                {letter: list(map(list, entries)) for letter, entries in vars(arc.head(h)).items()}
-                for h in range(1, arc.network.heads_by_layer[0] + 1)
+                {letter: list(map(list, entries)) for letter, entries in vars(head).items()}
+                for head in self.arc.heads
             ],
             "obstruction": self.obstruction.as_json(),
         }
@@ -482,13 +474,15 @@ def _limit(
     network: DeepNetwork, heads: Sequence[Head], obstruction: Squares | Products | Pencil
 ) -> HeadsLimit:
     """The limit of some heads, with the reason why the limit is no sum of heads."""
-    K, Q, V = [], [], []
-    for h, (values, products) in enumerate(heads, 1):
-        V += [(h, c, i, n, x) for c, form in values.items() for (i, n), x in form.items()]
-        for row, (k, q) in enumerate(products, 1):
-            K += [(h, row, i, n, x) for (i, n), x in k.items()]
-            Q += [(h, row, i, n, x) for (i, n), x in q.items()]
-    arc = HeadsArc(network, *(tuple(sorted(entries)) for entries in (K, Q, V)))
+
+    def entries(rows: Iterable[tuple[int, Form]]) -> tuple[tuple[int, int, int, int], ...]:
+        return tuple(sorted((row, i, n, x) for row, form in rows for (i, n), x in form.items()))
+
+    arcs = []
+    for values, products in heads:
+        factors = (entries(enumerate(forms, 1)) for forms in zip(*products, strict=True))
+        arcs.append(Arc(*factors, entries(values.items())))
+    arc = HeadsArc(network, tuple(arcs))
     return HeadsLimit(arc.expansion()[0], arc, obstruction)
 
 

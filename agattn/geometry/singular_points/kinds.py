@@ -366,19 +366,18 @@ class _Catalogue:
             if i == last - 1:
                 k = self.full(e, 1)
                 yield self.kind(f"M_{i + 1} skew, M_{l} = k kᵀ", {i: K, last: (k, k.T)})
-                B, J = self.full(e, 2), np.array([[0, 1], [-1, 0]], dtype=object)
-                in_plane = B @ self.full(2, 1), self.full(1, 2) @ B.T
+                K = self.skew(e, 2)
+                in_plane = K[0] @ self.full(2, 1), self.full(1, 2) @ K[0].T
                 name = f"M_{i + 1} = K skew, M_{l} = k qᵀ in its plane"
-                yield self.kind(name, {i: (B, J @ B.T), last: in_plane})
+                yield self.kind(name, {i: K, last: in_plane})
 
     def in_a_plane(self, i: int) -> Iterator[Kind]:
         """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.
 
         Source: docs/networks/deep-singularities.md, counterexamples to smoothness, all ranks at least 2.
         """
-        B = self.full(self.sizes[i], 2)
-        J, beta = np.array([[0, 1], [-1, 0]], dtype=object), np.array([[2, 1], [3, 2]], dtype=object)
-        K, A, of = (B, J @ B.T), (B, beta @ B.T), (f"M_{i + 1}", f"M_{i + 2}")
+        K, of = self.skew(self.sizes[i], 2), (f"M_{i + 1}", f"M_{i + 2}")
+        A = K[0], np.array([[2, 1], [3, 2]], dtype=object) @ K[0].T
         name = f"{of[0]} = K skew, {of[1]} = A in its plane"
         one, other = (self.kind(name, dict(zip((i, i + 1), pair, strict=True))) for pair in ((K, A), (A, K)))
         yield Kind(name, self.network, (*one.preimages, *other.preimages))

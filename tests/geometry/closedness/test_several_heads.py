@@ -62,11 +62,12 @@ def test_what_is_wrong_with_a_limit_is_found(theorem):
     arc, d = limit.arc, OUTSIDE[theorem][0]
     X = np.array([[2 + i * i, 1 - 3 * i] for i in range(d)], dtype=object)
     wrong = 0
-    for letter in "KQV":
-        for n, entry in enumerate(getattr(arc, letter)):
-            rest = getattr(arc, letter)[:n] + getattr(arc, letter)[n + 1 :]
+    for (h, head), letter in product(enumerate(arc.heads), "KQV"):
+        for n, entry in enumerate(getattr(head, letter)):
+            rest = getattr(head, letter)[:n] + getattr(head, letter)[n + 1 :]
             for changed in ((*entry[:-1], entry[-1] + 1), (*entry[:-2], entry[-2] - 1, entry[-1])):
-                other = replace(limit, arc=replace(arc, **{letter: (*rest, changed)}))
+                moved = replace(head, **{letter: (*rest, changed)})
+                other = replace(limit, arc=replace(arc, heads=(*arc.heads[:h], moved, *arc.heads[h + 1 :])))
                 far = value(arc.network, other.arc.at(Fraction(1, 10**6)), X) - limit.value(X)
                 assert bool(other.flaw()) == (abs(far).max() > Fraction(1, 100)), (letter, entry)
                 wrong += bool(other.flaw())
