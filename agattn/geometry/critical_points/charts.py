@@ -143,13 +143,11 @@ class Chart:
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""
-        result = []
-        for matrix in matrices:
-            values = evaluate(list(matrix.ravel()), point)
-            entries = np.empty(len(values), dtype=object)
-            entries[:] = values
-            result.append(entries.reshape(matrix.shape))
-        return result
+        values = (evaluate(list(matrix.ravel()), point) for matrix in matrices)
+        return [
+            np.array(numbers, dtype=object).reshape(matrix.shape)
+            for numbers, matrix in zip(values, matrices, strict=True)
+        ]
 
     @property
     def avoided(self) -> Polynomial | None:

@@ -205,28 +205,19 @@ def single_layer_bounds(
         attention, attention_space = rank * (2 * d - rank), d * d
         forms, degree = d * d_out, 2
     ambient = forms * comb(d + degree - 1, degree)
-
-    bounds = [
-        Bound(ambient, "the dimension of the ambient space"),
-        Bound(
-            heads * (attention + beta * (d + d_out - beta) - 1),
-            "A and V of each head, up to the scaling A → sA, V → V/s",
-        ),
-        Bound(
-            _of_rank(heads, d * d_out, attention_space), "Σ V_h ⊗ A_h has rank at most the number of heads"
-        ),
-        Bound(_of_rank(heads * beta, d_out, ambient // d_out), "the outputs span at most hβ functions"),
-        Bound(
-            _vanishing(forms, degree, d, heads * beta), "everything vanishes on the common kernel of the V_h"
-        ),
-        Bound(
-            _vanishing(forms, degree, d, heads * rank), "everything vanishes on the common kernel of the A_hᵀ"
-        ),
-    ]
-    if not symmetric:
-        spanned = _of_rank(heads * rank, d, d_out * squares)
-        bounds.insert(4, Bound(spanned, "the columns of all A_h span at most hα dimensions"))
-    return bounds
+    of_head = attention + _of_rank(beta, d, d_out) - 1
+    by_columns = None if symmetric else _of_rank(heads * rank, d, d_out * squares)
+    by_values, by_keys = (_vanishing(forms, degree, d, heads * r) for r in (beta, rank))
+    counts = {
+        "the dimension of the ambient space": ambient,
+        "A and V of each head, up to the scaling A → sA, V → V/s": heads * of_head,
+        "Σ V_h ⊗ A_h has rank at most the number of heads": _of_rank(heads, d * d_out, attention_space),
+        "the outputs span at most hβ functions": _of_rank(heads * beta, d_out, ambient // d_out),
+        "the columns of all A_h span at most hα dimensions": by_columns,
+        "everything vanishes on the common kernel of the V_h": by_values,
+        "everything vanishes on the common kernel of the A_hᵀ": by_keys,
+    }
+    return [Bound(value, reason) for reason, value in counts.items() if value is not None]
 
 
 def _of_rank(r: int, m: int, n: int) -> int:
@@ -252,13 +243,11 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     >>> shared_forms_bounds(4, 4, 2, 3, 3, pairs=1, heads=5)[-1].value  # 71 by GL(a), GL(b) and GL(s)
     70
     """
-    forms = d_out * rho
-    squares = comb(r + 1, 2)
-
-    spanned = min(pairs * a * b, squares, forms)
+    forms, squares = d_out * rho, comb(r + 1, 2)
+    spanned = _of_rank(pairs * a * b, forms, squares)
     bounds = [
         Bound(forms * squares, "the dimension of the ambient space"),
-        Bound(spanned * (forms + squares - spanned), "the products of a value and a key span all forms"),
+        Bound(spanned, "the products of a value and a key span all forms"),
         Bound(_vanishing(forms, 2, r, pairs * b), "everything vanishes where all values do"),
         Bound(_vanishing(forms, 2, r, pairs * a), "everything vanishes where all keys do"),
     ]
