@@ -12,8 +12,8 @@ diverge; some of them are not in M. The proofs are in docs/networks/several-head
 M(3,1; 1), heads 2, t = 2: not closed (Theorem 2). Products of linear forms do not span the y_b
 >>> print(found.limit)
 y_11 = u2^2 - u1 u3, y_12 = u2 u3
->>> found.limit.arc.at(Fraction(1, 10))["V_1"].tolist()
-[[[Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)]], [[Fraction(-1, 10), Fraction(1, 1), Fraction(0, 1)]]]
+>>> found.limit.arc.heads[1].V  # u2 − ε u1, by row, column, power and coefficient
+((1, 1, 1, -1), (1, 2, 0, 1))
 >>> print(closedness(DeepNetwork((3, 1), (2,), t=2, heads=2)))
 M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace of codimension h
 """
@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Literal
 
@@ -189,16 +188,6 @@ class HeadsArc:
         values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(sums.items())}
         return {n: y for n, y in values.items() if y}
 
-    def at(self, epsilon: Fraction | int) -> dict[str, Array]:
-        """The weights at a number ε ≠ 0, as arrays of fractions of the network's shapes."""
-        weights = {}
-        for name, shape in self.network.shapes.items():
-            weights[name] = np.full(shape, Fraction(0), dtype=object)
-            for matrix, head in zip(weights[name], self.heads, strict=True):
-                for row, column, power, x in getattr(head, name[0]):
-                    matrix[row - 1, column - 1] += x * Fraction(epsilon) ** power
-        return weights
-
 
 @dataclass(frozen=True)
 class Squares:
@@ -349,14 +338,6 @@ class HeadsLimit:
         if expansion.get(0) != self.y:
             return "the arc has another limit"
         return self.obstruction.flaw(self.arc.network, self.y)
-
-    def value(self, X: Array) -> Array:
-        """y as a function: Σ_j y(x_j) X for tokens X = (x_1, ..., x_t), a d' × t array of exact numbers."""
-        d_out, total = self.arc.network.dims[-1], X @ X.T
-        attention = np.zeros((d_out, len(X)), dtype=object)
-        for (c, b, i, k), x in self.y.items():
-            attention[c - 1, b - 1] += x * total[i - 1, k - 1]
-        return np.asarray(attention @ X)
 
     def as_json(self) -> dict[str, object]:
         """The limit as in a certificate: entries that are not 0, with their indices and powers of ε."""
