@@ -46,7 +46,7 @@ def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, 
     kinds = (
         points(layer, softmax)
         if everything
-        else (point for _, point in learning_coefficients(layer, softmax).least)
+        else (least.point for least in learning_coefficients(layer, softmax).least)
     )
     return [
         (point.stratum, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)

@@ -346,28 +346,23 @@ class LearningCoefficients(Result, name="rlct"):
 
     Attributes:
         softmax: whether it is a softmax head.
-        least: the stratum of each function with its weights of least λ. Layers without points have one
-            stratum for each kind: λ depends on r_V and r only through V = 0 and (1,1,1).
+        least: by strata; of layers without points one stratum for each kind, as λ depends on r_V and r only
+            through V = 0 and (1,1,1).
     """
 
     layer: Key[SingleLayer, "The layer.", Named("architecture")]
     softmax: bool
     points: Key[tuple[CoefficientPoint, ...], "All kinds of weights; empty for layers with very many."]
-    least: tuple[tuple[Stratum, CoefficientPoint], ...]
+    least: Key[tuple[Least, ...], "The least λ of the functions of each stratum.", Named("global")]
 
     @key
     def normalization(self) -> Literal["none", "softmax"]:
         """The normalization of the head."""
         return "softmax" if self.softmax else "none"
 
-    @key(name="global")
-    def of_functions(self) -> list[Least]:
-        """The least λ of the functions of each stratum."""
-        return [Least(*row) for row in self.least]
-
     def summary(self) -> str:
         """From which λ to which."""
-        values = sorted({point.value for _, point in self.least})
+        values = sorted({least.value for least in self.least})
         return f"{self.layer}: {len(self.least)} strata, λ from {values[0]} to {values[-1]} (proved)"
 
     def sheet(self) -> Sheet:
@@ -377,10 +372,11 @@ class LearningCoefficients(Result, name="rlct"):
         for point in self.points:
             ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
             every.append((str(point.stratum), *ranks, str(point.value), point.multiplicity))
-        least: tuple[tuple[Cell, ...], ...] = tuple(
-            (str(truth), str(p.value), p.multiplicity, str(p.stratum), p.rank_k or 0, p.rank_q or 0)
-            for truth, p in self.least
-        )
+        rows: list[tuple[Cell, ...]] = []
+        for least in self.least:
+            at, value = least.point, str(least.value)
+            reached = str(at.stratum), at.rank_k or 0, at.rank_q or 0
+            rows.append((str(least.stratum), value, least.multiplicity, *reached))
         legend = (
             "stratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
             " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
@@ -394,7 +390,7 @@ class LearningCoefficients(Result, name="rlct"):
         headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
         return Sheet(
             f"{self.layer}; {head}, {self.layer.parameters} parameters in (K, Q, V)",
-            (*((points,) if every else ()), Table(caption, headings, least), Note(legend)),
+            (*((points,) if every else ()), Table(caption, headings, tuple(rows)), Note(legend)),
         )
 
 
@@ -406,8 +402,8 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
         TooLargeError: if A has more than :data:`MOST_RANKS` ranks.
 
     >>> found = learning_coefficients(SingleLayer(2, 1, 2))
-    >>> for truth, point in found.least:
-    ...     print(truth, point.coefficient)
+    >>> for least in found.least:
+    ...     print(least.stratum, least.point.coefficient)
     (0,0,0) λ = 1, m = 1 (proved)
     (1,1,1) λ = 9/4, m = 2 (proved)
     (1,1,2) λ = 5/2, m = 2 (proved)
@@ -427,7 +423,7 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
                 truths += [Stratum(r_v, r_a, r) for r in ranks]
             elif r_v == largest or (r_a == 1 and not softmax):
                 truths += [Stratum(r_v, r_a, r) for r in {ranks[0], ranks[-1]} if r == ranks[-1] or r_v == 1]
-    least = tuple((truth, least_point(layer, truth, softmax)) for truth in truths)
+    least = tuple(Least(truth, least_point(layer, truth, softmax)) for truth in truths)
     return LearningCoefficients(layer, softmax, tuple(points(layer, softmax)) if listed else (), least)
 
 

@@ -85,7 +85,8 @@ def test_the_least_point_is_the_least_of_all_points_over_a_function(
     d: int, d_out: int, a: int, softmax: bool, data: Any
 ) -> None:
     layer = SingleLayer(d, d_out, a)
-    truth, least = data.draw(st.sampled_from(learning_coefficients(layer, softmax).least))
+    drawn = data.draw(st.sampled_from(learning_coefficients(layer, softmax).least))
+    truth, least = drawn.stratum, drawn.point
     zero = (lambda orbit: not orbit.r_v) if softmax else (lambda orbit: not orbit.r_v * orbit.r_a)
     values = [
         (point.coefficient.value, -point.coefficient.multiplicity)
@@ -231,7 +232,7 @@ def test_softmax_sees_all_of_a_and_v() -> None:
         regular = layer_coefficient(layer, point.stratum, softmax=True)
         assert regular.value == (Fraction(layer.d * layer.d_out + layer.d**2, 2) if point.stratum.r_v else 1)
     table = learning_coefficients(layer, softmax=True)
-    assert [str(truth) for truth, _ in table.least] == [
+    assert [str(least.stratum) for least in table.least] == [
         "(0,0,0)", "(1,0,1)", "(1,1,1)", "(1,1,2)", "(1,2,2)",
     ]  # fmt: skip
 
