@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, numbers_by_theorem, size_of_sums
-from agattn.geometry.critical_points.elimination import ELIMINATION, equation
+from agattn.geometry.critical_points.elimination import ELIMINATION, number_by_elimination
 from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, expected_sum, real_table
 from agattn.geometry.strata.strata import ByStratum, Stratum, open_stratum
@@ -312,21 +312,11 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
     """
     layer, parts = loss.layer, {}
-    if (
-        not layer.has_orbits
-        or (layer.d, layer.d_out) != (2, 1)
-        or loss.rank < loss.size
-        or not any(loss.linear)
-    ):
-        return None
-    for stratum in (open_stratum(layer), *(() if smooth else singular_strata(layer))):
-        try:
-            number = equation(layer, loss, None if stratum == open_stratum(layer) else stratum).number()
-        except InputError:  # all θ are critical
+    one_parameter = (layer.d, layer.d_out) == (2, 1) and layer.has_orbits
+    for stratum in (None, *(singular_strata(layer) if one_parameter and not smooth else ())):
+        if (number := number_by_elimination(loss, stratum)) is None:
             return None
-        if number is None:
-            return None
-        parts[stratum] = CriticalSet(0 if number else -1, number)
+        parts[stratum or open_stratum(layer)] = CriticalSet(0 if number else -1, number)
     return CriticalPoints(
         loss, parts, (0,), ELIMINATION, ELIMINATION, proofs=dict.fromkeys(parts, ELIMINATION)
     )

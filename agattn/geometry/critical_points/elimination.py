@@ -318,6 +318,21 @@ def equation(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> 
     return next(reduced for chart in charts if (reduced := eliminate(chart, loss)) is not None)
 
 
+def number_by_elimination(loss: Loss, stratum: Stratum | None = None, characteristic: int = 0) -> int | None:
+    """How many complex critical points there are, over ℚ or a prime field; ``None`` where that is not known.
+
+    So for d > 2 or d' > 1, a loss that is no distance or whose b is 0, and where there are infinitely many.
+    """
+    layer = loss.layer
+    has_one_parameter = (layer.d, layer.d_out) == (2, 1) and layer.has_orbits
+    if not has_one_parameter or loss.rank < loss.size or not any(loss.linear):
+        return None
+    try:
+        return equation(layer, loss, stratum).number(characteristic)
+    except InputError:  # all θ are critical
+        return None
+
+
 def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None = None) -> RealPart:
     """All real critical points where the chart has one parameter, proved complete; for d = 2, d' = 1.
 
