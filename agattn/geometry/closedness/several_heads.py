@@ -50,9 +50,10 @@ Head = tuple[dict[int, Form], list[tuple[Form, Form]]]
 #: Numbers are drawn between minus this and this, and are not 0.
 _LARGEST = 4
 
+Matrices = Mapping[str, Array]
+Draw = Callable[..., Array]
 #: Changes K, Q and V, (h, rows, d) each, in place; the last argument draws arrays of a shape.
-Change = Callable[["Matrices", "Draw"], None]
-Matrices, Draw = Mapping[str, Array], Callable[..., Array]
+Change = Callable[[Matrices, Draw], None]
 
 
 def _equal(at: Matrices, draw: Draw, letters: str, sign: int = 1) -> None:
@@ -461,8 +462,8 @@ def _limit(
 
     arcs = []
     for values, products in heads:
-        factors = (entries(enumerate(forms, 1)) for forms in zip(*products, strict=True))
-        arcs.append(Arc(*factors, entries(values.items())))
+        K, Q = (entries(enumerate(forms, 1)) for forms in zip(*products, strict=True))
+        arcs.append(Arc(K, Q, entries(values.items())))
     arc = HeadsArc(network, tuple(arcs))
     return HeadsLimit(arc.expansion()[0], arc, obstruction)
 

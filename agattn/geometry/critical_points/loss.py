@@ -319,22 +319,19 @@ def turned(loss: Loss, seed: int) -> Loss:
     [True, False]
     """
     layer, draw = loss.layer, random.Random(seed)
-    F, U = (unimodular(layer.d, lambda: draw.randint(1, 9)).tolist() for _ in range(2))
-    w = [draw.randint(1, 9) for _ in range(layer.d_out)]
-    length = sum(x * x for x in w)
-    reflection = [
-        [int(c == e) - Fraction(2 * x * z, length) for e, z in enumerate(w)] for c, x in enumerate(w)
-    ]
+    F, U = (unimodular(layer.d, lambda: draw.randint(1, 9)) for _ in range(2))
+    w = np.array([draw.randint(1, 9) for _ in range(layer.d_out)], dtype=object)
+    reflection = np.eye(len(w), dtype=object) - np.outer(w, w) * Fraction(2, w @ w)
 
     def entry(new: tuple[int, ...], old: tuple[int, ...]) -> int:
         """Of the form b with u_j u_m, in the form b2 with u_i u_k: u ↦ U u, and columns mixed by F."""
         (_, b, i, k), (_, b2, j, m) = ([x - 1 for x in index] for index in (new, old))
-        return F[b][b2] * (U[j][i] * U[m][k] + (i < k) * U[j][k] * U[m][i])
+        return int(F[b, b2] * (U[j, i] * U[m, k] + (i < k) * U[j, k] * U[m, i]))
 
     names, size = _one_output(layer), loss.size
     T = rational_matrix([[entry(new, old) for old in names] for new in names], size)
     rows = [loss.linear[n : n + size] for n in range(0, len(loss.linear), size)]
-    linear = rational_matrix(reflection, layer.d_out) * rational_matrix(rows, size) * T
+    linear = rational_matrix(reflection.tolist(), len(w)) * rational_matrix(rows, size) * T
     block = _rows(T.transpose() * rational_matrix(loss.block, size) * T)
     return replace(loss, block=block, linear=tuple(map(fraction, linear.entries())))
 

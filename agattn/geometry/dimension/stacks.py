@@ -318,7 +318,7 @@ class Stack:
         """
         if not self.masks:
             return [False] * len(self.blocks)
-        masks = [block.heads and block.heads.mask for block in self.blocks]
+        masks = [block.heads.mask if block.heads else None for block in self.blocks]
         for pair in pairs_of_tokens(self.masks, self.t):
             both = {mask: bool(M.all()) for mask, M in pair.items()}
             regular = {mask for mask, M in pair.items() if (M[0, 0] and M[1, 1]) != (M[0, 1] and M[1, 0])}
