@@ -55,7 +55,6 @@ where B = Σ V_{ci} A_{ic}.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -205,11 +204,6 @@ class RealPart(Result, eq=False):
         if self.undecided or any(point.index is None for point in self.points):
             return None
         return sum(1 - 2 * (point.index % 2) for point in self.points if point.index is not None)
-
-    @property
-    def indices(self) -> dict[int, int]:
-        """How many points there are of each index."""
-        return dict(sorted(Counter(p.index for p in self.points if p.index is not None).items()))
 
     def summary(self) -> str:
         """How many there are and how that is known, in a line."""

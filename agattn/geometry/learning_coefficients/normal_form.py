@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations, product
+from itertools import combinations, product
 from typing import Literal
 
 import flint
@@ -295,9 +295,7 @@ class _Coordinates:
 
     Attributes:
         shapes: the shape of each block by its letter.
-        values: the coordinate at each place of V that moves.
         variables: all coordinates.
-        starts: the number of the first coordinate of each block.
         number: the number of the coordinate at each place of V that moves.
     """
 
@@ -310,21 +308,13 @@ class _Coordinates:
             for i in range(rows)
             for j in range(columns)
         ]
-        ends = accumulate(rows * columns for rows, columns in shapes.values())
-        self.shapes, self.values = shapes, values
-        self.starts = dict(zip(shapes, (0, *ends), strict=False))
-        self.variables = (*names, *values.values())
+        self.shapes, self.variables = shapes, (*names, *values.values())
         self.number = dict(zip(values, range(len(names), len(self.variables)), strict=True))
 
     def numbers(self, letter: str) -> Array:
-        """The numbers of a block of coordinates, as a matrix."""
-        rows, columns = self.shapes.get(letter, (0, 0))
-        start = self.starts.get(letter, 0)
-        return np.arange(start, start + rows * columns).reshape(rows, columns)
-
-    def numbers_in_values(self, letter: str) -> list[int]:
-        """The numbers of the coordinates of V with this letter."""
-        return [self.number[place] for place, name in self.values.items() if name.letter == letter]
+        """The numbers of the coordinates with a letter: a matrix for a block, a column for those of V."""
+        numbers = [n for n, name in enumerate(self.variables) if name.letter == letter]
+        return np.array(numbers, dtype=int).reshape(self.shapes.get(letter, (len(numbers), 1)))
 
     def move(self, matrix: Rows, letter: str, row: int = 0, column: int = 0) -> None:
         """Add a block of coordinates to a matrix, from a row and a column on."""
@@ -419,7 +409,7 @@ def normal_form(
     if kind == "function" and not orbit.is_zero:  # the scaling fixes an entry of V that is 1
         del values[ones[0]]
     z = _Coordinates(shapes, values)
-    squares = z.numbers_in_values("al")
+    squares = z.numbers("al").ravel().tolist()
 
     # V = V₀ + W, with α in place of the first row of W on the boundary.
     V = _constants((layer.d_out, d), ones)
@@ -435,7 +425,7 @@ def normal_form(
     seen = [z.numbers("X"), z.numbers("S")[:, :r], z.numbers("B")]
     free = [int(at) for block in seen for at in block.ravel()]
     if not (kind == "function" and orbit.r_v and not orbit.r_a):  # A = 0 ≠ V: the ideal is that of A
-        free += z.numbers_in_values("W")
+        free += z.numbers("W").ravel().tolist()
     T, N = (tuple(map(tuple, z.numbers(letter).tolist())) for letter in "TN")
     expected = (*orbit.as_json(), rank_k, rank_q, rank_vk)
     weights = tuple(zip(*P, strict=True)), Q, V
