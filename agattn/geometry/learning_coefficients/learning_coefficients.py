@@ -254,10 +254,10 @@ class CoefficientPoint(ByStratum, LearningCoefficient, extensible=True, kw_only=
 
     @classmethod
     def at(
-        cls, stratum: Stratum, rank_k: int | None, rank_q: int | None, known: LearningCoefficient, **more: Any
+        cls, stratum: Stratum, rank_k: int | None, rank_q: int | None, at: LearningCoefficient, **more: Any
     ) -> Self:
         """Weights with these ranks, and the coefficient there."""
-        return cls(**structs.asdict(known), stratum=stratum, rank_k=rank_k, rank_q=rank_q, **more)
+        return cls(**structs.asdict(at), stratum=stratum, rank_k=rank_k, rank_q=rank_q, **more)
 
     @property
     def coefficient(self) -> LearningCoefficient:

@@ -65,8 +65,8 @@ from agattn.geometry.identifiability.virtual_weights import partial_products, va
 from agattn.geometry.singular_points.arguments import (
     Argument,
     Closure,
+    Decision,
     Inquiry,
-    Said,
     affine_space,
     cone,
     coordinates,
@@ -91,7 +91,7 @@ _MOST_EXCHANGES = 300
 _MOST_MONOMIALS = 1_500
 
 
-def degenerations(inquiry: Inquiry) -> Said | None:
+def degenerations(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors where parameters become 0 along directions in which φ is constant, and further on."""
     if not inquiry.is_open:
         return None
@@ -106,12 +106,12 @@ def degenerations(inquiry: Inquiry) -> Said | None:
             return None
         given = [*inquiry.preimages, *reached]
         inquiry.preimages, span = tangents.preimages(given, start, closure.patience)
-        if said := inquiry.found(span, "tangent vectors"):
-            return said
+        if answer := inquiry.found(span, "tangent vectors"):
+            return answer
     return None
 
 
-def signs(inquiry: Inquiry) -> Said | None:
+def signs(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors at weights that differ in the sign of a matrix, row or column, if that adds any."""
 
     def turned() -> Iterator[tuple[Array, Array]]:
@@ -124,7 +124,7 @@ def signs(inquiry: Inquiry) -> Said | None:
     return _elsewhere(inquiry, turned())
 
 
-def exchanges(inquiry: Inquiry) -> Said | None:
+def exchanges(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors at weights with two matrices of one shape exchanged, if that adds any.
 
     So the gate of a state may be 0: then the key, the query and the value of a layer of rank one with one
@@ -142,7 +142,7 @@ def exchanges(inquiry: Inquiry) -> Said | None:
     return _elsewhere(inquiry, exchanged())
 
 
-def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said | None:
+def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Decision | None:
     """Tangent vectors at the weights w_order·sign, where these have the same function and add any."""
     if not inquiry.is_open:
         return None
@@ -161,7 +161,7 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
     return inquiry.found(largest, "several branches" if immersed else "tangent vectors")
 
 
-def equations(inquiry: Inquiry) -> Said | None:
+def equations(inquiry: Inquiry) -> Decision | None:
     """T_f M̄ is in the space on which the differentials of all equations of M̄ vanish."""
     source = inquiry.closure.source
     if source is None or not inquiry.closure.equations:
@@ -177,7 +177,7 @@ def equations(inquiry: Inquiry) -> Said | None:
     )
     if upper > inquiry.closure.known.lower_bound:
         return None
-    return Said("smooth", "equations", Evidence.PROVED)
+    return Decision("smooth", "equations", Evidence.PROVED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +284,7 @@ def _zeros_along(at: ExactWeights, directions: Sequence[Vector]) -> list[ExactWe
 _DRAWS = 5
 
 
-def theorems(inquiry: Inquiry) -> Said | None:
+def theorems(inquiry: Inquiry) -> Decision | None:
     """The theorems of the page on deep singularities about functions that are not 0."""
     if inquiry.is_zero or inquiry.closure.is_affine:
         return None
@@ -386,7 +386,7 @@ def _is_onto(network: Architecture) -> bool:
     return full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2
 
 
-def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
+def by_theorem(at: ExactWeights, is_critical: bool) -> Decision | None:
     """What the theorems of the page on deep singularities say of a function that is not 0, or ``None``.
 
     Args:
@@ -407,5 +407,5 @@ def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
     if not isinstance(network, DeepNetwork) or given is None:
         return None
     if (decision := settled(network, *given)) is not None:
-        return Said("singular" if decision[0] else "smooth", decision[1], Evidence.PROVED)
-    return Said("singular", "purity", Evidence.PROVED) if is_critical and _is_onto(network) else None
+        return Decision("singular" if decision[0] else "smooth", decision[1], Evidence.PROVED)
+    return Decision("singular", "purity", Evidence.PROVED) if is_critical and _is_onto(network) else None
