@@ -106,8 +106,8 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "agattn.heads.coefficients:rlct",
             "Compute learning coefficients: of one layer exactly, of other models by bounds.",
             (
-                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:WeightsCoefficient",
-                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:HeadsCoefficients",
+                f"{_GEOMETRY}.learning_coefficients.learning_coefficients:WeightsCoefficient",
+                f"{_GEOMETRY}.learning_coefficients.learning_coefficients:HeadsCoefficients",
                 f"{_GEOMETRY}.learning_coefficients.brackets:CoefficientBounds",
                 f"{_GEOMETRY}.learning_coefficients.learning_coefficients:LearningCoefficients",
             ),

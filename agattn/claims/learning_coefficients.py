@@ -45,8 +45,8 @@ def _orbits(
 ) -> Iterator[tuple[tuple[Stratum, int, int, int], LearningCoefficient]]:
     """The ranks of the orbits of weights of some kinds, and λ and m by the formula."""
     for point in kinds:
-        ranks = point.orbit, point.rank_k or 0, point.rank_q or 0
-        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0):
+        ranks = point.stratum, point.rank_k or 0, point.rank_q or 0
+        for rank_vk in joint_ranks(layer, point.stratum, point.rank_k or 0):
             yield (*ranks, rank_vk), point.coefficient
 
 
@@ -55,7 +55,7 @@ def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks
     """λ and m by the formula at the orbits of weights at which it is checked."""
     kinds: Iterable[CoefficientPoint] = points(layer, softmax)
     if layer.ambient_dimension > MOST_COORDINATES:
-        kinds = (point for _, point in learning_coefficients(layer, softmax).least)
+        kinds = (least.point for least in learning_coefficients(layer, softmax).least)
     return tuple(
         CoefficientAtRanks(*ranks, coefficient.value, coefficient.multiplicity)
         for ranks, coefficient in _orbits(layer, kinds)
@@ -142,7 +142,7 @@ def _germ(form: NormalForm) -> dict[str, Any]:
 
 def _terms(polynomial: Sparse) -> list[list[int]]:
     """The terms of a polynomial: the coefficient, and the numbers of its variables, repeated."""
-    return [[c, *monomial] for monomial, c in sorted(polynomial)]
+    return [[c, *monomial] for monomial, c in sorted(polynomial.items())]
 
 
 CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(

@@ -16,15 +16,12 @@ from agattn.errors import InputError, UndecidedError
 from agattn.geometry.identifiability.weights import Weights
 from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    LearningCoefficient,
-    LearningCoefficients,
-    learning_coefficients,
-)
-from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
+    LearningCoefficient,
+    LearningCoefficients,
     WeightsCoefficient,
-    at_weights,
+    learning_coefficients,
     parameters,
     weights_coefficient,
 )
@@ -74,14 +71,14 @@ def of_files(
     if {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names):
         refuse_counts(file, heads, kv_heads)
         given = parameters(**{name: file[name] for name in names})
-        at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
     checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
     for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
         of_head = parameters(K=one.K, Q=one.Q, V=one.V)
-        at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 

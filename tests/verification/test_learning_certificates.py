@@ -11,8 +11,11 @@ import pytest
 
 from agattn import SingleLayer, checker
 from agattn.errors import InputError
-from agattn.geometry.learning_coefficients.learning_coefficients import points
-from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import (
+    parameters,
+    points,
+    weights_coefficient,
+)
 from agattn.verification.certificate import make_learning_certificate
 from tests.command_line import call
 from tests.faults.certificates import is_valid, moved, numbers, why_not
@@ -25,7 +28,7 @@ def test_every_point_is_certified(sizes: tuple[int, int, int], softmax: bool) ->
     document = json.loads(json.dumps(make_learning_certificate(layer, softmax)))
     result = checker.check(document)
     assert result["valid"] and len(result["claims"]) == len(document["claims"])
-    found = {(*p.orbit.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
+    found = {(*p.stratum.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
     assert {tuple(record["ranks"][:5]) for record in document["claims"]} == set(found)
     for record in document["claims"]:
         assert Fraction(*record["lambda"]) == found[tuple(record["ranks"][:5])]
@@ -58,7 +61,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
             (record,) = damaged["claims"]
             K, Q, V = (at_zero(record[name]) for name in "KQV")
             truth = weights_coefficient(parameters(K=K, Q=Q, V=V), softmax=softmax)
-            assert [*truth.orbit.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
+            assert [*truth.stratum.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
             assert truth.coefficient.value == Fraction(*record["lambda"])
             assert truth.coefficient.multiplicity == record["multiplicity"]
     assert refused >= 200

@@ -34,7 +34,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Inquiry, Said
+from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Decision, Inquiry
 from agattn.geometry.singular_points.closures import ModelClosure, NetworkClosure
 from agattn.geometry.singular_points.kinds import Kind, kinds
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
@@ -412,13 +412,13 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
     )
 
 
-def _strongest(answers: Sequence[Said], inquiry: Inquiry) -> Said:
+def _strongest(answers: Sequence[Decision], inquiry: Inquiry) -> Decision:
     """The first answer that is proved, else the first; one about a branch only where nothing else is said."""
     deciding = [answer for answer in answers if answer.conclusion != "smooth branch"]
     proved = [answer for answer in deciding if answer.evidence is Evidence.PROVED]
     conclusions = {answer.conclusion for answer in proved}
     assert len(conclusions) < 2, f"{inquiry.kind.name}: arguments prove {' and '.join(sorted(conclusions))}"
-    undecided = Said("undecided", "none", inquiry.tangent_evidence)
+    undecided = Decision("undecided", "none", inquiry.tangent_evidence)
     return [*proved, *deciding, *answers, undecided][0]
 
 

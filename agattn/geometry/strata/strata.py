@@ -59,7 +59,7 @@ from agattn.geometry.variety.coefficient_norm import (
     weights_tensor,
 )
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.sheet.result import Count, Meta
+from agattn.sheet.result import Count, Meta, key
 
 if TYPE_CHECKING:
     import networkx
@@ -110,6 +110,27 @@ def require_two_tokens(layer: SingleLayer) -> None:
         raise InputError(
             "t is 1; the strata need t ≥ 2, because one token sees only V and A + Aᵀ, which have other orbits"
         )
+
+
+class ByStratum:
+    """The ranks of a stratum as keys of a result."""
+
+    stratum: Stratum
+
+    @key
+    def r_v(self) -> Count:
+        """The rank of V."""
+        return self.stratum.r_v
+
+    @key
+    def r_a(self) -> Count:
+        """The rank of A."""
+        return self.stratum.r_a
+
+    @key
+    def r(self) -> Count:
+        """The rank of [V; Aᵀ]."""
+        return self.stratum.r
 
 
 def ranks_together(layer: SingleLayer, r_v: int, r_a: int) -> range:
