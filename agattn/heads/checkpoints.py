@@ -52,6 +52,11 @@ class Head:
     V: Array
     dtype: str = "float64"
 
+    @property
+    def place(self) -> str:
+        """Where the head is, in words."""
+        return f"layer {self.layer}, head {self.head}"
+
 
 class Checkpoint:
     """A checkpoint whose ``layout`` was recognised; iterating gives its heads in order.
@@ -75,11 +80,12 @@ class Checkpoint:
         shared: int | None = None,
         parts: Sequence[str] = (),
         family: str | None = None,
-        ignore: Sequence[str] = (),
+        ignore: str | Sequence[str] = (),
     ) -> None:
         self.file = file
         names = _found(file, parts)
-        if not names and _is_plain(file, parts):
+        if not names and not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
+            refuse_counts(file, heads, shared)
             self.layout = "plain"
             return
         _refuse_quantized(file, parts)
@@ -153,9 +159,8 @@ class Checkpoint:
         path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in layouts.items()}
         if len({tuple(names.values()) for names in examples.values()}) > 1:
             raise InputError(
-                f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')} "
-                "with a"
-                " part of the names to read"
+                f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')}"
+                " with a part of the names to read"
             )
         if family is not None and family.layout not in layouts:
             own = common().layouts[family.layout].names.values() if family.layout else ["none that are read"]
@@ -300,15 +305,10 @@ def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[s
                 other = layouts.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
                 if other != name:
                     raise InputError(
-                        f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a "
-                        "part of"
-                        " the names to read"
+                        f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a"
+                        " part of the names to read"
                     )
     return layouts
-
-
-def _is_plain(file: WeightFile, parts: Sequence[str]) -> bool:
-    return not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file))
 
 
 def _refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
@@ -331,7 +331,7 @@ def _nothing(file: WeightFile, parts: Sequence[str]) -> str:
     )
 
 
-def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Published:
+def _config(file: WeightFile, family: str | None, ignore: str | Sequence[str]) -> Published:
     """The ``config.json`` beside the file."""
     path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
     if not path.is_file():
@@ -339,7 +339,7 @@ def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Publ
             f"the number of heads is in no config.json beside {file.paths[0]}; give {argument('heads')}"
         )
     try:
-        return from_config(path, family=family, ignore=tuple(ignore))
+        return from_config(path, family=family, ignore=ignore)
     except InputError as error:
         raise InputError(f"{error}; or give {argument('heads')}") from None
 

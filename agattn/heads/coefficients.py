@@ -79,10 +79,10 @@ def of_files(
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
     checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
-    for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
-        of_head = parameters(K=one.K, Q=one.Q, V=one.V)
+    for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
+        of_head = parameters(K=head.K, Q=head.Q, V=head.V)
         at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
+        rows.append(AtHead(**structs.asdict(at), layer=head.layer, head=head.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
 
@@ -128,6 +128,8 @@ def rlct(
     >>> ag.learning_coefficient(ag.DeepNetwork((2, 1), (1,), t=2, heads=2), merged)
     λ = 5/2, m = 1 (proved)
     """
+    if weights is not None and isinstance(architecture, Mapping | Weights | str | Path):
+        raise InputError("weights were given twice; give the architecture, and then its weights")
     return _coefficient(architecture, weights, softmax, tolerance)
 
 
@@ -165,8 +167,6 @@ def _of_weights(
     arrays: Mapping[str, Any] | Weights, weights: Any, softmax: bool, tolerance: float
 ) -> LearningCoefficient:
     """At weights of one layer with two tokens or more."""
-    if weights is not None:
-        raise InputError("weights were given twice; give the architecture, and then its weights")
     given = parameters(**_named(_arrays(arrays)))
     return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
 
@@ -177,8 +177,6 @@ def _of_file(
     path: str | Path, weights: Any, softmax: bool, tolerance: float
 ) -> WeightsCoefficient | HeadsCoefficients:
     """At the weights in a file, or of each head of a checkpoint."""
-    if weights is not None:
-        raise InputError("weights were given twice; give the architecture, and then its weights")
     return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
 
 
