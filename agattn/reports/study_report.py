@@ -27,8 +27,19 @@ from agattn.architectures.model_file import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
 from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written
-from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
-from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
+from agattn.reports.document import (
+    EVIDENCE,
+    PAPER,
+    Attachment,
+    Block,
+    Document,
+    Folded,
+    Picture,
+    Text,
+    Values,
+    in_words,
+    sections,
+)
 from agattn.reports.drawing import as_file
 from agattn.reports.study_figures import EVIDENCES, MARKS, draw_dimensions, draw_verdicts
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 import agattn as ag
 from agattn.geometry.singular_points import singularities as points
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.reports import architecture_report as room
-from agattn.reports.architecture_report import report
+from agattn.reports import report as room
 from agattn.reports.document import Text, html, markdown
+from agattn.reports.report import report
 
 
 class Balanced(HTMLParser):

@@ -9,8 +9,8 @@ import agattn as ag
 from agattn.experiments.studies.jobs import Job, perform, versions_for
 from agattn.experiments.training.experiment import read_experiments
 from agattn.experiments.training.training import train
-from agattn.reports.architecture_report import report
 from agattn.reports.document import Document, html, markdown
+from agattn.reports.report import report
 from agattn.reports.study_report import study_report
 from agattn.reports.training_report import training_report
 
@@ -43,9 +43,11 @@ def training():
 LAYERS = ag.SingleLayer(2, 1), ag.SingleLayer(3, 2, 2)
 NETWORKS = ag.DeepNetwork((2, 2), (1,)), ag.DeepNetwork((2, 2, 2), (1, 1))
 KINDS = {
-    "layer": lambda: report(LAYERS[1], NATIVE, max_degree=2, pictures=False),
-    "layer of one token": lambda: report(ag.SingleLayer(2, 1, t=1), NATIVE, max_degree=2, pictures=False),
-    "network": lambda: report(NETWORKS[1], NATIVE),
+    "layer": lambda: report(LAYERS[1], engine=NATIVE, max_degree=2, pictures=False),
+    "layer of one token": lambda: report(
+        ag.SingleLayer(2, 1, t=1), engine=NATIVE, max_degree=2, pictures=False
+    ),
+    "network": lambda: report(NETWORKS[1], engine=NATIVE),
     "model": lambda: report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)),
     "model of one polynomial": lambda: report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()})),
     "study of claims": lambda: study("verify", *LAYERS, claims=("theorem-3.4.singular",)),
