@@ -47,19 +47,6 @@ if TYPE_CHECKING:
     import jinja2
 
 
-PAPER = (
-    "HMK is Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention: Identifiability and Dimension, "
-    "arXiv 2408.17221, version 2, whose statements these are."
-)
-EVIDENCE = (
-    "Evidence: proved means exact over ℚ or ℤ, or two exact inequalities that meet; modular means exact over "
-    "a finite field at random points; numerical means floating point. A verdict is undecided where time or "
-    "memory ran out, and inapplicable where the claim does not speak about this architecture."
-)
-
-Values = dict[str, object]
-
-
 @dataclass(frozen=True)
 class Text:
     """A paragraph.
@@ -316,18 +303,3 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
         for title, _, body in parts
     )
     return tuple(section for section in made if section.blocks)
-
-
-def in_words(value: object) -> str:
-    """A JSON-ready value for people.
-
-    >>> in_words({"fiber": 4, "zero": ["A = 0", "V = 0"]})
-    'fiber: 4; zero: A = 0, V = 0'
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {in_words(inner)}" for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(in_words, value))
-    return "" if value is None else str(value)

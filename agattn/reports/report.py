@@ -57,20 +57,10 @@ from agattn.geometry.singular_points.singularities import Singularities, singula
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.limits import limited, limits, log, takes
 from agattn.reports.counterexample import counterexample
-from agattn.reports.document import (
-    EVIDENCE,
-    PAPER,
-    Attachment,
-    Block,
-    Document,
-    Picture,
-    Values,
-    in_words,
-    sections,
-)
+from agattn.reports.document import Attachment, Block, Document, Picture, sections
 from agattn.reports.drawing import Drawable, as_file
 from agattn.reports.figure2 import Figure2
-from agattn.reports.study_report import study_report
+from agattn.reports.study_report import Values, in_words, study_report
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.sheet.result import Described
 from agattn.verification.certificate import certify, dump
@@ -215,8 +205,6 @@ def _of_claims(verified: Report) -> Values:
         "refuted": refuted,
         "claims": claims_table(verified.verdicts),
         "sources": _sources_table(verified.verdicts),
-        "evidence": EVIDENCE,
-        "paper": PAPER,
         "runs": tuple(file for run in runs for file in _files(run)),
         "fingerprints": Table("Scripts and their fingerprints", headings, fingerprints),
         "troubles": sorted(verified.troubles),
@@ -403,7 +391,6 @@ def of_model(model: Architecture, max_degree: int, command: str) -> Document:
         weights=Table("The weights", ("array", "value"), weights),
         coefficient=None if coefficient is None else replace(coefficient.sheet().tables[0], headings=_BOUNDS),
         missing=missing,
-        evidence=EVIDENCE,
         versions=versions(command),
     )
     text = _dimension_in_words(result, size) + ("" if points is None else f" Of {points.counted}.")

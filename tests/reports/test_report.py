@@ -153,12 +153,12 @@ def test_what_is_hostile_is_shown_as_text():
 def test_a_value_cannot_begin_a_block():
     """Whatever stands in a value stays text in the paragraph that its template puts it in."""
     hostile = "x\n\n## New\n\n> note\n\n$$y$$\n\n\0{}\n\n{{ claims }}"
-    values = {"sources": Text("s"), "evidence": "e", "paper": hostile, "refuted": {hostile: [hostile]}}
+    values = {"sources": hostile, "refuted": {hostile: [hostile]}}
     [section] = sections("claims", claims=(claims := Table("c", ("a",), (("b",),))), **values)
-    first, table, _, second, third = section.blocks
+    first, table, second, evidence, paper = section.blocks
     words = "x ## New > note $$y$$ {} {{ claims }}"
     assert (first, table) == (Text(f"Refuted: {words}: {words}", note=True), claims)
-    assert (second, third) == (Text("e"), Text(words))
+    assert second == Text(words) and evidence.text.startswith("Evidence:") and "arXiv" in paper.text
 
 
 def test_undecided_and_modular_are_said():
