@@ -140,7 +140,7 @@ def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> C
         one_layer(model, "tables of learning coefficients", "give weights as well")
     if softmax:
         raise InputError("softmax=True is for one layer; a network says its own normalization")
-    return bracket(model, _arrays(weights))
+    return bracket(model, _named(weights))
 
 
 @_coefficient.register(SingleLayer)
@@ -148,7 +148,7 @@ def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float)
     """Of a layer: the table of all kinds of weights, or at weights; bounds where no formula is known."""
     if weights is None:
         return learning_coefficients(layer, softmax)
-    arrays = _named(_arrays(weights))
+    arrays = _named(weights)
     given = parameters(**arrays)
     sizes = [(x.d, x.d_out) + ((x.a,) if "K" in arrays else ()) for x in (layer, given.layer)]
     if sizes[0] != sizes[1]:
@@ -167,7 +167,7 @@ def _of_weights(
     arrays: Mapping[str, Any] | Weights, weights: Any, softmax: bool, tolerance: float
 ) -> LearningCoefficient:
     """At weights of one layer with two tokens or more."""
-    given = parameters(**_named(_arrays(arrays)))
+    given = parameters(**_named(arrays))
     return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
 
 
@@ -180,15 +180,11 @@ def _of_file(
     return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
 
 
-def _arrays(weights: Any) -> Any:
-    """Weights of one head by the names of their matrices; others as they are."""
-    if not isinstance(weights, Weights):
-        return weights
-    parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
-    return {**parts, "V": weights.V}
-
-
 def _named(weights: Any) -> Mapping[str, Any]:
+    """Arrays by their names."""
+    if isinstance(weights, Weights):
+        parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
+        return {**parts, "V": weights.V}
     if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
         raise InputError(
             f"the weights are {shown(weights)}; give arrays by their names, such as {{'A': A, 'V': V}}"

@@ -25,7 +25,6 @@ from agattn.calls import positive_integer, refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
 from agattn.files import parsed, read_text
 from agattn.heads.families import Family, common, find
-from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
 
 #: The layers of a model are listed one by one.
@@ -144,20 +143,6 @@ class Published(Result, name="config"):
             f"{self.model}{read_as}: {self.attention_layers} layers of attention{of} of width {self.dim},"
             f" {self.heads} heads{groups} of rank {self.rank}{', latents of width ' * bool(read)}{read}"
         )
-
-    def sheet(self) -> Sheet:
-        """The sizes, and what is left out."""
-        names = [name for name in self.__struct_fields__ if name not in ("left_out", "kinds", "ignored")]
-        values = {name: getattr(self, name) for name in names}
-        rows = [(name, str(value)) for name, value in values.items() if value]
-        rows += [("kind of layers", str(kind)) for kind in self.kinds]
-        table = Table(f"Attention of {self.model}", ("key", "value"), tuple[tuple[Cell, ...], ...](rows))
-        return Sheet(str(self), (table, self.left_out_note()))
-
-    def left_out_note(self) -> Note:
-        """What is left out, a line each."""
-        lines = "\n".join(f"  {one}" for one in self.left_out)
-        return Note(f"Left out:\n{lines}", apart=False)
 
 
 def from_config(config: Any, *, family: str | None = None, ignore: str | Sequence[str] = ()) -> Published:

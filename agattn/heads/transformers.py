@@ -137,7 +137,7 @@ class TransformerDimension(Result, name="dimension"):
                 ),
                 self._stack(),
                 *self._kinds(),
-                self.config.left_out_note(),
+                Note("\n  ".join(("Left out:", *self.config.left_out)), apart=False),
             ),
         )
 
