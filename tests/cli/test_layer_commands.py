@@ -521,10 +521,10 @@ def test_figure_3(monkeypatch):
 def test_figures_are_the_same_files_every_time(tmp_path, suffix):
     pytest.importorskip("matplotlib")
     from agattn.reports.drawing import save
-    from agattn.reports.figure2 import draw_figure_2
-    from agattn.reports.figure3 import draw_figure_3, figure_3
+    from agattn.reports.figure2 import Figure2
+    from agattn.reports.figure3 import figure_3
 
-    for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
+    for draw in (Figure2(2).drawing, figure_3([3, 4]).drawing):
         files = [tmp_path / f"{k}{suffix}" for k in range(2)]
         for file in files:
             save(draw(), file)
