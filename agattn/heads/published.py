@@ -23,7 +23,7 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import positive_integer, refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
-from agattn.files import parsed, read_text
+from agattn.files import about, parsed, read_text
 from agattn.heads.families import Family, common, find
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
 
@@ -165,44 +165,30 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
     >>> print(found)
     llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
     """
-    table, where = _table(config)
-    try:
-        return _read(table, family, (ignore,) if isinstance(ignore, str) else tuple(ignore))
-    except InputError as error:
-        raise InputError(f"{where}{error}") from None
-
-
-def _table(config: Any) -> tuple[Mapping[str, Any], str]:
-    """The keys, and the file before a colon."""
+    passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     if not isinstance(config, (str, Path)):
-        found = config.to_dict() if hasattr(config, "to_dict") else config
+        keys = config.to_dict() if hasattr(config, "to_dict") else config
         wanted = "the path of a config.json or of its folder, a dictionary, or an object with to_dict"
-        refuse_unless(isinstance(found, Mapping), "the config", config, wanted)
-        return found, ""
-    path = Path(config)
-    file = path / "config.json" if path.is_dir() else path
-    table = parsed("JSON", read_text(file), file)
-    if not isinstance(table, dict):
-        raise InputError(f"{file} is {shown(table)}; the config.json of a transformer is an object of keys")
-    return table, f"{file}: "
+        refuse_unless(isinstance(keys, Mapping), "the config", config, wanted)
+        return _read(keys, family, passed)
+    file = Path(config) / "config.json" if Path(config).is_dir() else Path(config)
+    keys = parsed("JSON", read_text(file), file)
+    if not isinstance(keys, dict):
+        raise InputError(f"{file} is {shown(keys)}; the config.json of a transformer is an object of keys")
+    with about(file):
+        return _read(keys, family, passed)
 
 
 def _read(table: Mapping[str, Any], name: str | None, ignore: tuple[str, ...]) -> Published:
-    if unknown := [one for one in ignore if one not in {*table, *_inside(table)}]:
-        raise InputError(f"{argument('ignore')} names {unknown[0]!r}, which is no key of the configuration")
     text = table.get("text_config")
+    inner = text if isinstance(text, Mapping) else {}
+    if unknown := [key for key in ignore if key not in {*table, *_flat(table), *_flat(inner)}]:
+        raise InputError(f"{argument('ignore')} names {unknown[0]!r}, which is no key of the configuration")
     if not isinstance(text, Mapping):
         return _Configuration(_flat(table), name, ignore).published()
-    beside = {name: value for name, value in table.items() if name != "text_config"}
+    beside = {key: value for key, value in table.items() if key != "text_config"}
     outer = _checked(beside, None, set(), ignore)
     return _Configuration(_flat(text), name, ignore, table.get("model_type"), outer).published()
-
-
-def _inside(table: Mapping[str, Any]) -> Iterator[str]:
-    text = table.get("text_config")
-    yield from _flat(table)
-    if isinstance(text, Mapping):
-        yield from _flat(text)
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
