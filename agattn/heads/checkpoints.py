@@ -225,13 +225,13 @@ class Checkpoint:
         names, size, layout = self._names[layer], self._sizes[layer], _layout(self.layout)
         shared = self._shared(layer)
         together = self._heads // shared
-        group, place = divmod(head, together)
+        group, member = divmod(head, together)
         places = {"q": head, "k": group, "v": group}
         if layout.packing == "stacked":
             places = {"q": head, "k": self._heads + group, "v": self._heads + shared + group}
         elif layout.packing == "by group":
             first = group * (together + 2)
-            places = {"q": first + place, "k": first + together, "v": first + together + 1}
+            places = {"q": first + member, "k": first + together, "v": first + together + 1}
         arrays, types = {}, list[str]()
         for letter, at in places.items():
             name = names.get("fused", names.get(letter, ""))
@@ -259,8 +259,8 @@ def read_weights(
         InputError: if there is no such head, or no weights.
     """
     if not any(re.fullmatch(r"V(_[1-9]\d*)?", name) for name in file):
-        found = Checkpoint(file, **counts).head(layer, head)
-        return ((replace(weights(K=found.K, Q=found.Q, V=found.V), dtype=found.dtype),),)
+        chosen = Checkpoint(file, **counts).head(layer, head)
+        return ((replace(weights(K=chosen.K, Q=chosen.Q, V=chosen.V), dtype=chosen.dtype),),)
     network = layers_of(file)
     if layer is None and head is None:
         return network
@@ -269,13 +269,13 @@ def read_weights(
             f"{file.paths[0]} has {len(network)} layers; choose a layer by {argument('layer')}, counted "
             "from 0"
         )
-    chosen = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
+    heads = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
     if head is None:
-        if chosen:
-            return (chosen,)
-    elif 0 <= head < len(chosen):
-        return ((chosen[head],),)
-    there = "; ".join(f"layer {n}, heads 0 to {len(heads) - 1}" for n, heads in enumerate(network))
+        if heads:
+            return (heads,)
+    elif 0 <= head < len(heads):
+        return ((heads[head],),)
+    there = "; ".join(f"layer {n}, heads 0 to {len(row) - 1}" for n, row in enumerate(network))
     raise InputError(f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; it has {there}")
 
 
@@ -283,8 +283,8 @@ def read_weights(
 def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """The names of tensors by layout: the part, and a pattern with the number of the layer."""
     patterns = {}
-    for layout, one in common().layouts.items():
-        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in one.names.items()}
+    for layout, described in common().layouts.items():
+        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in described.names.items()}
         patterns[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
     return patterns | {"torch": [("fused", _TORCH_NAME)]}
 

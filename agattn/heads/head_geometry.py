@@ -237,7 +237,7 @@ class HeadTable(Result, Sequence[PlacedHead], name="classify", eq=False, kw_only
     def summary(self) -> str:
         """How many heads are singular points, and which is the nearest to these, in a line."""
         if len(self) == 1:
-            return self[0].summary()
+            return self.heads[0].summary()
         singular = sum(head.singular for head in self)
         near = [(head.distance, n) for n, head in enumerate(self) if head.distance is not None]
         closest = ""
@@ -389,7 +389,7 @@ def head_geometry(
         decisions.append(decide_from_singular_values(joint, max(of_v, of_a)))
     ranks = [decision.rank for decision in decisions]
     stratum = Stratum(*ranks) if len(ranks) == 3 and all(ranks) else ZERO
-    distances = dict[str, float | None]()
+    distances = dict[str, Any]()
     if not stratum.is_zero:
         swapped_A = A + sigma[0] * np.multiply.outer(W_v[0] - U_a[:, 0], W_a[0])
         swapped_V = V + rho[0] * np.multiply.outer(U_v[:, 0], U_a[:, 0] - W_v[0])

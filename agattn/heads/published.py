@@ -99,8 +99,8 @@ class Published(Result, name="config"):
 
         There are two tokens, or three with the causal mask and positions, so that two distances are seen.
         """
-        one = self.kinds[0] if kind is None else kind
-        pairs = one.rotary_pairs if rotary is None or rotary else 0
+        kind = self.kinds[0] if kind is None else kind
+        pairs = kind.rotary_pairs if rotary is None or rotary else 0
         causal = self.causal and normalization == "none"
         attention = Attention(
             self.dim,
@@ -110,7 +110,7 @@ class Published(Result, name="config"):
             mask="causal" if causal else "none",
             rotary=pairs or False,
             normalization=normalization,
-            kv_heads=one.kv_heads if one.kv_heads < self.heads else None,
+            kv_heads=kind.kv_heads if kind.kv_heads < self.heads else None,
             kv_latent=self.kv_latent,
             q_latent=self.q_latent,
         )
@@ -196,7 +196,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     flat = dict[str, Any]()
     for name, value in table.items():
         if name in ("attn_config", "ffn_config") and (value is None or isinstance(value, Mapping)):
-            flat |= {f"{name}.{inner}": one for inner, one in (value or {}).items()}
+            flat |= {f"{name}.{inner}": entry for inner, entry in (value or {}).items()}
         else:
             flat[name] = value
     return flat
@@ -267,7 +267,7 @@ class _Configuration:
         self.model = str(around or own or "no model_type")
         self.outside = _checked(table, self.family, self.family.read, ignore)
         if outer is not None:
-            self.outside.named.extend(one for one in outer.named if one not in self.outside.named)
+            self.outside.named.extend(words for words in outer.named if words not in self.outside.named)
             self.outside.ignored.extend(outer.ignored)
         self.absent = dict[str, None]()  #: the keys that the file does not have, and what that means
 
@@ -424,7 +424,7 @@ class _Configuration:
         if self.positions != "rotary":
             return [False] * number
         if self.family.turning:
-            return [one in self.family.turning for one in types]
+            return [kind in self.family.turning for kind in types]
         for name in self.family.keys.get("turns", ()):
             if listed := self.listed(name, number) if self.table.get(name) else None:
                 if any(entry not in (0, 1) for entry in listed):

@@ -215,7 +215,7 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
         evidence = counted(entry.claims[name]["evidence"] for entry in decided)
         counts.append((*titled, *(str(len(those)) for those in which.values()), evidence))
         if failing:
-            headings = ("architecture", "evidence", "witness", "predicted", "computed")
+            columns = ("architecture", "evidence", "witness", "predicted", "computed")
             rows = [_refutation(entry.name, entry.claims[name]) for entry in failing]
             refuted.append(
                 {
@@ -224,7 +224,7 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
                     "number": len(failing),
                     "decided": _count(len(decided), "architecture"),
                     "where": _where(failing, which["confirmed"]),
-                    "table": _table(f"Refutations of {printed}", headings, rows),
+                    "table": _table(f"Refutations of {printed}", columns, rows),
                 }
             )
     headings = ("claim", "statement", *_VERDICTS, "evidence of the decided")

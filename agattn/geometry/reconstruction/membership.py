@@ -158,8 +158,8 @@ class Identification(Result, name="identify", eq=False):
         lines = []
         for name, M in weights:
             if M.size <= 100:
-                words = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row in M.tolist()]
-                lines.append(f"{name} = " + "\n    ".join(map("  ".join, words)))
+                cells = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row in M.tolist()]
+                lines.append(f"{name} = " + "\n    ".join(map("  ".join, cells)))
         if not self.in_neuromanifold and self.A is not None:
             lines.append(f"these weights are at the relative distance {self.residual:.6g}")
         notes = (Note("\n".join(lines), apart=False),) if lines else ()

@@ -274,7 +274,7 @@ def _remainder(f: Polynomial, divisors: Sequence[Polynomial]) -> Polynomial:
     """What is left of f, up to a factor, when leading terms are divided away; all are primitive over ℤ."""
     names = tuple(variable.name for variable in f.ring.variables)
     context = flint.fmpz_mpoly_ctx.get(names, ordering=flint.Ordering.degrevlex)
-    over_z = [context.from_dict({e: int(c) for e, c in g.terms.items()}) for g in (f, *divisors)]
+    over_z: list[Any] = [context.from_dict({e: int(c) for e, c in g.terms.items()}) for g in (f, *divisors)]
     rest = over_z[0].reduction_primitive_part(flint.fmpz_mpoly_vec(over_z[1:], context))
     return f.ring.from_terms({e: int(c) for e, c in rest.to_dict().items()})
 
