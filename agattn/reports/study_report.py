@@ -336,7 +336,6 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     shown = _count(len(answered), "architecture")
     outcome, scatter = _against_formula(points, pictures)
     formulas_of = ("general formula", "HMK", "its hypotheses")
-    open_columns = ("network", "observed", "evidence", "proved interval", "chance of an error")
     return {
         "missed": missed,
         "outcome": f"The dimension of {proved} of {shown} is proved. {outcome}",
@@ -348,7 +347,7 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
         ),
         "observed": _table(
             "Dimensions that are observed, not proved",
-            open_columns,
+            ("network", "observed", "evidence", "proved interval", "chance of an error"),
             [_observed_row(entry) for entry in answered if entry.result["evidence"] != "proved"],
         ),
     }
@@ -429,27 +428,20 @@ def _strata(entries: Sequence[Entry], _: bool) -> Values:
         if not (result := entry.result):
             continue
         strata, dimension = result["strata"], str(result["dimension"])
-        sizes = dimension, str(result["ambient"]), str(len(strata))
         applies = all(row["singular_by_paper"] is not None for row in strata)
         others = [row for row in strata if {row["singular"], row["singular_by_paper"]} == {True, False}]
         for row in others:
-            answers = in_words(row["singular"]), in_words(row["singular_by_paper"])
-            tangent = in_words(row["tangent_bounds"][0])
-            differences.append((entry.name, _triple(row), tangent, dimension, *answers))
+            tangent, *answers = row["tangent_bounds"][0], row["singular"], row["singular_by_paper"]
+            differences.append(
+                (entry.name, _triple(row), in_words(tangent), dimension, *map(in_words, answers))
+            )
         if others or applies:
             (differing if others else agreeing).append(entry)
+        sizes = dimension, str(result["ambient"]), str(len(strata))
         by_paper = _triples(strata, "singular_by_paper") if applies else "does not apply"
-        where = _triples(strata, "boundary"), _triples(strata, "singular", None)
-        rows.append((entry.name, *sizes, _triples(strata, "singular"), by_paper, *where))
-    sizes_and_kinds = (
-        "dimension",
-        "coordinates",
-        "strata",
-        "singular",
-        "singular by HMK",
-        "boundary",
-        "open",
-    )
+        kinds = _triples(strata, "singular"), by_paper, _triples(strata, "boundary")
+        rows.append((entry.name, *sizes, *kinds, _triples(strata, "singular", None)))
+    sizes_and_kinds = "dimension", "coordinates", "strata", "singular", "singular by HMK", "boundary", "open"
     return {
         "number": len(differing),
         "applying": _count(len(differing) + len(agreeing), "layer"),
