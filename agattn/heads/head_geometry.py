@@ -108,11 +108,14 @@ class PlacedHead(Result, name="classify"):
         """Where the head is, in words."""
         return f"layer {self.layer}, head {self.head}"
 
+    @property
+    def far(self) -> str:
+        """The distance, or its bounds; empty where there is none."""
+        bounds = dict.fromkeys((self.distance, self.distance_upper))
+        return " to ".join(f"{bound:.3g}" for bound in bounds if bound is not None)
+
     def cells(self) -> tuple[Cell, ...]:
         """The row of the head in a table."""
-        far = "–" if self.distance is None else f"{self.distance:.3g}"
-        if self.distance_upper != self.distance:
-            far += f" to {self.distance_upper:.3g}"
         words = ("yes" if answer else "no" for answer in (self.singular, self.boundary))
         return (
             self.layer,
@@ -120,7 +123,7 @@ class PlacedHead(Result, name="classify"):
             f"({self.r_v},{self.r_a},{self.r})",
             str(self.evidence),
             *words,
-            far,
+            self.far or "–",
             f"{self.stable_rank_a:.3g}",
             f"{self.stable_rank_v:.3g}",
         )
@@ -128,11 +131,7 @@ class PlacedHead(Result, name="classify"):
     def summary(self) -> str:
         """The stratum, and how far singular points are, in a line."""
         where = [word for word in ("singular", "boundary", "critical") if getattr(self, word)]
-        far = (
-            "" if self.distance is None else f"; relative distance to the singular locus {self.distance:.3g}"
-        )
-        if self.distance_upper != self.distance:
-            far += f" to {self.distance_upper:.3g}"
+        far = f"; relative distance to the singular locus {self.far}" if self.far else ""
         return (
             f"M({self.d},{self.d_out},{self.a}), stratum ({self.r_v},{self.r_a},{self.r}) ({self.evidence}): "
             f"{', '.join(where) or 'smooth'}{far}"

@@ -493,7 +493,7 @@ def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:
         there, base = (np.stack([start, *as_floats(W)], axis=1) for start in (u, u * 0))
         difference = as_floats(_output(layer, function(there))) - as_floats(_output(layer, function(base)))
         parts.append(difference[:, 1:])
-    return np.concatenate(parts, axis=1)[:, : layer.d]
+    return scalars(np.concatenate(parts, axis=1)[:, : layer.d], "a difference of outputs")
 
 
 def identify_table(
