@@ -70,7 +70,6 @@ from agattn.verification.verify import verify
 
 #: Reports show equations up to this degree.
 MOST_DEGREES = 8
-_LONGEST_LISTING = 20_000  # characters of a script or transcript that are shown on the page
 _LONGEST_VALUE = 500  # that is shown in full, in characters
 _MOST_LAYERS_DRAWN = 3
 _MOST_EQUATIONS = 3_000  # that are written out
@@ -260,13 +259,9 @@ def _files(run: Run) -> tuple[Attachment, Attachment]:
     engine, modulo = run.installation.engine, run.problem.characteristic
     name = f"scripts/{run.problem.task}-{engine.name}{f'-{modulo}' * bool(modulo)}"
     return (
-        _listing(f"{name}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}"),
-        _listing(f"{name}.transcript.txt", run.transcript, f"what {run.installation} printed"),
+        Attachment(f"{name}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}"),
+        Attachment(f"{name}.transcript.txt", run.transcript, f"what {run.installation} printed"),
     )
-
-
-def _listing(name: str, text: str, description: str) -> Attachment:
-    return Attachment(name, text, description, shown=len(text) <= _LONGEST_LISTING)
 
 
 def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int, pictures: bool) -> Values:
@@ -289,7 +284,7 @@ def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int
         if 0 < many <= _MOST_EQUATIONS:
             log.info("writing out all equations")
             what = f"all {many} minimal generators, for Macaulay2"
-            values["file"] = _listing("equations.m2", export(ideal, "macaulay2"), what)
+            values["file"] = Attachment("equations.m2", export(ideal, "macaulay2"), what)
     except AgattnError as error:
         values["equations"] = str(error)
     if pictures:
@@ -300,7 +295,7 @@ def _of_layer(layer: SingleLayer, verified: Report, engine: str, max_degree: int
         values["check"] = Table("To check it", ("command",), ((Code("agattn check certificate.json"),),))
         try:
             text = dump(certify(layer, (), verified.verdicts)) + "\n"
-            values["certificate"] = _listing("certificate.json", text, "the certificate")
+            values["certificate"] = Attachment("certificate.json", text, "the certificate")
         except AgattnError as error:
             values["certificate"] = str(error)
     return values

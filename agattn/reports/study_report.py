@@ -34,7 +34,6 @@ from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10
-_MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
 _VERDICTS = ("confirmed", "refuted", "undecided", "inapplicable")
 
@@ -119,9 +118,7 @@ def study_report(
             subject=subject,
             **read[ask](entries, pictures),
             settings=_pairs("Settings", _values((line["job"] for line in lines), in_words)),
-            grid=Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN)
-            if grid
-            else (),
+            grid=Attachment("grid.toml", grid, "the grid of architectures") if grid else (),
             errors=_table(
                 "Jobs that ended in an error",
                 ("architecture", "error", "what it says"),
