@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
-from agattn.calls import positive_integer, refuse_unless, shown
+from agattn.calls import is_number, positive_integer, refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
 from agattn.files import about, parsed, read_text
 from agattn.heads.families import Family, common, find
@@ -446,8 +446,7 @@ class _Configuration:
         if self.positions != "rotary":
             return 0
         rows = rank if "turned" not in self.family.keys else self.size("turned") or rank
-        fraction = self.fraction(kind)
-        rows = int(rows * fraction)
+        rows = int(rows * self.fraction(kind))
         if rows < 2 or rows % 2 or rows > rank:
             raise InputError(
                 f"{rows} of the {rank} rows of keys turn; it must be an even number of at most {rank}"
@@ -467,8 +466,7 @@ class _Configuration:
                 name, value = f"partial_rotary_factor in {part}", inner
         if value is None and name not in self.table:
             return 1.0
-        fits = type(value) in (int, float) and 0 < value <= 1
-        refuse_unless(fits, name, value, "a number above 0 and at most 1")
+        refuse_unless(is_number(value) and 0 < value <= 1, name, value, "a number above 0 and at most 1")
         return float(value)
 
     def _rope(self, part: str, kind: str) -> Mapping[str, Any]:
