@@ -115,12 +115,11 @@ class Checkpoint:
         for layer, head in product(self._sizes, range(self._heads)):
             yield self._head(layer, head)
 
-    def groups(self, layer: int) -> tuple[range, ...]:
-        """The heads of a layer that share keys and values, from 0; none where no heads do."""
-        if self.layout == "plain" or self._shared(layer) == self._heads:
-            return ()
-        size = self._heads // self._shared(layer)
-        return tuple(range(first, first + size) for first in range(0, self._heads, size))
+    def group(self, head: Head) -> range:
+        """The heads that share keys and values with a head of a checkpoint that is not plain, from 0."""
+        size = self._heads // self._shared(head.layer)
+        first = head.head // size * size
+        return range(first, first + size)
 
     def head(self, layer: int | None, head: int | None) -> Head:
         """One head of a checkpoint that is not plain.

@@ -313,8 +313,8 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
         with about(head.place):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
         heads.append(geometry.replace(layer=head.layer, head=head.head))
-        group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
-        if group is not None:
+        group = checkpoint.group(head)
+        if len(group) > 1:
             queries.append(head.Q.ravel())
             if len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
