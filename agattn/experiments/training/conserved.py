@@ -88,20 +88,19 @@ def conserved(architecture: Architecture) -> Conserved:
     return Conserved(tuple(names), np.array(forms, dtype=int).reshape(-1, size, size))
 
 
-def drift(architecture: Architecture, start: Array, path: Array, times: Array, decay: float = 0.0) -> float:
+def drift(architecture: Architecture, path: Array, times: Array, decay: float = 0.0) -> float:
     """The largest change of a conserved form along a path, from what theory says; 0 if there is none.
 
     Args:
         architecture: whose weights they are.
-        start: the weights at time 0, of length D.
         path: weights at some times, n × D.
-        times: these n times.
+        times: these n times, from 0.
         decay: μ, for which the forms fall like e^{−2μt}.
     """
     forms = conserved(architecture)
     if not forms.names:
         return 0.0
-    expected = np.exp(-2 * decay * times)[:, None] * forms.values(start)
+    expected = np.exp(-2 * decay * times)[:, None] * forms.values(path[0])
     return float(np.abs(forms.values(path) - expected).max())
 
 

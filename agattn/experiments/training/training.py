@@ -465,7 +465,7 @@ def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -
     losses, slopes = loss(path.weights)
     gradients = np.linalg.norm(slopes + decay * path.weights, axis=1)
     norms = np.linalg.norm(path.weights, axis=1)
-    drifted = drift(architecture, path.weights[0], path.weights, path.times, decay)
+    drifted = drift(architecture, path.weights, path.times, decay)
     outcome = outcome_of(experiment, path, losses, gradients[-1], drifted)
     line: Line = {}
     if outcome not in ("diverged", "stiff"):
