@@ -466,7 +466,9 @@ class _Configuration:
                 name, value = f"partial_rotary_factor in {part}", inner
         if value is None and name not in self.table:
             return 1.0
-        refuse_unless(is_number(value) and 0 < value <= 1, name, value, "a number above 0 and at most 1")
+        refuse_unless(
+            is_number(value) and 0 < float(value) <= 1, name, value, "a number above 0 and at most 1"
+        )
         return float(value)
 
     def _rope(self, part: str, kind: str) -> Mapping[str, Any]:
