@@ -178,7 +178,8 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.study.study",
         "agattn.engines.locate._examined",
-        "agattn.reports.architecture_report.report",
+        "agattn.reports.report.of_attention",
+        "agattn.reports.report.of_model",
         "agattn.reports.figure1.compute_figure_1",
         "agattn.reports.figure3.figure_3",
     ):

@@ -4,9 +4,9 @@ import re
 from html.parser import HTMLParser
 
 import agattn as ag
-from agattn.reports import architecture_report as room
-from agattn.reports.architecture_report import report
+from agattn.reports import report as room
 from agattn.reports.document import html, markdown
+from agattn.reports.report import report
 
 
 class Balanced(HTMLParser):

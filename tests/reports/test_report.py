@@ -9,8 +9,8 @@ from command_line import document as printed
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.limits import limited
-from agattn.reports.architecture_report import report
 from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown
+from agattn.reports.report import report
 from agattn.sheet.data import Code, Lines, Math, Table, Word
 
 NATIVE = "native"
@@ -18,7 +18,7 @@ NATIVE = "native"
 
 @pytest.fixture(scope="module")
 def refuting():
-    return report(SingleLayer(3, 2, 2), NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
+    return report(SingleLayer(3, 2, 2), engine=NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
 
 
 class Outline(HTMLParser):
@@ -71,7 +71,7 @@ def test_the_page_stands_alone(refuting):
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    documents = [report(SingleLayer(2, 1), NATIVE, command="c") for _ in range(2)]
+    documents = [report(SingleLayer(2, 1), engine=NATIVE, command="c") for _ in range(2)]
     saved = []
     for n, document in enumerate(documents):
         files = replace(document, clock="").save(tmp_path / str(n))
@@ -85,7 +85,7 @@ def test_the_seed_is_honoured():
     pages = []
     for seed in (1, 1, 2):
         with limited(seed=seed):
-            pages.append(markdown(replace(report(network, "native"), clock="")))
+            pages.append(markdown(replace(report(network, engine="native"), clock="")))
     assert pages[0] == pages[1]
     primes = [re.findall(r"^\| 18 \| (\d+) \|", page, re.MULTILINE) for page in pages]
     assert primes[0] and primes[0] != primes[2]
@@ -112,7 +112,7 @@ def test_what_is_hostile_is_shown_as_text():
     ],
 )
 def test_a_picture_or_the_reason_why_there_is_none(layer, words):
-    document = report(layer, NATIVE, max_degree=1)
+    document = report(layer, engine=NATIVE, max_degree=1)
     [section] = [section for section in document.sections if section.title == "A picture"]
     shown = [block for block in section.blocks if isinstance(block, Picture)]
     assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
@@ -129,7 +129,7 @@ def test_a_picture_or_the_reason_why_there_is_none(layer, words):
     ],
 )
 def test_networks(network, status, words):
-    document = report(network, "native")
+    document = report(network, engine="native")
     assert document.claims
     assert document.exit_status == status and words in document.summary and words in html(document)
 
