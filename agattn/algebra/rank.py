@@ -38,6 +38,7 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
+from agattn.algebra.spectrum import log2_ratio, singular_values, widest_gap
 from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
@@ -393,10 +394,6 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
 
 
 def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankResult:
-    import mpmath
-
-    from agattn.algebra.spectrum import midpoints, singular_values, widest_gap
-
     def result(upper: int, reason: str) -> RankResult:
         evidence = Evidence.NUMERICAL
         return RankResult(A.shape, r, upper, evidence, evidence, "mpmath", precision, gap, None, reason)
@@ -409,22 +406,21 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     needed = 1 if B.stated else 2
     while True:
         noise = float(precision // 2)
-        values = singular_values(midpoints(B.balls(precision), precision), precision)
-        if B.stated and B.pairs is not None and values and values[0]:
+        values = singular_values(B.balls(precision), precision)
+        nonzero = bool(values) and values[0] > 0
+        if B.stated and B.pairs is not None and nonzero:
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
-            radii = (
-                mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row if radius
-            )
-            change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
-            noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
+            radii = [flint.arb(radius) for row in B.pairs for _, radius in row if radius]
+            change = sum((radius**2 for radius in radii), flint.arb(0)).sqrt()
+            noise = min(noise, log2_ratio(values[0], change) - 1)
         r, gap = widest_gap(values, int(noise))
         # Balls around zero may hold anything.
-        blurred = B.stated and not any(values)
+        blurred = B.stated and not nonzero
         separated = not blurred and (gap is None or gap >= SMALLEST_GAP)
         growth = 0.0 if B.stated else precision / 8
         stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
         repeated = repeated + 1 if stable else 0
-        if r == full or not (blurred or any(values)) or (separated and repeated >= needed):
+        if r == full or not (blurred or nonzero) or (separated and repeated >= needed):
             return result(r, f"singular values at {precision} bits")
         if (B.stated and stable) or 2 * precision > limit:
             return result(full, f"undecided at {precision} bits: the singular values show no stable gap")
