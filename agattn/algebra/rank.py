@@ -130,14 +130,16 @@ class RankResult(Result, name="rank", eq=False):
     lower_evidence: Evidence
     upper_evidence: Evidence
     method: Key[str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"])]
-    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
+    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."] = (
+        None
+    )
     gap: Key[
         float | None,
         "log₂(least taken for nonzero / largest taken for zero); null if none, or exact.",
         Written(float | None, lambda gap: round(gap, 3) if isfinite(gap) else None),
-    ]
-    minor: Minor | BallMinor | None
-    reason: str
+    ] = None
+    minor: Minor | BallMinor | None = None
+    reason: str = ""
     blocks: tuple[BlockProof, ...] = ()
     error: float = 0.0
     points: tuple[RankPoint, ...] = ()
@@ -344,9 +346,8 @@ def _exactly(A: ExactMatrix, method: str, budget: float) -> RankResult:
             )
         reason = "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
     upper_evidence = Evidence.MODULAR if error else Evidence.PROVED
-    return RankResult(
-        A.shape, r, r, Evidence.PROVED, upper_evidence, method, None, None, minor, reason, blocks, error
-    )
+    bounds = (A.shape, r, r, Evidence.PROVED, upper_evidence, method)
+    return RankResult(*bounds, minor=minor, reason=reason, blocks=blocks, error=error)
 
 
 # --- in balls ---
@@ -450,20 +451,8 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     else:
         error = prod(errors)
         evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
-    return RankResult(
-        shape,
-        r,
-        r,
-        Evidence.PROVED,
-        evidence,
-        "modular",
-        None,
-        None,
-        None,
-        reason,
-        error=error,
-        points=tuple(tried),
-    )
+    bounds = (shape, r, r, Evidence.PROVED, evidence, "modular")
+    return RankResult(*bounds, reason=reason, error=error, points=tuple(tried))
 
 
 def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
@@ -527,35 +516,25 @@ def _in_floats_and_balls(rows: RandomRows) -> RankResult:
         bits = _FIRST_PRECISION
         while size > proved and bits <= _LAST_PRECISION:
             with flint.ctx.workprec(bits):
-                if is_nonsingular(_arb_mat(exact(places[:size])[:, columns[:size]])):
+                if is_nonsingular(flint.arb_mat(exact(places[:size])[:, columns[:size]].tolist())):
                     proved, bits_used = size, bits
             bits *= 2
         if proved >= target:
             break
-    result = RankResult(
-        floats.shape,
-        proved,
-        max(observed, proved),
-        Evidence.PROVED,
-        Evidence.NUMERICAL,
-        "ball",
-        bits_used,
-        None,
-        None,
-        "no smaller pivots in float64",
-    )
+    bounds, evidence = (proved, max(observed, proved)), (Evidence.PROVED, Evidence.NUMERICAL)
+    reason = "no smaller pivots in float64"
+    result = RankResult(floats.shape, *bounds, *evidence, "ball", bits_used, reason=reason)
     if proved < target <= _LARGEST_ELIMINATION:
-        everything = np.arange(len(floats))
 
         def at(bits: int) -> Any:
             with flint.ctx.workprec(bits):
-                return _arb_mat(exact(everything))
+                return flint.arb_mat(exact(np.arange(len(floats))).tolist())
 
-        given = BallMatrix(floats.shape, at, stated=False)
-        found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
-        if found.lower_bound >= proved and found.rank is not None:
+        drawn = BallMatrix(floats.shape, at, stated=False)
+        eliminated = _by_balls(drawn, 192, _LAST_PRECISION, target, rows.reason)
+        if eliminated.lower_bound >= proved and eliminated.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
-            result = found.replace(upper_evidence=Evidence.NUMERICAL)
+            result = eliminated.replace(upper_evidence=Evidence.NUMERICAL)
     if result.lower_bound >= target:
         result = result.replace(upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
     return result
@@ -567,8 +546,3 @@ def _float_pivots(matrix: NDArray[np.float64]) -> tuple[Any, Any]:
     work = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), tiny)
     work /= np.maximum(np.linalg.norm(work, axis=0, keepdims=True), tiny)
     return pivots(work, _NOISE * float(np.abs(work).max(initial=0.0)))[:2]
-
-
-def _arb_mat(array: Any) -> Any:
-    rows, columns = array.shape
-    return flint.arb_mat(rows, columns, array.ravel().tolist())

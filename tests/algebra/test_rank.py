@@ -129,12 +129,13 @@ def test_kernel_is_primitive_and_complete(m: int, n: int, r: int, seed: int, siz
     A = flint.fmpz_mat(m, r, [generator.randint(-size, size) for _ in range(m * r)])
     A = A * flint.fmpz_mat(r, n, [generator.randint(-size, size) for _ in range(r * n)])
     minor = minor_mod(A, next(random_primes(seed)))
-    K = prove_by_kernel(A, minor).matrix
-    assert (K.nrows(), K.ncols()) == (n, n - A.rank())
-    assert K.rank() == K.ncols()
-    assert not any((A * K).entries())
-    for column in K.transpose().tolist():
-        assert gcd(*(int(x) for x in column)) == 1
+    kernel = prove_by_kernel(A, minor)
+    assert (kernel.size, len(kernel)) == (n, n - A.rank())
+    K = flint.fmpz_mat(len(kernel), n, [x for vector in kernel.vectors() for x in vector])
+    assert K.rank() == K.nrows()
+    assert not any((A * K.transpose()).entries())
+    for vector in K.tolist():
+        assert gcd(*(int(x) for x in vector)) == 1
     assert proved_rank(A) == rank(A, "rational").rank == A.rank()
 
 
