@@ -23,7 +23,6 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.calls import positive_integer
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
-from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
     DegreePiece,
     IdealByDegree,
@@ -33,6 +32,7 @@ from agattn.geometry.ideal.ideal import (
     principal_function,
 )
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization, permuted
+from agattn.geometry.ideal.weight_spaces import check_size
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import log, takes
