@@ -563,7 +563,7 @@ def test_an_ideal_beside_what_was_found_out_about_it():
         plain = elimination.examined(ideal, None, None)
         assert plain.as_json() == ideal.as_json() and plain.generators is ideal.generators
         flattening = LieFlattening(3, 4, 2) if tokens == 1 else None
-        compared = FamilyComparison(layer, (), (), 3, flattening=flattening)
+        compared = FamilyComparison(layer, 3, flattening=flattening)
         complete = Completeness(6, 20, 6, 20, True, 0)
         found = elimination.examined(ideal, compared, complete)
         assert (found.invariants, found.complete) == ((), complete)
