@@ -47,7 +47,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.characters import Partition, module_name
-from agattn.algebra.echelon import independent_columns, primitive
+from agattn.algebra.echelon import independent_columns, primitive, sparse_rows
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import is_exact, scalars, unread
 from agattn.architectures import SingleLayer, one_layer
@@ -59,7 +59,6 @@ from agattn.geometry.ideal.equations import (
     PROVED,
     Equation,
     EquationModule,
-    coefficient_matrix,
     independent,
     multiples,
     relations,
@@ -618,4 +617,4 @@ def _by_weight(equations: Iterable[Equation]) -> dict[TorusWeight, list[Equation
 
 
 def _rank(equations: Sequence[Equation]) -> int:
-    return int(coefficient_matrix([equation.terms for equation in equations]).rank()) if equations else 0
+    return int(sparse_rows([equation.terms for equation in equations]).rank()) if equations else 0
