@@ -31,7 +31,7 @@ from agattn.geometry.ideal.equations import (
 )
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
 from agattn.geometry.ideal.named_families import named
-from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, smallest_layer
+from agattn.geometry.ideal.torus_weights import Monomial, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
@@ -50,13 +50,14 @@ def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer)
     """
     if layer.has_orbits:
         lam, mu, nu = shapes
-        found = _from_tensors(component((lam, mu, nu)), layer.alpha)
+        vectors = _from_tensors(component((lam, mu, nu)), layer.alpha)
     else:
-        found = _from_weight_space(shapes, layer)
+        equations = equations_of_weight(layer, shapes)
+        vectors = new_highest_weight_vectors([*equations], [*multiples(layer, shapes)])
     small = smallest_layer(shapes, layer)
-    if not all(equation.vanishes_on(small) for equation in found):
+    if not all(equation.vanishes_on(small) for equation in vectors):
         raise ArithmeticError(f"{shapes}: an equation that was found does not vanish on {layer}")
-    return found
+    return vectors
 
 
 def _modulo(products: list[list[Any]], candidates: list[list[Any]]) -> list[int]:
@@ -144,11 +145,6 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     monomials = (np.stack(np.unravel_index(codes[order], (size,) * 4), axis=-1) + 1).tolist()
     pairs_of = zip(monomials, values[order].tolist(), strict=True)
     return {tuple(map(tuple, monomial)): value for monomial, value in pairs_of}
-
-
-def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:
-    """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, among the equations of one weight."""
-    return new_highest_weight_vectors([*equations_of_weight(layer, weight)], [*multiples(layer, weight)])
 
 
 def new_highest_weight_vectors(equations: list[Equation], lower: list[Equation]) -> list[Equation]:
