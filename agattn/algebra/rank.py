@@ -38,7 +38,7 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
-from agattn.algebra.spectrum import log2_ratio, singular_values, widest_gap
+from agattn.algebra.spectrum import logarithm, singular_values, widest_gap
 from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
@@ -413,7 +413,7 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
             radii = [flint.arb(radius) for row in B.pairs for _, radius in row if radius]
             change = sum((radius**2 for radius in radii), flint.arb(0)).sqrt()
-            noise = min(noise, log2_ratio(values[0], change) - 1)
+            noise = min(noise, logarithm(values[0] / change) - 1)
         r, gap = widest_gap(values, int(noise))
         # Balls around zero may hold anything.
         blurred = B.stated and not nonzero

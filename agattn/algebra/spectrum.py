@@ -167,9 +167,9 @@ def widest_gap(values: Sequence[Any], noise_bits: int) -> tuple[int, float | Non
         return rank, None
     # An exact zero is as small as the working precision for all one can tell.
     below = values[rank] if values[rank] > 0 else values[0] * flint.arb(2) ** (-2 * noise_bits)
-    return rank, log2_ratio(values[rank - 1], below)
+    return rank, logarithm(values[rank - 1] / below)
 
 
-def log2_ratio(x: Any, y: Any) -> float:
-    """log₂(x/y) of two positive balls of radius 0, up to rounding."""
-    return float((x / y).log_base(2))
+def logarithm(x: Any, base: int = 2) -> float:
+    """The logarithm of a positive number, a float or a ball of radius 0, up to rounding."""
+    return float(flint.arb(x).log_base(base))

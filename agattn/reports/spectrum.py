@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import flint
 import numpy as np
 
 from agattn.algebra.matrices import real_matrix
 from agattn.algebra.rank import RankResult
-from agattn.algebra.spectrum import singular_values
+from agattn.algebra.spectrum import logarithm, singular_values
 from agattn.architectures.normalizer import raised
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights
@@ -72,12 +71,7 @@ def base_10_logarithms(matrix: Any) -> tuple[list[float], str]:
         if not isinstance(dense, np.ndarray) or matrix.row_scales:
             dense = [[float(x) for x in row] for row in real_matrix(matrix).balls(64).mid().tolist()]
         values, how = np.linalg.svd(np.array(dense, dtype=float), compute_uv=False).tolist(), "float64"
-    return [_log10(x) for x in values if x > 0], how
-
-
-def _log10(x: Any) -> float:
-    """The logarithm to base 10 of a positive number, a float or a ball of radius 0."""
-    return float(flint.arb(x).log_base(10))
+    return [logarithm(x, 10) for x in values if x > 0], how
 
 
 @dataclass(frozen=True)
@@ -158,7 +152,7 @@ def bands(spectrum: ContactSpectrum, digits: int = 120, last: int = LAST) -> Ban
     scaled, scales = ScaledWeights(network, count + 6, generator), []
     for n in steps(range(1, last + 1), last, "singular values at s = 2^-{}".format):
         floats, cutoff = scaled.in_floats(n)
-        values = tuple(map(_log10, scaled.singular_values(n, digits)[:count]))
+        values = tuple(logarithm(x, 10) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)
         scales.append(Scale(n, values, logs, float(np.log10(cutoff))))
     return Bands(spectrum, digits, tuple(scales))

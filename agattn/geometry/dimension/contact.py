@@ -26,7 +26,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
 from agattn.algebra.series import Series, SeriesArithmetic
-from agattn.algebra.spectrum import log2_ratio, singular_values
+from agattn.algebra.spectrum import logarithm, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.model_file import STUDIED, Studied
@@ -315,4 +315,4 @@ def _slopes(
     halvings = max(4, bits // (2 * (largest + 1)))
     scaled = ScaledWeights(network, rows, generator)
     pairs = zip(*(scaled.singular_values(n, digits) for n in (halvings - 1, halvings)), strict=True)
-    return [log2_ratio(x, y) if y > 0 else inf for x, y in pairs]
+    return [logarithm(x / y) if y > 0 else inf for x, y in pairs]

@@ -603,8 +603,8 @@ def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
             every = {key: Multiplicities(many, many, 0) for key, many in ring_of_layer(layer, n).items()}
             yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
         return
-    for n, modules, evidence in modules_of_image(one_token_image(layer, last), last):
-        yield piece_of_modules(layer, n, modules, evidence, "weight spaces")
+    for degree in modules_of_image(one_token_image(layer, last), last):
+        yield piece_of_modules(layer, *degree, "weight spaces")
 
 
 def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> DegreePiece:

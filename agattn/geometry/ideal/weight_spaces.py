@@ -199,13 +199,14 @@ def _decisive(image: InvariantImage, n: int, standard: Mapping[int, int]) -> set
     below = {
         key
         for weight, key in image.weights(n)
-        if coordinate.get(weight, 0) < min(ring.get(weight, 0), _most(*weight, alpha))
+        if coordinate.get(weight, 0) < min(ring.get(weight, 0), _most(weight, alpha))
     }
     return below | {image.even(n)}
 
 
-def _most(lam: Partition, mu: Partition, nu: Partition, alpha: int) -> int:
+def _most(shape: Shape, alpha: int) -> int:
     """A bound for the multiplicity in the coordinate ring."""
+    lam, mu, nu = shape
     n = sum(lam)
     if len(mu) > alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
         return 0

@@ -217,10 +217,8 @@ def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int)
     """
     closure, max_degree = StratumClosure(layer, stratum), positive_integer("max_degree", max_degree)
     image = InvariantImage(layer, closure.source, closure.indices, closure.sizes)
-    pieces = [
-        piece_of_modules(layer, n, modules, evidence, "weight spaces")
-        for n, modules, evidence in modules_of_image(image, max_degree)
-    ]
+    degrees = modules_of_image(image, max_degree)
+    pieces = [piece_of_modules(layer, *degree, "weight spaces") for degree in degrees]
     return StratumIdeal(
         layer,
         image_dimension(layer, stratum),
