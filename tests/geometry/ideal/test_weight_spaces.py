@@ -13,7 +13,6 @@ from agattn.architectures import SingleLayer
 from agattn.engines.elimination import eliminate
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import dimension as dimension_module
 from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.isotypic import component, shapes
@@ -140,7 +139,7 @@ def test_equations_prove_a_dimension_without_symmetries(monkeypatch):
     def never(*given, **named):
         raise AssertionError("no symmetries are needed")
 
-    monkeypatch.setattr(dimension_module, "dimension", never)
+    monkeypatch.setattr("agattn.verification.ideal.dimension", never)
     grassmannian = ag.PolynomialMap(
         lambda a, b: [a[i] * b[j] - a[j] * b[i] for i in range(5) for j in range(i)], {"a": 5, "b": 5}
     )
