@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import gcd
 from typing import Any, Union
 
@@ -44,6 +45,25 @@ def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
     table = rows.tolist() if hasattr(rows, "tolist") else rows
     entries = [rational(x) if type(x) is Fraction else x for row in table for x in row]
     return flint.fmpq_mat(len(rows), columns, entries)
+
+
+def sparse_rows(vectors: Sequence[Mapping[Any, Any]], zeros: Any = flint.fmpz_mat) -> Any:
+    """Sparse vectors as the rows of a matrix, with one column for each key that occurs.
+
+    Args:
+        vectors: numbers by their keys.
+        zeros: makes a matrix of zeros of FLINT of the right kind from the numbers of rows and columns.
+
+    >>> sparse_rows([{"x": 1, "y": 2}, {"y": Fraction(1, 2)}], flint.fmpq_mat)
+    [1,   2]
+    [0, 1/2]
+    """
+    columns = {name: n for n, name in enumerate(dict.fromkeys(chain.from_iterable(vectors)))}
+    matrix = zeros(len(vectors), len(columns))
+    for row, vector in enumerate(vectors):
+        for name, x in vector.items():
+            matrix[row, columns[name]] = rational(x) if type(x) is Fraction else x
+    return matrix
 
 
 def echelon(matrix: Any) -> tuple[Any, list[int]]:

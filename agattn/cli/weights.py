@@ -275,7 +275,7 @@ def rank(
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
     if plot:
-        from agattn.reports.spectrum import draw  # and mpmath
+        from agattn.reports.spectrum import draw
 
         progress("drawing")
         draw(matrix, result, plot)

@@ -40,10 +40,10 @@ from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.calls import positive_integer
 from agattn.errors import InputError
 from agattn.geometry.ideal.equations import Equation, EquationModule, multiples_of, relations
-from agattn.geometry.ideal.equivariant import InvariantImage, modules_of_image
 from agattn.geometry.ideal.generators import name_of, new_highest_weight_vectors
 from agattn.geometry.ideal.ideal import Ideal, piece_of_modules
 from agattn.geometry.ideal.torus_weights import TorusWeight, monomials_of_weight, smallest_layer
+from agattn.geometry.ideal.weight_spaces import InvariantImage, modules_of_image
 from agattn.geometry.strata.strata import Stratum, image_dimension, require_stratum
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.sheet.result import Key
@@ -201,11 +201,9 @@ def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int)
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     closure, max_degree = StratumClosure(layer, stratum), positive_integer("max_degree", max_degree)
-    image = InvariantImage(closure.source, closure.indices, closure.sizes)
-    pieces = [
-        piece_of_modules(layer, n, modules, evidence, "weight spaces")
-        for n, modules, evidence in modules_of_image(layer, image, max_degree)
-    ]
+    image = InvariantImage(layer, closure.source, closure.indices, closure.sizes)
+    degrees = modules_of_image(image, max_degree)
+    pieces = [piece_of_modules(layer, *degree, "weight spaces") for degree in degrees]
     return StratumIdeal(
         layer,
         image_dimension(layer, stratum),
