@@ -156,8 +156,8 @@ MSOLVE = Engine(
     out_of_memory=("segmentation fault", "aborted", *LOADER),
     written=attrgetter("name"),
     read=_read_lists,
-    answers="questions about Groebner bases and systems with finitely many solutions",
-    lacks=("prime", "max-degree", "components"),
+    answers="questions about ideals, by elimination, and about critical points",
+    lacks=("prime", "max-degree"),
     proves=False,  # msolve computes modulo primes and lifts
 )
 
@@ -213,8 +213,8 @@ def check_can(engine: Engine, problem: Problem) -> None:
     >>> check_can(MSOLVE, build("slice", SingleLayer(2, 1)))
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: msolve has no script for slice: it answers questions about Groebner bases and
-    systems with finitely many solutions; use engine='macaulay2' or engine='singular'
+    agattn.errors.InputError: msolve has no script for slice: it answers questions about ideals, by
+    elimination, and about critical points; use engine='macaulay2' or engine='singular'
 
     Raises:
         InputError: that says what the engine can do, and who can do this.

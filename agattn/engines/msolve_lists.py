@@ -27,16 +27,13 @@ from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import fraction, rational
+from agattn.algebra.echelon import rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
 from agattn.systems.problem import Answer, Explicit, Problem
-
-Interval = tuple[Fraction, Fraction]
-Box = tuple[Interval, ...]
 
 
 @dataclass(frozen=True)
@@ -103,10 +100,10 @@ class Parametrization:
                 return False
         return True
 
-    def boxes(self, precision: int) -> tuple[Box, ...]:
-        """The real points, each in a box of exact intervals; the boxes are disjoint, and certified by FLINT.
+    def real_points(self, precision: int) -> list[list[flint.arb]]:
+        """Balls around the coordinates of the real points, apart from each other, and certified by FLINT.
 
-        The width of an interval is about 2^−precision times the size of the coordinate, or less.
+        The radius of a ball is at most 2^−precision times the size of the coordinate, or than that, near 0.
 
         Raises:
             ValueError: if w is not squarefree.
@@ -114,17 +111,15 @@ class Parametrization:
         w = flint.fmpz_poly(list(self.w))
         if w.gcd(w.derivative()).degree() > 0:
             raise ValueError("the eliminating polynomial is not squarefree")
-        form, working = list(map(rational, self.form)), precision + 32
+        working = precision + 32
         while True:
             with flint.ctx.workprec(working):
-                roots = (ball.real for ball in self._roots() if ball.imag == 0)
-                points = [self._at(root) for root in sorted(roots, key=lambda r: fraction(r.mid().fmpq()))]
-                values = [
-                    sum((c * x for c, x in zip(form, point, strict=True)), flint.arb(0)) for point in points
-                ]
-                apart = all(lower < upper for lower, upper in itertools.pairwise(values))
-                if apart and all(_is_sharp(x, precision) for point in points for x in point):
-                    return tuple(sorted(tuple(map(_interval, point)) for point in points))
+                points = [self._at(root.real) for root in self._roots() if root.imag == 0]
+                if all(_is_sharp(x, precision) for point in points for x in point) and not any(
+                    all(x.overlaps(y) for x, y in zip(point, other, strict=True))
+                    for point, other in itertools.combinations(points, 2)
+                ):
+                    return points
             working *= 2
 
     def complex_points(self) -> list[list[Any]]:
@@ -228,18 +223,15 @@ def _names(ring: PolynomialRing) -> list[str]:
 # Reading ----------------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"'(\w+)'")
-#: A numerator and a power of 2, which is written 2 if it is the first; looked for at the first digit alone.
-_DYADIC = re.compile(r"(?<!\d)(-?\d+) ?/ ?2(?:\^(\d+)|(?!\d))")
-_MAX_EXPONENT = 10**6  # of a denominator; a longer one is no precision that anybody asked for
 
 
 def _nested(text: str) -> Any:
-    """The list that msolve prints, with a colon after it: made JSON, with dyadic numbers as pairs."""
+    """The list that msolve prints, with a colon after it: JSON but for the quotes."""
     text = text.strip()
     if not text.endswith("]:"):
         raise TranscriptError("it printed no whole list")
     try:
-        document = _DYADIC.sub(lambda m: f'{{"{m[2] or 1}":{m[1]}}}', _NAME.sub(r'"\1"', text[:-1]))
+        document = _NAME.sub(r'"\1"', text[:-1])
         return json.loads(document, parse_int=_integer, parse_float=_refuse, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise TranscriptError(f"what it printed is no list of numbers: {text[:60]!r}") from error
@@ -254,21 +246,8 @@ def _refuse(text: str) -> None:
     raise ValueError(text)
 
 
-def _number(value: object) -> Fraction:
-    match value:
-        case int():
-            return Fraction(value)
-        case dict():
-            [(power, numerator)] = value.items()
-            if isinstance(numerator, int) and int(power) <= _MAX_EXPONENT:
-                return Fraction(numerator, 2 ** int(power))
-    raise ValueError(value)
-
-
-def read_solutions(
-    text: str, ring: PolynomialRing
-) -> tuple[int, int, Parametrization | None, tuple[Box, ...]]:
-    """What msolve prints with ``-P 1`` over ℚ: dimension, degree, parametrization and boxes.
+def read_solutions(text: str, ring: PolynomialRing) -> tuple[int, int, Parametrization | None]:
+    """What msolve prints with ``-P 2`` over ℚ: dimension, degree and parametrization.
 
     Dimension 1 stands for any above 0, with degree 0.
 
@@ -278,10 +257,10 @@ def read_solutions(
     names = _names(ring)
     match _nested(text):
         case [-1]:
-            return -1, 0, None, ()
+            return -1, 0, None
         case [1, int(n), -1, []] if n == len(ring):
-            return 1, 0, None, ()
-        case [0, [0, int(n), int(degree), [*printed], [*form], [1, [w, derivative, [*rest]]]], [1, [*boxes]]]:
+            return 1, 0, None
+        case [0, [0, int(n), int(degree), [*printed], [*form], [1, [w, derivative, [*rest]]]]]:
             try:
                 if sorted(printed[: len(ring)]) != sorted(names) or n != len(printed):
                     raise ValueError(printed)
@@ -289,36 +268,9 @@ def read_solutions(
                 parametrization = _parametrization(ring, order, n, form, w, derivative, rest)
                 if not 1 <= parametrization.points <= degree:
                     raise ValueError(degree)
-                return 0, degree, parametrization, tuple(_box(box, order) for box in boxes)
+                return 0, degree, parametrization
             except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise TranscriptError("its list is not well formed") from error
-    raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
-
-
-def read_numbers(text: str, ring: PolynomialRing) -> tuple[int, int]:
-    """What msolve prints with ``-P 2``: the numbers of solutions over the algebraic closure.
-
-    The first is with multiplicity, the second that of distinct ones.
-
-    Raises:
-        TranscriptError: if it is not what msolve prints about a system in this ring with finitely many.
-    """
-    p = ring.characteristic
-    match _nested(text):
-        case [-1]:
-            return 0, 0
-        case [0, [int(q), int(), int(length), [*printed], [*_], [1, [w, *_]]]]:
-            try:
-                coefficients: Any = list(_coefficients(w))
-                f: Any = flint.nmod_poly(coefficients, p) if p else flint.fmpz_poly(coefficients)
-                number = f.degree() - f.gcd(f.derivative()).degree()
-                right = q == p and sorted(printed[: len(ring)]) == sorted(_names(ring))
-            except (ValueError, TypeError, ArithmeticError) as error:
-                raise TranscriptError("its list is not well formed") from error
-            if right and 1 <= number <= length:
-                return length, number
-        case [1, int(n), -1, []] if n == len(ring):
-            raise TranscriptError("it found infinitely many solutions, where there should be finitely many")
     raise TranscriptError(f"its list has no form that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
@@ -354,13 +306,6 @@ def _coefficients(polynomial: Any) -> tuple[int, ...]:
     return coefficients
 
 
-def _box(box: Any, order: Sequence[int]) -> Box:
-    intervals = [(_number(low), _number(high)) for low, high in box]
-    if len(intervals) != len(order) or any(low > high for low, high in intervals):
-        raise ValueError(box)
-    return tuple(intervals[i] for i in order)
-
-
 _FACTOR = r"[A-Za-z]\w*(?:\^[0-9]+)?"
 _TERM = re.compile(rf"([+-]?)(?:([0-9]+)(?:\*({_FACTOR}(?:\*{_FACTOR})*))?|({_FACTOR}(?:\*{_FACTOR})*))")
 _HEADER = re.compile(
@@ -369,7 +314,7 @@ _HEADER = re.compile(
 )
 
 
-def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> tuple[Polynomial, ...]:
+def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> GroebnerBasis:
     """What msolve prints with ``-g 2``: the part of the basis without the variables to be eliminated.
 
     Raises:
@@ -382,18 +327,19 @@ def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> tuple[Pol
     names, printed = _names(ring), order.split(", ")
     if int(characteristic) != ring.characteristic or printed not in (names, names[eliminate:]):
         raise TranscriptError(f"it printed a basis of another ring: {order[:60]!r}")
+    small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
     elements = [element.strip() for element in body.split(",")]
     if elements == ["0"] and length in ("0", "1"):
-        return ()
+        return GroebnerBasis(small, ())
     if len(elements) != int(length):
         raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length}")
-    small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
     basis = (_polynomial(element, names, ring) for element in elements)
-    return tuple(
+    kept = (
         small.from_terms({e[eliminate:]: c for e, c in polynomial.terms.items()})
         for polynomial in basis
         if not any(any(e[:eliminate]) for e in polynomial.terms)
     )
+    return GroebnerBasis(small, tuple(kept))
 
 
 def _polynomial(text: str, names: Sequence[str], ring: PolynomialRing) -> Polynomial:
@@ -472,14 +418,10 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     return dict(zip(names, answers, strict=True))
 
 
-def _result(answers: Mapping[str, str], system: Explicit) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: Explicit) -> GroebnerBasis:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
-    text, ring = answers[system.name], system.ring
-    if system.finite:
-        return read_numbers(text, ring)
-    basis = read_basis(text, ring, system.eliminated)
-    return GroebnerBasis(PolynomialRing(ring.variables[system.eliminated :], ring.characteristic), basis)
+    return read_basis(answers[system.name], system.ring, system.eliminated)
 
 
 # Polynomials in one variable -------------------------------------------------------------------------------
@@ -488,7 +430,3 @@ def _result(answers: Mapping[str, str], system: Explicit) -> GroebnerBasis | tup
 def _is_sharp(x: flint.arb, precision: int) -> bool:
     """Whether a ball has a radius of at most 2^−precision times its size, or than that, near zero."""
     return bool(x.is_finite() and x.rad() * 2**precision <= max(flint.arb(1), abs(x.mid())))
-
-
-def _interval(x: flint.arb) -> Interval:
-    return fraction(x.lower().fmpq()), fraction(x.upper().fmpq())

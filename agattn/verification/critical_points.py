@@ -36,13 +36,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import one_of
@@ -291,31 +289,25 @@ def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     size = len(equations)
     if (avoided := chart.avoided) is not None:
         equations = _without(equations, avoided)
-    found = solve(equations, precision=_BITS, installation=installation)
-    if found.dimension > 0:
+    solutions = solve(equations, installation=installation)
+    if solutions.dimension > 0:
         raise InputError(
             f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "
-            f"solutions: in a chart, a set of dimension {found.dimension} and degree {found.degree}"
+            f"solutions: in a chart, a set of dimension {solutions.dimension} and degree {solutions.degree}"
         )
+    real, others = list[list[Any]](), list[list[Any]]()
     with flint.ctx.workprec(_BITS):
-        candidates = [
-            [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
-        ]
-        others = found.parametrization.complex_points() if found.parametrization else []
-        others = [point[:size] for point in others]
-        real = [[_ball(*interval) for interval in box[:size]] for box in found.boxes]
+        if solutions.parametrization is not None:
+            real = [point[:size] for point in solutions.parametrization.real_points(_BITS)]
+            others = [point[:size] for point in solutions.parametrization.complex_points()]
+        candidates = [[x.mid() for x in point] for point in real]
         # A special loss has solutions on lower strata as well, which are not to be counted.
         all_inside = all(map(chart.is_inside, [*real, *others]))
     # The losses of the theorem are those of data, and their limits.
     known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
     bound = generic_ed_degree(layer) if known else None
-    number = found.degree if all_inside else None
+    number = solutions.degree if all_inside else None
     return CriticalEquations(chart, loss).part_near(candidates, number, str(installation), others, bound)
-
-
-def _ball(low: Fraction, high: Fraction) -> Any:
-    """A ball that contains an interval."""
-    return flint.arb(rational((low + high) / 2), rational((high - low) / 2))
 
 
 def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:

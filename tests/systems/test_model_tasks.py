@@ -85,7 +85,7 @@ def test_the_degrees_of_scripts():
 @pytest.mark.parametrize("task", MODEL_TASKS)
 def test_scripts_say_what_they_are_about(engine, task):
     if MODEL_TASKS[task].form not in engine.tasks:
-        assert (engine.name, task) == ("msolve", "critical-locus")
+        assert engine.name == "msolve" and task in ("critical-locus", "fiber")
         return
     for model in MODELS if task != "critical-locus" else MODELS[:4]:
         for characteristic in (0, 32003):
@@ -277,7 +277,7 @@ def test_macaulay2_finds_the_same_numbers(macaulay2, both_engines):
 @pytest.mark.parametrize("model", [SKIP, AFFINE, BIAS, CAUSAL], ids=lambda x: str(x)[:20])
 def test_msolve_finds_the_same(msolve_installation, singular, model):
     """Also where the degrees differ, or there are none, and modulo a prime."""
-    for task, characteristic in (("implicit-ideal", 0), ("fiber", 101), ("hilbert-function", 32003)):
+    for task, characteristic in (("implicit-ideal", 0), ("hilbert-function", 32003)):
         problem = build(task, model, characteristic)
         one, other = (run(problem, i).answer for i in (msolve_installation, singular))
         assert one.integers == other.integers
