@@ -11,7 +11,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
-from agattn.systems.points import read_point
+from agattn.systems.points import point_of
 from agattn.systems.problem import Task
 
 TWO_TOKENS = ((1, 1), (1, 2, 3), (2, 1), (2, 2, 1), (2, 1, 5), (3, 1, 2))
@@ -99,7 +99,7 @@ def test_points_appear_exactly(engine, tmp_path):
     file = tmp_path / "point.json"
     file.write_text('{"A": [["-2/3", 1], [0, 7]], "V": [[11, "13/17"]]}')
     layer = SingleLayer(2, 1)
-    script = emit(build("fiber", layer, points=(read_point(file, layer),)), engine)
+    script = emit(build("fiber", layer, points=(point_of(file, layer),)), engine)
     assert "-2/3" in script and "13/17" in script and "--point FILE" in script
     target = (Fraction(-2, 3), *map(Fraction, range(4)), Fraction(13, 17))
     script = emit(build("membership", layer, target=target), engine)
@@ -195,7 +195,7 @@ def test_points_of_the_user(singular, tmp_path, task):
     file = tmp_path / "point.json"
     file.write_text('{"A": [[2, 4], [-1, -2]], "V": [["3/5", "1/5"]]}')
     layer = SingleLayer(2, 1)
-    answer = run(build(task, layer, points=(read_point(file, layer),)), singular).answer
+    answer = run(build(task, layer, points=(point_of(file, layer),)), singular).answer
     expected = {
         "fiber": ("points", 2),
         "singular-locus": ("jacobian-rank", 0),
