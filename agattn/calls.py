@@ -131,22 +131,13 @@ def constructed(cls: type[C]) -> type[C]:
     whole = inspect.signature(make)
     signature = whole.replace(parameters=list(whole.parameters.values())[1:])
 
-    by_place = [name for name, one in signature.parameters.items() if one.kind is _EITHER]
-    needed = {name for name, one in signature.parameters.items() if one.default is inspect.Parameter.empty}
-
     @functools.wraps(make)
     def checked(self: C, *args: Any, **named: Any) -> None:
-        given = [*by_place[: len(args)], *named]
-        # A call that is right as it stands, such as those for each of 1,000 layers, is not looked at again.
-        if (
-            len(set(given)) == len(args) + len(named)
-            and needed.issubset(given)
-            and all(name in signature.parameters for name in named)
-        ):
+        try:
             make(self, *args, **named)
-            return
-        bound = fitted(f"ag.{cls.__name__}", signature, args, named)
-        make(self, *bound.args, **bound.kwargs)
+        except TypeError:  # of the call, most often
+            bound = fitted(f"ag.{cls.__name__}", signature, args, named)
+            make(self, *bound.args, **bound.kwargs)
 
     described = {one.attribute: one.kind for one in keys(cast(Any, cls)) if one.attribute in whole.parameters}
     checked.__signature__ = _without_descriptions(whole, described)  # type: ignore[attr-defined]

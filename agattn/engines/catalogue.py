@@ -38,7 +38,7 @@ def read_block(text: str, problem: Problem) -> Answer:
 
 
 def _read_lists(text: str, problem: Problem) -> Answer:
-    from agattn.engines.msolve_lists import read
+    from agattn.engines.msolve import read
 
     return read(text, problem)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
 from agattn.engines.catalogue import TEMPLATES, Engine, check_can, engine_named
-from agattn.engines.msolve_lists import write_system
-from agattn.engines.script import Script
+from agattn.engines.msolve import write_system
+from agattn.engines.run import Script
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
 from agattn.geometry.sections.slices import Slice
@@ -49,7 +49,6 @@ def _environment(engine: Engine) -> jinja2.Environment:
         "parameter": partial(_parameter, written),
         "slice_images": partial(_slice_images, written),
         "m2row": _braces,
-        "rows": lambda rows: _braces(map(_braces, rows)),
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,

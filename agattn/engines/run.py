@@ -1,9 +1,10 @@
-"""Running a problem on an engine: emit, run with limits, read back."""
+"""A script for an engine; and running a problem on one: emit, run with limits, read back."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,40 @@ from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Described, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 #: Lists of polynomials are shown up to so many.
 _MOST_LINES = 20
+
+
+class Script(Described, str, name="emit", extensible=True):
+    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
+
+    task: Key[str, "The name of the task."]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName)]
+    architecture: Key[Studied, STUDIED]
+    script: Key[str, "The script itself."]
+
+    def __new__(cls, script: str, task: str, engine: str, architecture: Architecture) -> Script:
+        """A script for the engine of this name."""
+        made = super().__new__(cls, script)
+        made.script, made.task, made.engine, made.architecture = script, task, engine, architecture
+        return made
+
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self.task} of {self.architecture.name}, for {self.engine}"
+
+    def __str__(self) -> str:
+        return self.script
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.script)}</pre>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the script into a file."""
+        write(path, self.script)
 
 
 class Program(Result, extensible=True):

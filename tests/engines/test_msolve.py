@@ -14,8 +14,7 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
-from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
-from agattn.engines.msolve_lists import read_basis
+from agattn.engines.msolve import groebner_basis, read_basis, read_solutions, solve, write_system
 from agattn.engines.run import run
 from agattn.errors import (
     EngineCrashedError,

@@ -18,7 +18,7 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.engines import critical_points, elimination
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.elimination import check_generators
-from agattn.engines.msolve_lists import cksum
+from agattn.engines.msolve import cksum
 from agattn.engines.run import Run, run
 from agattn.errors import AgattnError
 from agattn.geometry.ideal.ideal import compute_ideal
