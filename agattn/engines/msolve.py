@@ -14,15 +14,16 @@ each list after its name, its checksum and its size:
 
 The checksum is that of POSIX ``cksum``.
 
->>> from agattn.algebra.polynomial import PolynomialRing
+>>> from agattn.engines.catalogue import MSOLVE
+>>> from agattn.engines.locate import locate
 >>> x, y = PolynomialRing(["x", "y"]).gens
->>> solutions = solve([x**2 + y**2 - 3, x * y - 1])
+>>> solutions = solve([x**2 + y**2 - 3, x * y - 1], locate(MSOLVE))
 >>> solutions.degree, solutions.parametrization.points
 (4, 4)
 >>> len(solutions.parametrization.real_points(100))
 4
 >>> x, y = PolynomialRing(["x", "y"], 32003).gens
->>> basis = groebner_basis([x**2 + y**2 - 3, x * y - 1])
+>>> basis = groebner_basis([x**2 + y**2 - 3, x * y - 1], locate(MSOLVE))
 >>> basis.leading_monomials, basis.dimension, basis.degree
 (((1, 1), (2, 0), (0, 3)), 0, 4)
 """
@@ -45,8 +46,7 @@ import flint
 from agattn.algebra.echelon import rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing, Variable
-from agattn.engines.catalogue import MSOLVE
-from agattn.engines.locate import Installation, locate
+from agattn.engines.locate import Installation
 from agattn.engines.transcript import END, framed
 from agattn.errors import InputError, TranscriptError
 from agattn.evidence import Evidence
@@ -472,16 +472,15 @@ class Solutions:
     evidence = Evidence.MODULAR
 
 
-def solve(polynomials: Sequence[Polynomial], *, installation: Installation | None = None) -> Solutions:
+def solve(polynomials: Sequence[Polynomial], installation: Installation) -> Solutions:
     """All solutions of a system over ℚ, if they are finitely many; else their dimension and degree.
 
     Args:
         polynomials: from one ring over ℚ, at least one.
-        installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
+        installation: of msolve, such as :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
         InputError: if there are no polynomials, or they are not over ℚ.
-        EngineNotFoundError: if msolve is not installed.
         EngineError: if it does not finish, or what it prints is not right.
     """
     ring = _ring(polynomials)
@@ -494,7 +493,7 @@ def solve(polynomials: Sequence[Polynomial], *, installation: Installation | Non
     if dimension > 0:
         modular = PolynomialRing(ring.variables, LARGEST_PRIME)
         residues = [modular.from_terms(polynomial.primitive().terms) for polynomial in equations]
-        basis = groebner_basis(residues, installation=installation)
+        basis = groebner_basis(residues, installation)
         if basis.dimension <= 0:
             raise TranscriptError(
                 f"msolve finds infinitely many solutions over QQ, and finitely many modulo {LARGEST_PRIME}"
@@ -505,18 +504,15 @@ def solve(polynomials: Sequence[Polynomial], *, installation: Installation | Non
     return Solutions(dimension, degree, parametrization)
 
 
-def groebner_basis(
-    polynomials: Sequence[Polynomial], *, installation: Installation | None = None
-) -> GroebnerBasis:
+def groebner_basis(polynomials: Sequence[Polynomial], installation: Installation) -> GroebnerBasis:
     """The reduced Gröbner basis of an ideal for the graded reverse lexicographic order.
 
     Args:
         polynomials: from one ring, at least one.
-        installation: of msolve; by default the installation that :func:`~agattn.engines.locate.locate` finds.
+        installation: of msolve, such as :func:`~agattn.engines.locate.locate` finds.
 
     Raises:
         InputError: if there are no polynomials.
-        EngineNotFoundError: if msolve is not installed.
         EngineError: if it does not finish, or what it prints is not right.
     """
     ring = _ring(polynomials)
@@ -543,9 +539,8 @@ def _ring(polynomials: Sequence[Polynomial]) -> PolynomialRing:
     return ring
 
 
-def _run(equations: Sequence[Polynomial], options: str, installation: Installation | None) -> str:
+def _run(equations: Sequence[Polynomial], options: str, installation: Installation) -> str:
     """What msolve prints about equations."""
-    installation = installation or locate(MSOLVE)
     system = f"cat > system.ms << 'end'\n{write_system(equations)}\nend\n"
     with installation.blamed():
         ended = installation.execute(f'{system}"$1" {options} -f system.ms\n')

@@ -1,16 +1,15 @@
-"""A script for an engine; and running a problem on one: emit, run with limits, read back."""
+"""Running a problem on an engine: emit, run with limits, read back."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.engines.catalogue import engine_named
+from agattn.engines.catalogue import Engine, engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.errors import EngineCrashedError
@@ -18,40 +17,11 @@ from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.files import write
 from agattn.limits import log, takes
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import PROVED_OR_MODULAR, Described, Key, Meta, Result, Sha256, Written, key
+from agattn.sheet.result import PROVED_OR_MODULAR, Key, Meta, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 #: Lists of polynomials are shown up to so many.
 _MOST_LINES = 20
-
-
-class Script(Described, str, name="emit", extensible=True):
-    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
-
-    task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(EngineName)]
-    architecture: Key[Studied, STUDIED]
-    script: Key[str, "The script itself."]
-
-    def __new__(cls, script: str, task: str, engine: str, architecture: Architecture) -> Script:
-        """A script for the engine of this name."""
-        made = super().__new__(cls, script)
-        made.script, made.task, made.engine, made.architecture = script, task, engine, architecture
-        return made
-
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return f"{self.task} of {self.architecture.name}, for {self.engine}"
-
-    def __str__(self) -> str:
-        return self.script
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.script)}</pre>"
-
-    def save(self, path: str | Path) -> None:
-        """Write the script into a file."""
-        write(path, self.script)
 
 
 class Program(Result, extensible=True):
@@ -168,9 +138,20 @@ def run(
         if saved is not None:
             write(saved.with_suffix(".transcript"), ended.output + ended.errors)
         installation.check_end(ended)
-        answer = engine.read(ended.output, problem)
+        answer = read_answer(engine, ended.output, problem)
         check_answer(answer)
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
+
+
+def read_answer(engine: Engine, text: str, problem: Problem) -> Answer:
+    """What a script of an engine printed, as the answer to the problem.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block that answers the problem.
+    """
+    from agattn.engines import msolve, transcript
+
+    return (msolve if engine.by_shell else transcript).read(text, problem)
 
 
 @takes("timeout", "memory", "seed", "force", "progress")

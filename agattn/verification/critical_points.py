@@ -381,7 +381,7 @@ def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     size = len(equations)
     if (avoided := chart.avoided) is not None:
         equations = _without(equations, avoided)
-    solutions = solve(equations, installation=installation)
+    solutions = solve(equations, installation)
     if solutions.dimension > 0:
         raise InputError(
             f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "

@@ -14,7 +14,7 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
-from agattn.engines.msolve import groebner_basis, read_basis, read_solutions, solve, write_system
+from agattn.engines.msolve import groebner_basis, read, read_basis, read_solutions, solve, write_system
 from agattn.engines.run import run
 from agattn.errors import (
     EngineCrashedError,
@@ -53,7 +53,7 @@ def holds(balls, point):
     ],
 )  # fmt: skip
 def test_solutions_known_by_hand(msolve_installation, system, degree, points, real):
-    solutions = solve(system, installation=msolve_installation)
+    solutions = solve(system, msolve_installation)
     parametrization = solutions.parametrization
     assert (solutions.dimension, solutions.degree, parametrization.points) == (0, degree, points)
     assert parametrization.satisfies(system)
@@ -65,7 +65,7 @@ def test_solutions_known_by_hand(msolve_installation, system, degree, points, re
 
 def test_real_points_are_as_sharp_as_asked_and_apart(msolve_installation):
     system = [x**2 - 2, (y - x) * (y - x - Fraction(1, 2**70)), z - y**2]
-    parametrization = solve(system, installation=msolve_installation).parametrization
+    parametrization = solve(system, msolve_installation).parametrization
     for precision in (8, 300):
         points = parametrization.real_points(precision)
         assert len(points) == 4
@@ -78,12 +78,12 @@ def test_real_points_are_as_sharp_as_asked_and_apart(msolve_installation):
 
 
 def test_no_solutions_and_infinitely_many(msolve_installation):
-    none = solve([x, x + 1], installation=msolve_installation)
+    none = solve([x, x + 1], msolve_installation)
     assert (none.dimension, none.degree, none.parametrization) == (-1, 0, None)
     # A plane, with multiplicity 2, and a line.
-    many = solve([x**2 * y, x**2 * z], installation=msolve_installation)
+    many = solve([x**2 * y, x**2 * z], msolve_installation)
     assert (many.dimension, many.degree, many.parametrization) == (2, 2, None)
-    everything = solve([R.zero()], installation=msolve_installation)
+    everything = solve([R.zero()], msolve_installation)
     assert (everything.dimension, everything.degree) == (3, 1)
 
 
@@ -100,38 +100,39 @@ def test_the_groebner_basis_of_points_has_their_ideal(msolve_installation, data)
         f *= u - a
     for b in ys:
         g *= v - b
-    basis = groebner_basis([f + g * (u + 3 * v), g], installation=msolve_installation)
+    basis = groebner_basis([f + g * (u + 3 * v), g], msolve_installation)
     assert (basis.dimension, basis.degree) == (0, len(xs) * len(ys))
     assert all(h(a, b) == 0 for h in basis.polynomials for a in xs for b in ys)
 
 
 def test_a_basis_over_the_rationals(msolve_installation):
     twisted = [x - z**2 / 2, y - z**3]
-    basis = groebner_basis(twisted, installation=msolve_installation)
+    basis = groebner_basis(twisted, msolve_installation)
     assert (basis.dimension, basis.degree, basis.ring) == (1, 3, R)
-    assert groebner_basis([x, x + 1], installation=msolve_installation).dimension == -1
-    nothing = groebner_basis([R.zero()], installation=msolve_installation)
+    assert groebner_basis([x, x + 1], msolve_installation).dimension == -1
+    nothing = groebner_basis([R.zero()], msolve_installation)
     assert (nothing.polynomials, nothing.dimension, nothing.degree) == ((), 3, 1)
 
 
 def test_coefficients_that_msolve_would_read_wrong_are_written_as_residues(msolve_installation):
     """Modulo p msolve takes 3/2 for 3, and cuts long numbers off."""
     modular = PolynomialRing(["x", "y", "z"], 101).gens[0]
-    basis = groebner_basis([Fraction(3, 2) * modular - 10**30], installation=msolve_installation)
+    basis = groebner_basis([Fraction(3, 2) * modular - 10**30], msolve_installation)
     [f] = basis.polynomials
     assert f(10**30 * 2 * pow(3, -1, 101) % 101, 0, 0) == 0
     assert write_system([Fraction(3, 2) * x - 10**30]).splitlines() == ["x,y,z", "0", f"3/2*x-{10**30}"]
 
 
 def test_what_cannot_be_asked(msolve_installation):
+    msolve = msolve_installation
     modular = PolynomialRing(["x"], 7).gens
     for ask, reason in [
-        (lambda: solve([]), "no polynomials"),
-        (lambda: solve(modular), "over QQ"),
-        (lambda: solve([x, *PolynomialRing(["x"]).gens]), "different rings"),
-        (lambda: groebner_basis(PolynomialRing(["x"], 2**31 + 11).gens), "primes up to 2147483647"),
-        (lambda: groebner_basis([PolynomialRing([]).one()]), "no variables"),
-        (lambda: solve(PolynomialRing(["A"]).gens), "msolve calls a variable that it adds A"),
+        (lambda: solve([], msolve), "no polynomials"),
+        (lambda: solve(modular, msolve), "over QQ"),
+        (lambda: solve([x, *PolynomialRing(["x"]).gens], msolve), "different rings"),
+        (lambda: groebner_basis(PolynomialRing(["x"], 2**31 + 11).gens, msolve), "primes up to 2147483647"),
+        (lambda: groebner_basis([PolynomialRing([]).one()], msolve), "no variables"),
+        (lambda: solve(PolynomialRing(["A"]).gens, msolve), "msolve calls a variable that it adds A"),
     ]:
         with pytest.raises(InputError, match=reason):
             ask()
@@ -145,16 +146,16 @@ def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
     ]
     monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")  # scripts for the shell need its tools
     with pytest.raises(EngineTimeoutError, match="time limit"), limited(timeout=0.3):
-        solve(hard, installation=msolve_installation)
+        solve(hard, msolve_installation)
     fakes.write("msolve", "echo no >&2; exit 7")
     with pytest.raises(EngineCrashedError, match="exit status 7: no"):
-        solve([x])
+        solve([x], locate(MSOLVE))
     fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
     with (
         pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"),
         limited(timeout=10, memory=500),
     ):
-        solve([x])
+        solve([x], locate(MSOLVE))
 
 
 PRINTED = """[0, [0,
@@ -226,7 +227,7 @@ def several_answers(msolve_installation):
 def test_damaged_answers_of_scripts_are_refused(several_answers):
     """Within the block every letter counts: changed, left out, doubled or cut off there, all is refused."""
     problem, text = several_answers.problem, several_answers.transcript
-    assert MSOLVE.read(text, problem).integers == several_answers.answer.integers
+    assert read(text, problem).integers == several_answers.answer.integers
     start, end = text.index("agattn-data"), text.rindex("\n")
     damaged = [text[:n] for n in range(0, end - 12, 29)]  # the names in the last line are checked, too
     for n in range(start, end, 5):
@@ -241,7 +242,7 @@ def test_damaged_answers_of_scripts_are_refused(several_answers):
         ]
     for one in damaged:
         with pytest.raises(TranscriptError):
-            MSOLVE.read(one, problem)
+            read(one, problem)
 
 
 def test_answers_that_are_whole_and_wrong_are_refused(fakes, monkeypatch):
