@@ -1,7 +1,6 @@
 """Modules from weight spaces: against Specht modules, against elimination, and their memory."""
 
 import tracemalloc
-from dataclasses import dataclass
 from math import comb, prod
 
 import numpy as np
@@ -27,7 +26,7 @@ from agattn.geometry.ideal.weight_spaces import (
 )
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited
-from agattn.memory import Memory, available
+from agattn.memory import allow, available
 
 
 def by_modules(layer, last):
@@ -190,17 +189,6 @@ def test_raising_and_lowering_commute_to_the_weight():
 # --- memory ---
 
 
-@dataclass
-class Watched(Memory):
-    """Memory that remembers the largest need."""
-
-    most: float = 0.0
-
-    def allow(self, need, what):
-        self.most = max(self.most, need)
-        super().allow(need, what)
-
-
 @pytest.mark.parametrize(
     ("sizes", "last"),
     [
@@ -212,14 +200,17 @@ class Watched(Memory):
 )
 def test_the_bound_on_memory_holds(sizes, last, monkeypatch):
     list(WeightSpaces(SingleLayer(2, 1)).degrees(4))  # what stays in caches
-    watched = Watched()
-    monkeypatch.setattr("agattn.geometry.ideal.implicitization.Memory", lambda: watched)
+    needs = []
+    monkeypatch.setattr(
+        "agattn.geometry.ideal.implicitization.allow",
+        lambda need, what: needs.append(need) or allow(need, what),
+    )
     tracemalloc.start()
     list(WeightSpaces(SingleLayer(*sizes)).degrees(last))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= watched.most + 2**21
-    assert watched.most <= 4 * peak
+    assert peak <= max(needs) + 2**21
+    assert max(needs) <= 4 * peak
 
 
 def test_the_bound_on_specht_modules_holds():
@@ -249,7 +240,7 @@ def test_force_goes_beyond_the_memory():
     said = []
     with limited(native=0, force=True, progress=said.append):
         assert compute_ideal(SingleLayer(2, 1), 4).generators_by_degree == {4: 1}
-        Memory().allow(2**31, "a large matrix")
+        allow(2**31, "a large matrix")
     assert said == ["a large matrix: up to 2.0 GiB of memory"]
 
 
