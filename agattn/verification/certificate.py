@@ -88,11 +88,6 @@ class Certificate(Described, dict[str, Any]):
         return {claim["id"]: claim["reason"] for claim in self["claims"] if "reason" in claim}
 
     @property
-    def certified(self) -> list[str]:
-        """The claims that are certified."""
-        return [*self.verdicts]
-
-    @property
     def verdicts(self) -> dict[str, str]:
         """The verdicts that are certified, by claim."""
         return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
@@ -166,7 +161,7 @@ def certify(
     >>> found = certify(network, ["agattn.deep-zeros", "corollary-3.8"])
     >>> print(found)
     Certificate of M(3,3,2; 3,3), t ≥ 2: 2 claims, 1 certified (1 confirmed, 0 refuted)
-    >>> found.certified, [*found.uncertified]
+    >>> [*found.verdicts], [*found.uncertified]
     (['agattn.deep-zeros'], ['corollary-3.8'])
     """
     known = as_attention(architecture)
