@@ -113,7 +113,7 @@ def _data(
 ) -> dict[str, Any]:
     singular = () if smooth else singular_strata(layer)
     charts = (chart_of(layer, stratum, chart) for stratum in (None, *singular))
-    parts = tuple(Part.of(one, strictly) for one in charts)
+    parts = tuple(Part.of(chart, strictly) for chart in charts)
     return _loss_data(layer, loss, layer.expected_dimension) | {"parts": parts}
 
 

@@ -337,18 +337,18 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
 
 def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
     """The numbers of complex critical points that were found with the real ones, if all are known."""
-    layer, found = loss.layer, {}
+    layer, counts = loss.layer, {}
     for part in parts:
         if part.complex_number is None:
             return None
         if part.regular or singular_by_ranks(layer, part.stratum):
-            found[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
+            counts[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
     by = {part.found_by for part in parts}
     native = by == {ELIMINATION}
     engine = " and ".join(sorted(by))
     return CriticalPoints(
         loss,
-        found,
+        counts,
         (0,),
         engine,
         ELIMINATION if native else "weights",
@@ -396,8 +396,8 @@ def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
         # A special loss has solutions on lower strata as well, which are not to be counted.
         all_inside = all(map(chart.is_inside, [*real, *others]))
     # The losses of the theorem are those of data, and their limits.
-    known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
-    bound = generic_ed_degree(layer) if known else None
+    of_theorem = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
+    bound = generic_ed_degree(layer) if of_theorem else None
     number = solutions.degree if all_inside else None
     return CriticalEquations(chart, loss).part_near(candidates, number, str(installation), others, bound)
 

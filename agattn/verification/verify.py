@@ -163,17 +163,17 @@ class _Work:
             return []
         if self.engine not in ("auto", "all"):
             return [locate(engine_named(self.engine))]
-        found = []
+        installations = []
         for engine in ENGINES.values():
             try:
-                found.append(locate(engine))
+                installations.append(locate(engine))
             except EngineNotFoundError as error:
                 misnamed = isinstance(error, EngineVariableError)
                 if self.engine == "all" and (misnamed or engine.proves):
                     raise
                 if misnamed:
                     self.troubles.append(str(error))
-        return found
+        return installations
 
     def do(self, tasks: Sequence[Task[Any]], natively: bool) -> None:
         """Do tasks, two at a time, and add to the findings.
@@ -323,10 +323,10 @@ class _Work:
                 names = " and ".join(there.engine.title for there in self.installations)
                 failures = [f"{names} cannot find {task.finds}"]
             return "; ".join(failures) or f"no engine was found; install them with: {INSTALL}"
-        for one, other in itertools.pairwise(findings):
-            if one.value != other.value:
-                said = "; ".join(f"{f.engines[0]} says {f.value}" for f in (one, other))
-                raise DisagreementError(f"{self.layer.name}: the engines disagree about {task.finds}. {said}")
+        for pair in itertools.pairwise(findings):
+            if pair[0].value != pair[1].value:
+                both = "; ".join(f"{finding.engines[0]} says {finding.value}" for finding in pair)
+                raise DisagreementError(f"{self.layer.name}: the engines disagree about {task.finds}. {both}")
         alone = f" (alone: {'; '.join(failures)})" if failures and len(findings) == 1 else ""
         return Finding(
             findings[0].value,
