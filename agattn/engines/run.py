@@ -151,7 +151,8 @@ def read_answer(engine: Engine, text: str, problem: Problem) -> Answer:
     """
     from agattn.engines import msolve, transcript
 
-    return (msolve if engine.by_shell else transcript).read(text, problem)
+    read = msolve.read if engine.by_shell else transcript.read
+    return read(text, problem)
 
 
 @takes("timeout", "memory", "seed", "force", "progress")

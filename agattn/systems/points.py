@@ -24,7 +24,7 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.heads.weight_files import WeightFile
+from agattn.heads.weight_files import ENDINGS, WeightFile
 from agattn.systems.problem import Matrix, Point, matrix
 
 _MAX_DIGITS = 4000  # Python refuses to write longer integers by default
@@ -135,12 +135,17 @@ def slice_of(given: Any, layer: SingleLayer) -> Slice:
 
 @contextmanager
 def _opened(given: Any) -> Iterator[Any]:
-    """The arrays of a file that is given by its path, in errors, too; or what is given."""
-    if isinstance(given, (str, Path)):
-        with about(given):
-            yield WeightFile([given])
-    else:
+    """The arrays of a file that is given by its path, in errors, too; or what is given.
+
+    A file without one of the endings of files of weights, such as a pipe of a shell, is read as JSON.
+    """
+    if not isinstance(given, (str, Path)):
         yield given
+        return
+    path = Path(given)
+    arrays = WeightFile([path]) if path.suffix in ENDINGS else parsed("JSON", read_text(path), path)
+    with about(path):
+        yield arrays
 
 
 def _exact(array: Array, what: str) -> Array:

@@ -98,6 +98,13 @@ def test_reads_integers_and_rationals(tmp_path):
     assert matrix([[1, Fraction(2, 3)], [3, 2]]) == point.A and matrix([[Fraction(-1, 7), 0]]) == point.V
 
 
+def test_reads_a_file_without_an_ending(tmp_path):
+    file = write(tmp_path, {"A": [[1, 0], [0, 0]], "V": [["1/2", 0]]})
+    assert point_of(file, LAYER) == point_of(file.rename(tmp_path / "point"), LAYER)
+    (tmp_path / "point").write_text("[1, 0, 2, 3, 4, 5]")
+    assert target_of(tmp_path / "point", SingleLayer(2, 1)) == (1, 0, 2, 3, 4, 5)
+
+
 def test_reads_queries_and_keys(tmp_path):
     data = {"K": [[1, 2]], "Q": [["1/2", 3]], "V": [[0, 1]]}
     point = point_of(write(tmp_path, data), LAYER)
@@ -148,7 +155,7 @@ def test_a_point_has_either_a_or_k_and_q(tmp_path):
 def test_missing_and_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         point_of(tmp_path / "none.json", LAYER)
-    with pytest.raises(InputError, match="is a folder without"):
+    with pytest.raises(InputError, match="cannot read"):
         point_of(tmp_path, LAYER)
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not UTF-8 text"):
