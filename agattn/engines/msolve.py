@@ -187,11 +187,6 @@ class GroebnerBasis:
         return hilbert_series(self.leading_monomials, len(self.ring))
 
     @property
-    def has_zeros(self) -> bool:
-        """Whether there are common zeros, over the algebraic closure: whether the ideal is not 1."""
-        return self.polynomials != (self.ring.one(),)
-
-    @property
     def dimension(self) -> int:
         """Of the zero set; −1 for the ideal 1."""
         return self.hilbert_series.dimension

@@ -242,7 +242,7 @@ def _points_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, An
         kind, _, label = name.partition("@")
         i = label.partition(".")[0]
         if kind == "lower":
-            integers[f"lower@{i}"] += basis.has_zeros
+            integers[f"lower@{i}"] += basis.dimension >= 0
         else:
             dimension, degree = _finite(basis)
             integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
