@@ -23,7 +23,6 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
 from agattn.sheet.result import Described, Key, Written
-from agattn.systems.catalogue import asked
 from agattn.systems.model_tasks import Parameter
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -216,6 +215,8 @@ def emit_task(
         ...
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
+    from agattn.systems.catalogue import asked  # a schema does without all tasks
+
     problem, chosen = asked(architecture, task, **options), engine_named(engine)
     text = emit(problem, chosen, machine=machine)
     return Script(text, problem.task, chosen.name, problem.architecture)

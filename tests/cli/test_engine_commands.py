@@ -282,12 +282,12 @@ def test_verify_natively(fakes):
 def test_the_seed_is_passed_on(monkeypatch):
     seen = []
 
-    def report(*given):
+    def work(*given):
         seen.append(limits().seed)
         return real(*given)
 
-    real = agattn.verification.verify._report
-    monkeypatch.setattr(agattn.verification.verify, "_report", report)
+    real = agattn.verification.verify._Work
+    monkeypatch.setattr(agattn.verification.verify, "_Work", work)
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
     for words in ([], ["--seed", "11"]):
         assert call(*arguments, *words)[0] == 0
