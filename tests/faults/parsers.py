@@ -133,6 +133,10 @@ def _heads(path, heads=1):
             break
 
 
+def _plain_heads(path):
+    _heads(path, None)
+
+
 def _heads_of_config(path):
     _heads(path.with_name("shard.safetensors"), None)
 
@@ -245,10 +249,10 @@ def parsers():
     for ending, good in matrices.items():
         yield f"matrices, .{ending}", f"case.{ending}", good, _matrix
     yield "matrices, arrays in .npz", "case.x", *_zipped(matrices["npz"][2], _matrix)
-    yield "weights, .npz", "case.npz", [_saved(**weights)], _heads
-    yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _heads)
+    yield "weights, .npz", "case.npz", [_saved(**weights)], _plain_heads
+    yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _plain_heads)
     yield "weights, .npy", "case.npy", [_saved(npy=np.eye(2))], lambda p: dict(WeightFile([p]))
-    yield "weights, .json", "case.json", weights_json, _heads
+    yield "weights, .json", "case.json", weights_json, _plain_heads
     yield "weights, .safetensors", "case.safetensors", checkpoints, _heads
     yield "lists of shards", "case.index.json", [json.dumps(index).encode()], _heads
     yield "config.json", "config.json", [json.dumps(shapes).encode()], _heads_of_config
