@@ -213,8 +213,8 @@ class Verdict(Result, extensible=True):
             return textwrap.shorten(self.witness, 100, placeholder=" …")
         computed = plain(self.computed)
         parts = computed if isinstance(computed, dict) else {}
-        brief = self.brief if computed is not None else ""
-        words = (brief or self.meaning).format(self.short, **{k: _in_words(x) for k, x in parts.items()})
+        named = {key: _in_words(value) for key, value in parts.items()}
+        words = self.meaning if computed is None else self.brief.format(self.short, **named) or self.meaning
         return f"{words} (in part)" if self.scope else words
 
     @property

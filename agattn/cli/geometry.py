@@ -175,7 +175,7 @@ def spectrum(
             --digits, or 120, and in float64: .png, .svg or .pdf.
     """
     known = contact_spectrum(architecture, **given)
-    from agattn.reports.spectrum import bands  # and mpmath
+    from agattn.reports.spectrum import bands
 
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
     return _shown(known, as_json, output)

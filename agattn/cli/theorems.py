@@ -59,7 +59,7 @@ def _certify(report: Any, file: Path) -> None:
     """Write the certificate of those of the claims that have one, and say which these are."""
     made = certify(report.layer, [*report], report.verdicts)
     write_file(file, dump(made) + "\n")
-    print_folded(f"certified: {', '.join(made.certified)}", sys.stderr)
+    print_folded(f"certified: {', '.join(made.verdicts)}", sys.stderr)
     if made.uncertified:
         print_folded(f"not certified: {', '.join(made.uncertified)}", sys.stderr)
 

@@ -89,7 +89,7 @@ def classify(
     rows = document["heads"]
     if output is not None:
         endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
+        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
         write_file(output, endings.get(output.suffix.lower(), lines))
     if plot is not None:
         save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
@@ -275,7 +275,7 @@ def rank(
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
     if plot:
-        from agattn.reports.spectrum import draw  # and mpmath
+        from agattn.reports.spectrum import draw
 
         progress("drawing")
         draw(matrix, result, plot)

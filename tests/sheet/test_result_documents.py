@@ -13,7 +13,7 @@ import pytest
 from agattn.documents import RESULTS, results
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.sheet.data import Note, Sheet, Table, Word
+from agattn.sheet.data import Word
 from agattn.sheet.result import (
     ENTRIES,
     UNSET,
@@ -28,7 +28,6 @@ from agattn.sheet.result import (
     key,
     schema,
 )
-from agattn.sheet.terminal import text
 
 
 class Circle(Result, name="shape", tag=("kind", "circle")):
@@ -145,12 +144,6 @@ def test_a_result_is_a_frozen_value():
         assert one.number == 1 and one.as_json() == TURN.as_json()
 
 
-def test_a_result_completes_to_what_users_need():
-    own = ["center", "evidence", "matrix", "number", "source", "steps"]
-    written = ["to_csv", "to_dict", "to_latex", "to_pandas"]
-    assert dir(TURN) == sorted([*own, *written, "as_json", "from_json", "replace", "sheet", "summary"])
-
-
 def test_a_result_as_a_table():
     assert TURN.to_dict() == TURN.as_json()
     assert TURN.to_csv().splitlines()[0] == "key,value" and "evidence,proved" in TURN.to_csv().splitlines()
@@ -177,17 +170,6 @@ def test_a_result_is_read_back_from_its_document():
         Turn.from_json(TURN.as_json() | {"steps": [{"size": 0}]})
 
 
-def test_a_class_cannot_say_of_its_documents_what_nobody_reads():
-    with pytest.raises(TypeError, match="Other has no setting tags"):
-        type(Result)("Other", (Result,), {}, tags=("kind", "other"))
-
-
 def test_every_document_names_its_schema():
     for name in RESULTS:
         assert {one.schema_name.split("/")[1] for one in results(name)} == {name}
-
-
-def test_a_paragraph_that_is_not_apart_stands_directly_below():
-    table = Table("", ("n",), ((1,),), ruled=False)
-    assert text(Sheet("title", (Note("one", apart=False), Note("two")))) == "title\none\n\ntwo"
-    assert text(Sheet("", (Note("one"), table))) == "one\nn\n1"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import call, document
+from command_line import call
 
 import agattn as ag
 from agattn import checker
@@ -21,8 +21,6 @@ from agattn.verification.certificate import _record, certify
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
 LAYER = ag.SingleLayer(2, 1)
-DEEP = ag.DeepNetwork((3, 3, 2), (3, 3), t=3)
-ARGUMENTS = ("--dims", "3,3,2", "--ranks", "3,3", "-t", "3", "--engine", "native")
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def new_claim(monkeypatch):
 
 def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
     made = certify(LAYER)
-    assert "corollary-3.3" in made.certified and "finitely many integers" in made.uncertified[new_claim]
+    assert "corollary-3.3" in made.verdicts and "finitely many integers" in made.uncertified[new_claim]
     found = check(json.loads(json.dumps(made)))
     assert found["valid"] and found["uncertified"] == [UNKNOWN]
     assert new_claim not in described(found)  # the checker prints no word of a file
@@ -54,38 +52,11 @@ def test_such_a_claim_is_no_claim_that_is_certified(new_claim):
         check(made)
 
 
-def test_a_network_with_claims_of_both_kinds(tmp_path):
-    path = tmp_path / "c.json"
-    chosen = ("--claim", "corollary-3.8", "--claim", "agattn.deep-zeros", "--claim", "theorem-3.9")
-    ended = call("verify", *ARGUMENTS, *chosen, "--certificate", path)
-    assert ended.status == 0, ended
-    said = "certified: agattn.deep-zeros\nnot certified: corollary-3.8, theorem-3.9\n"
-    assert ended.err == f"wrote {path}\n{said}"
-    written = json.loads(path.read_text())
-    others = [record for record in written["claims"] if "reason" in record]
-    assert [record["id"] for record in others] == ["corollary-3.8", "theorem-3.9"]
-    found = document("check", path)
-    assert [claim["id"] for claim in found["claims"]] == ["agattn.deep-zeros"]
-    assert found["uncertified"] == ["corollary-3.8", "theorem-3.9"]
-    assert "\nNot certified: corollary-3.8, theorem-3.9.\n" in call("check", path).out
-    others[0]["id"] = "trust me"
-    found = check(written)
-    assert found["uncertified"] == [UNKNOWN, "theorem-3.9"] and "trust" not in described(found)
-    others[0]["proof"] = "trust me"
-    with pytest.raises(UnreadableError, match="unknown key"):
-        check(written)
-
-
 def test_several_heads_with_other_claims():
     network = ag.DeepNetwork((3, 1), (1,), t=2, heads=2)
     made = ag.certificate(network, ["agattn.heads-not-closed", "agattn.multi-head-dimension"])
-    assert made.certified == ["agattn.heads-not-closed"]
+    assert [*made.verdicts] == ["agattn.heads-not-closed"]
     assert [*made.uncertified] == ["agattn.multi-head-dimension"] and check(made)["valid"]
-
-
-def test_it_is_said_what_claims_assume_that_do_not_apply():
-    made = certify(ag.DeepNetwork((3, 1), (1,), t=2, heads=2))
-    assert made.uncertified["agattn.deep-zeros"] == "it does not apply: it assumes one head and l ≥ 2"
 
 
 def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own():

@@ -46,9 +46,8 @@ from agattn.algebra.arithmetic import (
 from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows
 from agattn.algebra.residues import Residues, random_residues
 from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
-from agattn.architectures import Architecture, Network, draw_parameters
-from agattn.architectures.composition import check_arrays
-from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.polynomial_map import PolynomialMap, check_run
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import TooLargeError, argument
@@ -191,10 +190,9 @@ def check_size(architecture: Architecture) -> None:
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             f" {argument('force', True)} tries anyway"
         )
-    if isinstance(architecture, DeepNetwork):
-        check_tokens(architecture)
-    if isinstance(architecture, Network):
-        check_arrays(architecture)
+    network = architecture.as_network() or architecture
+    if isinstance(network, Layered):
+        check_arrays(network)
     if isinstance(architecture, PolynomialMap):
         check_run(architecture)
 
@@ -206,7 +204,7 @@ def bytes_needed(architecture: Architecture, bound: Bound) -> float:
     has a pointer, a Python object, and the digits at the highest precision.
 
     See Also:
-        :class:`agattn.memory.Memory`, which refuses; ``check_arrays``, for the arrays of the
+        :func:`agattn.memory.allow`, which refuses; ``check_arrays``, for the arrays of the
         evaluation.
 
     >>> from agattn.architectures import SingleLayer

@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import islice, repeat, zip_longest
 from math import comb
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import flint
 
@@ -44,14 +44,16 @@ from agattn.geometry.ideal.equations import (
     modules_table,
     shortened,
 )
-from agattn.geometry.ideal.equivariant import modules_of_image, one_token_image
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
-from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.ideal.isotypic import Shape, shapes
 from agattn.geometry.ideal.weight_spaces import (
     LARGEST_SPECHT_MODULE,
     Multiplicities,
-    WeightSpaces,
     bytes_by_modules,
+    modules_by_weights,
+    modules_of_image,
+    multiplicities,
+    one_token_image,
     ring_of_layer,
     seconds_by_modules,
     seconds_by_weights,
@@ -59,7 +61,7 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
-from agattn.memory import Memory
+from agattn.memory import allow
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -259,8 +261,16 @@ class IdealByDegree(Described, Sequence[Equation]):
     def __len__(self) -> int:
         return sum(self.generators_by_degree.values())
 
-    def __getitem__(self, n: int) -> Equation:
-        """The n-th minimal generator, from 0; IndexError beyond the last, as for a list."""
+    @overload
+    def __getitem__(self, n: int) -> Equation: ...
+
+    @overload
+    def __getitem__(self, n: slice) -> list[Equation]: ...
+
+    def __getitem__(self, n: int | slice) -> Equation | list[Equation]:
+        """The n-th minimal generator, from 0, or some of them, as for a list."""
+        if isinstance(n, slice):
+            return list(self)[n]
         place = n + len(self) if n < 0 else n
         if not 0 <= place < len(self):
             raise IndexError(f"{self.name}: there are {len(self)} equations, not {n + 1}")
@@ -339,8 +349,8 @@ class IdealByDegree(Described, Sequence[Equation]):
 class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
-    It is the sequence of its minimal generators, lowest degree first; ``generators`` has their modules, each of
-    which gives its equations. Engines know no modules. Two ideals are equal if they have the same dimension,
+    It is the sequence of its minimal generators, lowest degree first; ``generators`` has their modules, which
+    give equations, too. Engines know no modules. Two ideals are equal if they have the same dimension,
     degree, numbers of generators and dimensions of tangent spaces.
 
     The degree of M̄ is left out if it has more than :data:`MOST_DIGITS` digits, too.
@@ -551,15 +561,14 @@ def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> 
     # The one equation of a hypersurface has the degree of it.
     needed = min(last, degree) if hypersurface and degree else last
     found: list[DegreePiece] = []
-    memory, way = Memory(), _cheaper_way(layer, needed)
+    way = _cheaper_way(layer, needed)
     if way == "modules":
-        memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
+        allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
         every = _by_modules(layer, needed, workers)
     else:
-        every = WeightSpaces(layer).degrees(needed)
-    for n, multiplicities in enumerate(every, 1):
-        found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
-    memory.check()
+        every = modules_by_weights(layer, needed)
+    for n, modules in enumerate(every, 1):
+        found.append(piece_of_modules(layer, n, modules, Evidence.PROVED, way))
     for n in range(needed + 1, last + 1):
         found.append(_multiples(layer, n, found))
     yield from found
@@ -600,12 +609,7 @@ def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Sh
     with mapping as run:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]
-            yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
-
-
-def _component(shape: Shape, alpha: int) -> Multiplicities:
-    space = component(shape)
-    return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
+            yield dict(zip(keys, run(multiplicities, keys, repeat(layer.alpha)), strict=True))
 
 
 def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
@@ -615,9 +619,8 @@ def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
             every = {key: Multiplicities(many, many, 0) for key, many in ring_of_layer(layer, n).items()}
             yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
         return
-    image = one_token_image(layer, last)
-    for n, found, evidence in modules_of_image(layer, image, last):
-        yield piece_of_modules(layer, n, found, evidence, "weight spaces")
+    for degree in modules_of_image(one_token_image(layer, last), last):
+        yield piece_of_modules(layer, *degree, "weight spaces")
 
 
 def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> DegreePiece:

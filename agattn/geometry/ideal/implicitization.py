@@ -49,7 +49,6 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     Residues,
     RowSpace,
-    inverses,
     less_product,
     matmul,
     nonzero_minor,
@@ -63,12 +62,12 @@ from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
-from agattn.memory import Memory
+from agattn.memory import allow
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
-#: Square matrices up to this size are eliminated many at a time, with so many entries in all.
-_BATCH, _BATCHED = 40, 2_000_000
+#: Values of several multidegrees that are held at a time.
+_TOGETHER = 2_000_000
 #: Monomials that are replaced by smaller ones at a time.
 _REPLACED = 64
 #: Primes that a generator may need to be lifted to the rationals.
@@ -162,7 +161,7 @@ class Implicitization:
 
     def __init__(self, source: CoefficientMap) -> None:
         self.map = MapArrays(source)
-        self._memory, self._held, self._orbits_held = Memory(), 0, 0
+        self._held, self._orbits_held = 0, 0
         self.prime = self._new_prime()
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(limits().seed + 1)
@@ -355,27 +354,19 @@ class Implicitization:
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
                 f"{MOST_CANDIDATES}. Lower {argument('max_degree')}, or use {argument('force', True)}"
             )
-        # The values, transposed, and their echelon form; and many small matrices at a time.
-        most, small = int(sizes.max(initial=0)) + 4, sizes[open_ & (sizes <= _BATCH)]
-        size = 8 * 5 * (most**2 + min(_BATCHED, int((small**2).sum())))
+        # The values, transposed, and their echelon form; and those of many small matrices at a time.
+        most, together = int(sizes.max(initial=0)) + 4, int((sizes[open_] ** 2).sum())
+        size = 8 * 5 * (most**2 + min(_TOGETHER, together))
         self._allow(size, f"degree {degree.n}: a matrix of {most - 4} columns")
         begins = np.cumsum(sizes) - sizes
         for size in np.unique(sizes[open_]).tolist():
-            members = np.flatnonzero(open_ & (sizes == size))
-            if size <= _BATCH:
-                step = max(1, _BATCHED // size**2)
-                parts = [members[s : s + step] for s in range(0, len(members), step)]
-                kept = []
-                for part in parts:
-                    monomials = rows[begins[part][:, None] + np.arange(size)]
-                    kept.append(part[~_invertible(self.values(monomials, size, self.prime), self.prime)])
-                members = np.concatenate(kept)
-            for member in members.tolist():
-                own = slice(int(begins[member]), int(begins[member]) + size)
+            starts, step = begins[open_ & (sizes == size)], max(1, _TOGETHER // size**2)
+            for first in range(0, len(starts), step):
+                own = starts[first : first + step, None] + np.arange(size)
                 values = self.values(rows[own], size + 4, self.prime)
-                pivots = _pivots(values.T, self.prime)
-                degree.standard[places[own]] = False
-                degree.standard[places[own][pivots]] = True
+                for at, matrix in zip(places[own], values.swapaxes(1, 2), strict=True):
+                    degree.standard[at] = False
+                    degree.standard[at[_pivots(matrix, self.prime)]] = True
 
     def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
         """The border monomials of a multidegree, and each as a combination of standard monomials."""
@@ -515,7 +506,6 @@ class Implicitization:
             new = {place: found[key][0] for key in found for place in orbits[n][key]}
             multidegrees = {key: (count, new.get(key, 0)) for key, count in counts.items()}
             below = degree
-            self._memory.check()
             yield GradedPiece(n, sum(counts.values()), blocks, multidegrees)
 
     @staticmethod
@@ -570,7 +560,7 @@ class Implicitization:
 
     def _allow(self, size: float, what: str) -> None:
         """Refuse what the memory does not hold beside all that is kept."""
-        self._memory.allow(self._orbits_held + self._held + size, what)
+        allow(self._orbits_held + self._held + size, what)
 
     def _along(self, path: Sequence[int]) -> Signed[int]:
         """The composition of permutations."""
@@ -822,20 +812,6 @@ def _rewritten(rows: Residues, rules: Residues, places: IntArray, p: int) -> Res
         less = (-factors % p).astype(np.float64)
         rows[:, :end] = less_product(rows[:, :end], less, rules[block, :end], p)
     return np.delete(rows, places, axis=1)
-
-
-def _invertible(stack: IntArray, p: int) -> Any:
-    """Of a stack of square matrices modulo p, (g, c, c), those whose leading minors are all nonzero."""
-    a = stack.copy()
-    good = np.ones(len(a), dtype=bool)
-    for j in range(a.shape[1]):
-        pivot = a[:, j, j]
-        good &= pivot != 0
-        if j + 1 < a.shape[1]:
-            factors = a[:, j + 1 :, j] * inverses(pivot, p)[:, None] % p
-            a[:, j + 1 :, j + 1 :] -= factors[:, :, None] * a[:, None, j, j + 1 :] % p
-            a[:, j + 1 :, j + 1 :] %= p
-    return good
 
 
 def _pivots(matrix: IntArray, p: int) -> IntArray:
