@@ -27,7 +27,7 @@ THIN = ["-d", "3", "-o", "2", "-a", "2"]
 NETWORK = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
 HEADS = ["--dims", "2,1", "--ranks", "1", "--heads", "2", "-t", "2"]
 SOFTMAX = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"]
-MODEL, BLOCK = ["--model", "examples/maps.py:cubic"], ["--model", "examples/block.toml"]
+MODEL, BLOCK = ["examples/maps.py:cubic"], ["examples/block.toml"]
 WEIGHTS, WEIGHTS_OF_NETWORK = "examples/weights.json", "examples/network.json"
 DEEP = ["--dims", "2,2,2", "--ranks", "2,2", "-t", "3"]
 

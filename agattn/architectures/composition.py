@@ -67,7 +67,7 @@ class Network(Layered, Described):
     tokens: int = 1
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
+    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
     #: A network is known by its values, not by coordinates.
     ambient_dimension: ClassVar[None] = None
 

@@ -161,7 +161,7 @@ class Jet(Described):
     @property
     def arguments(self) -> str:
         """The jet as the command line names it, such as ``--dims 2,1 --ranks 1 -t 2 --jet 3``."""
-        return f"{getattr(self.network, 'arguments', '--model FILE')} --jet {self.order}"
+        return f"{getattr(self.network, 'arguments', 'FILE')} --jet {self.order}"
 
     def summary(self) -> str:
         """The network and the order in a line."""

@@ -78,7 +78,7 @@ class PolynomialMap(Described):
     inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
+    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
     #: A map is known by its values, not by coordinates.
     ambient_dimension: ClassVar[None] = None
     #: None are known in advance.

@@ -25,14 +25,18 @@ _LINES = "Print one JSON document on a line for each job, or run, instead of the
 
 
 def _is_about_files(given: Mapping[str, object]) -> bool:
-    return bool(given["files"]) and given["dims"] is None is given["ranks"]
+    return bool(given["files"]) and not given["words"] and given["dims"] is None is given["ranks"]
+
+
+def _is_unnamed(given: Mapping[str, object]) -> bool:
+    return given["number"] != "1" or not any(given[name] for name in ("words", "d", "d_out", "a"))
 
 
 #: What a shell has of each command.
 SHELL: Mapping[str, Shell] = {
     "verify": Shell(
-        "agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
-        "agattn verify -d 3 -o 2 -a 2 --claim 3.4; agattn verify --model model.toml",
+        "agattn verify 2 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
+        "agattn verify 3 2 2 --claim 3.4; agattn verify model.toml",
         "agattn.cli.theorems:verify",
         hidden=("keep",),
         options={"engine": _EVERY_ENGINE},
@@ -41,7 +45,7 @@ SHELL: Mapping[str, Shell] = {
         "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
         "agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json; "
         "agattn certificate 3 2 2 --claim theorem-3.4.singular --json; "
-        "agattn certificate --model model.toml",
+        "agattn certificate model.toml",
         "agattn.cli.theorems:certificate",
     ),
     "check": Shell(
@@ -51,45 +55,45 @@ SHELL: Mapping[str, Shell] = {
         json="Print one JSON document.",
     ),
     "dimension": Shell(
-        "agattn dimension -d 3 -o 2 -a 2; "
+        "agattn dimension 3 2 2; "
         "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax; "
-        "agattn dimension --config config.json",
+        "agattn dimension config.json",
     ),
     "identifiability": Shell(
-        "agattn identifiability -d 3 -o 2 -a 2; agattn identifiability --model model.toml "
-        "--functions 'K_1[1]^T Q_1[1]'; agattn identifiability -d 3 -o 2 -a 2 --at weights.json",
+        "agattn identifiability 3 2 2; agattn identifiability model.toml "
+        "--functions 'K_1[1]^T Q_1[1]'; agattn identifiability 3 2 2 --at weights.json",
         "agattn.cli.geometry:identifiability",
         output=True,
     ),
     "symmetries": Shell(
-        "agattn symmetries -d 3 -o 2 -a 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
+        "agattn symmetries 3 2 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
     ),
     "strata": Shell(
-        "agattn strata -d 3 -o 2 -a 2",
+        "agattn strata 3 2 2",
         "agattn.cli.geometry:strata",
         architectures=Architectures(networks=False),
     ),
     "ideal": Shell(
-        "agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
-        "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
-        "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
-        "agattn ideal -d 3 -o 2 -a 2 --stratum 1,1,2; "
-        "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
+        "agattn ideal 3 1 --max-degree 4 -O equations.m2; "
+        "agattn ideal 2 1 --format latex; agattn ideal 2 1 --complete; "
+        "agattn ideal 3 1 -t 1 --max-degree 8 --invariants; "
+        "agattn ideal 3 2 2 --stratum 1,1,2; "
+        "agattn ideal examples/maps.py:cubic --max-degree 2; "
         "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3",
         "agattn.cli.geometry:ideal",
         options={"memory": _NATIVE_MEMORY},
     ),
     "singularities": Shell(
         "agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
-        "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities --model model.toml",
+        "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities model.toml",
         output=True,
     ),
     "rlct": Shell(
-        "agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
+        "agattn rlct 3 2 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
         "agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json",
         "agattn.cli.geometry:rlct",
         output=True,
-        architectures=Architectures(by_place=False, checkpoints=True, instead=_is_about_files),
+        architectures=Architectures(files=True, instead=_is_about_files),
         wide=True,
     ),
     "spectrum": Shell(
@@ -98,9 +102,9 @@ SHELL: Mapping[str, Shell] = {
         "agattn.cli.geometry:spectrum",
     ),
     "critical-points": Shell(
-        "agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
-        "agattn critical-points -d 2 -o 1 --real -O loss.html; "
-        "agattn critical-points -d 2 -o 1 --weights w.json --data data.json",
+        "agattn critical-points 4 1; agattn critical-points 2 1 --samples 2; "
+        "agattn critical-points 2 1 --real -O loss.html; "
+        "agattn critical-points 2 1 --weights w.json --data data.json",
         "agattn.cli.geometry:critical_points",
         hidden=("target",),
         options={"method": Option(Choice("weights", "equations"))},
@@ -115,9 +119,9 @@ SHELL: Mapping[str, Shell] = {
     ),
     "fiber": Shell(
         "agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json; "
-        "agattn fiber --model model.toml weights.json --other others.json",
+        "agattn fiber model.toml weights.json --other others.json",
         "agattn.cli.weights:fiber",
-        architectures=Architectures(layers=False, by_place=False, checkpoints=True, instead=_is_about_files),
+        architectures=Architectures(layers=False, files=True, instead=_is_about_files),
     ),
     "equivalent": Shell(
         "agattn equivalent before.npz after.npz; "
@@ -125,22 +129,21 @@ SHELL: Mapping[str, Shell] = {
         "agattn.cli.weights:equivalent",
     ),
     "identify": Shell(
-        "agattn identify tensor.npy -d 2 -o 1",
+        "agattn identify tensor.npy 2 1",
         "agattn.cli.weights:identify",
-        architectures=Architectures(networks=False, by_place=False),
+        architectures=Architectures(networks=False),
     ),
     "emit": Shell(
-        "agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2",
+        "agattn emit implicit-ideal 2 1 -O ideal.m2 && agattn run ideal.m2",
         "agattn.cli.engines:emit",
         more="agattn.cli.engines:asked_of_tasks",
-        architectures=Architectures(by_place=False),
     ),
     "run": Shell(
-        "agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run fiber --model "
+        "agattn run implicit-ideal 2 1 --engine singular --json; agattn run fiber "
         "examples/maps.py:cubic --components; agattn run ideal.m2",
         "agattn.cli.engines:run",
         more="agattn.cli.engines:asked_of_tasks",
-        architectures=Architectures(by_place=False, instead=lambda given: _is_script(str(given["task"]))),
+        architectures=Architectures(instead=lambda given: _is_script(str(given["task"]))),
     ),
     "doctor": Shell("agattn doctor", "agattn.cli.engines:doctor"),
     "train": Shell(
@@ -157,8 +160,8 @@ SHELL: Mapping[str, Shell] = {
         json=_LINES,
     ),
     "report": Shell(
-        "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
-        "agattn report --model model.toml --out r",
+        "agattn report 2 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
+        "agattn report model.toml --out r",
         "agattn.cli.documents:report",
         hidden=("pictures", "grid_text", "command"),
         options={"engine": _EVERY_ENGINE},
@@ -167,6 +170,7 @@ SHELL: Mapping[str, Shell] = {
     "figure": Shell(
         "agattn figure 1 -O umbrella.html; agattn figure 2 --layers 3 -O tree.png",
         "agattn.cli.documents:figure",
+        architectures=Architectures(networks=False, instead=_is_unnamed),
     ),
     "schema": Shell("agattn schema verify", "agattn.cli.documents:schema", json=""),
     "rank": Shell("agattn rank hilbert.json", "agattn.cli.weights:rank"),

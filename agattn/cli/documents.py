@@ -12,8 +12,6 @@ import click
 from click.core import ParameterSource
 
 from agattn.architectures import SingleLayer
-from agattn.calls import positive_integer
-from agattn.cli.architecture import whole_number
 from agattn.cli.generator import Input, Option
 from agattn.cli.kinds import FIGURES, Destination, EngineName, Whole, check_drawing, leave_out
 from agattn.cli.output import print_json, say_on_stderr, show_result
@@ -38,9 +36,9 @@ def report(
 ) -> int:
     """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
-    With --model the report has dimension, symmetries, equations, kinds of points and a fiber of a polynomial
-    model. With --study the report has all results of a study. report.html is one page that needs no network;
-    report.md is the same as Markdown.
+    Of a polynomial model it has dimension, symmetries, equations, kinds of points and a fiber. With --study
+    the report has all results of a study. report.html is one page that needs no network; report.md is the
+    same as Markdown.
 
     Args:
         out: write report.html, report.md, figures, scripts and transcripts there.
@@ -132,7 +130,21 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
 
 #: The options of each figure.
 _OPTIONS = {
-    "1": ("d", "d_out", "a", "slice", "radius", "engine", "timeout", "memory", "force"),
+    "1": (
+        "words",
+        "d",
+        "d_out",
+        "a",
+        "t",
+        "family",
+        "ignore",
+        "slice",
+        "radius",
+        "engine",
+        "timeout",
+        "memory",
+        "force",
+    ),
     "2": ("layers",),
     "3": ("seed",),
 }
@@ -140,13 +152,11 @@ _OPTIONS = {
 
 def figure(
     number: Annotated[str, Option(metavar="1|2|3")],
+    layer: Any,
     *,
     output: Annotated[
         Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
     ] = None,
-    d: Annotated[str, Option(flags="-d --embed-dim", metavar="D")] = "2",
-    d_out: Annotated[str, Option(flags="-o --out-dim", metavar="D'")] = "1",
-    a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
@@ -159,14 +169,11 @@ def figure(
 ) -> None:
     """Recompute figure 1, 2 or 3 of the paper.
 
-    1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks.
+    1, a surface in M, by default M(2,1,2), with its singular points, solid in M and dotted outside M; 2, the
+    unrolled network as a tree; 3, dimensions of normalized networks.
 
     Args:
         output: draw the figure to a .png, .svg or .pdf file; figure 1 also to a page to turn it, .html.
-        d: figure 1: d.
-        d_out: figure 1: d'.
-        a: figure 1: a.  [default: d]
         slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
             its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
         radius: figure 1: draw coordinates from -R to R.
@@ -179,9 +186,7 @@ def figure(
     if given and output is not None and output.suffix.lower() == ".html":
         raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
     if number == "1":
-        rows = positive_integer("-o", whole_number(d_out))
-        layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
-        given = {"layer": layer, "slice": slice, "engine": engine, "radius": radius}
+        given = {"layer": layer or SingleLayer(2, 1), "slice": slice, "engine": engine, "radius": radius}
         given |= {"timeout": timeout, "memory": memory, "force": force}
     made = figures.figure(number, **given)
     if output is not None:

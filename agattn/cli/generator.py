@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import click
 
 from agattn.cli import output
-from agattn.cli.architecture import Architectures, stray
+from agattn.cli.architecture import Architectures
 from agattn.cli.kinds import Choice, Destination, EngineName, InputFile, Real, Whole, alone_on_stdout
 from agattn.errors import InputError
 from agattn.names import COMMANDS
@@ -279,6 +279,8 @@ def _parameters(function: Callable[..., Any], shell: Shell) -> Iterator[click.Pa
         named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         if not named or name in (*_GIVEN, *shell.hidden) or parameter == _architecture(function):
             continue
+        if name == "files" and shell.architectures and shell.architectures.files:
+            continue  # they stand among the words of the architecture
         hint, *more = (
             get_args(hints[name]) if get_origin(hints.get(name)) is Annotated else (hints.get(name),)
         )
@@ -340,14 +342,10 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the name."""
+        typed = [*args]
         try:
             return super().parse_args(ctx, args)
         except (click.NoSuchOption, click.MissingParameter) as error:
             from agattn.cli.suggestions import suggested
 
-            raise InputError(suggested(error, ctx)) from None
-        except click.UsageError as error:
-            words = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)\.?", error.message)
-            if words is None:
-                raise
-            raise stray(tuple(words[1].split()), ctx) from None
+            raise InputError(suggested(error, ctx, typed)) from None

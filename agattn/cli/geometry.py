@@ -12,7 +12,7 @@ import click
 
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
-from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
+from agattn.cli.architecture import configured, whole_number, whole_numbers
 from agattn.cli.generator import Input, JsonFile, Option
 from agattn.cli.kinds import (
     DRAWINGS,
@@ -217,7 +217,7 @@ def read_data(path: Path | None, metric: str | None, samples: int | None) -> tup
 
 
 def rlct(
-    files: Annotated[tuple[Path, ...], Option(InputFile(), metavar="[FILE...]", more={"nargs": -1})],
+    files: tuple[Path, ...],
     architecture: Any,
     *,
     softmax: bool = False,
@@ -234,17 +234,15 @@ def rlct(
     .json, .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K and Q,
     or A, with V, or W_O and W_V. Of a checkpoint, every head is placed. With -t 1 and FILE: for one token.
 
-    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model with those
-    of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each layer.
-    Where the bounds meet, λ is known. Floating-point weights are taken as exact.
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or a model file with
+    those of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each
+    layer. Where the bounds meet, λ is known. Floating-point weights are taken as exact.
 
     Args:
         softmax: take a softmax head in place of a lightning head.
         curve: with FILE: λ at every tolerance.
         certificate: for a layer: write a certificate of all points, for agattn check.
     """
-    if files and all(file.name.isdecimal() and not file.exists() for file in files):
-        raise stray(tuple(map(str, files)), click.get_current_context())
     from agattn.heads.coefficients import rlct
 
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -258,9 +256,8 @@ def rlct(
             write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    of_networks = ("skip", "value_rank", "normalization", "temperature")
-    leave_out("describes a network; give --dims and --ranks as well", *of_networks)
-    leave_out("is for a layer; give -d and -o", "certificate")
+    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
+    leave_out("is for a layer; give its sizes, as in 3 2 2", "certificate")
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))

@@ -255,5 +255,7 @@ def leave_out(reason: str, *names: str) -> None:
     """
     context = click.get_current_context()
     for parameter in context.command.params:
-        if parameter.name in names and _is_given(context, parameter.name or ""):
-            raise InputError(f"{parameter.opts[0]} {reason}; leave {parameter.opts[0]} out")
+        value = context.params.get(parameter.name or "")
+        if parameter.name in names and value != () and _is_given(context, parameter.name or ""):
+            word = parameter.opts[0] if isinstance(parameter, click.Option) else " ".join(value)
+            raise InputError(f"{word} {reason}; leave {word} out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 import click
@@ -21,10 +22,12 @@ _NEEDLESS = {
 _WRITES = ("-O", "--output", "--out", "--report", "--save", "--file", "--plot", "-f")
 
 
-def suggested(error: click.NoSuchOption | click.MissingParameter, context: click.Context) -> str:
-    """What is wrong with an option or a missing word, and what to type."""
+def suggested(
+    error: click.NoSuchOption | click.MissingParameter, context: click.Context, typed: Sequence[str]
+) -> str:
+    """What is wrong with an option or a missing word, and what to type in place of the words typed."""
     if isinstance(error, click.NoSuchOption):
-        return _no_such_option(error.option_name, context)
+        return _former(error.option_name, context, typed) or _no_such_option(error.option_name, context)
     return f"{_missing(error, context)}; see {context.command_path} --help"
 
 
@@ -41,6 +44,20 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
     listed = f", one of {', '.join(choices)}" if choices else ""
     example = (context.command.epilog or "").partition(": ")[2].partition(";")[0]
     return f"{message}{listed}; for example {example}"
+
+
+def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
+    """What is typed now in place of an option of version 1; empty where it was none."""
+    own = {parameter.name for parameter in context.command.params}
+    if option in ("--value-rank", "--temperature") and "normalization" in own:
+        return f"{option} is no option any more; {option[2:].replace('-', '_')} is a key of model files"
+    if option not in ("--model", "--config") or "words" not in own:
+        return ""
+    place = next(n for n, word in enumerate(typed) if word.partition("=")[0] == option)
+    words = typed[place].partition("=")[2:] if "=" in typed[place] else typed[place + 1 : place + 2]
+    rest = [*typed[:place], *typed[place + 1 + ("=" not in typed[place]) :]]
+    line = shlex.join([*context.command_path.split(), *rest, *words])
+    return f"{option} is no option any more; the file stands alone: type {line}"
 
 
 def _no_such_option(option: str, context: click.Context) -> str:

@@ -107,7 +107,7 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def fiber(
-    files: Files,
+    files: tuple[Path, ...],
     architecture: Any,
     a: Annotated[int | None, Option(Whole(1), "-a --attn-dim", "N")] = None,
     *,
@@ -128,8 +128,8 @@ def fiber(
 
     For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in place of
     K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights; with softmax
-    for one head in each layer. With --model the same of any polynomial model, with an array for each of its
-    parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
+    for one head in each layer. With a model file the same of any polynomial model, with an array for each of
+    its parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
 
     Args:
         a: for weights A, V: the largest rank of A.
@@ -144,8 +144,8 @@ def fiber(
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
         result = whole.replace(equivalent=answer)
     else:
-        of_networks = ("t", "skip", "value_rank", "normalization", "temperature", "jet", "seed")
-        leave_out("is for a network or a model; give --dims and --ranks, or --model, as well", *of_networks)
+        of_networks = ("t", "skip", "normalization", "jet", "seed")
+        leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
         which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, **_counts()}
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     if answer is None or as_json:

@@ -114,7 +114,7 @@ def test_an_architecture_of_another_kind_is_a_model():
         def as_json(self):
             return {"function": "squares", "parameters": {"w": [1, 2]}, "inputs": [2, 1]}
 
-        kind, options, name = "model", "--model", "squares"
+        kind, options, name = "model", ("a model file", "squares"), "squares"
 
     assert [claim.id for claim in claims_about(Squares())] == [DIMENSION, SYMMETRIES]
     assert ag.verify(Squares(), engine="native")[DIMENSION].computed == 2
@@ -147,11 +147,11 @@ def files(tmp_path, monkeypatch):
 
 
 def test_the_command(files):
-    found = document("verify", "--model", "m.toml", "--engine", "native")
+    found = document("verify", "m.toml", "--engine", "native")
     assert {claim["id"]: claim["computed"] for claim in found["claims"]} == {DIMENSION: 14, SYMMETRIES: 14}
-    one = document("verify", "--model", "maps.py:conic", "--claim", DIMENSION)
+    one = document("verify", "maps.py:conic", "--claim", DIMENSION)
     assert [claim["verdict"] for claim in one["claims"]] == ["confirmed"]
-    shown = call("verify", "--model", "m.toml", "--report", "out")
+    shown = call("verify", "m.toml", "--report", "out")
     assert shown.status == 0 and "agattn.model-symmetries: checked that no computed Jacobian" in shown.out
     assert DIMENSION in (files / "out" / "report.md").read_text()
 

@@ -37,7 +37,7 @@ LINES = {
         "2 verify -d 1 -o n",
         "2 verify --dims n,n,n --ranks n,n",
         "2 verify --dims 2,2 --ranks 2 -t n",
-        "2 verify --dims 2,2 --ranks 2 --heads n --value-rank n",
+        "2 verify --dims 2,2 --ranks 2 --heads n",
         "2 verify -d n -o n --certificate FILE",
     ],
     "certificate": [
@@ -205,7 +205,7 @@ def test_models_of_few_letters_are_refused_or_answered_at_once(tmp_path, names):
     for name in names:
         (tmp_path / f"{name}.toml").write_text(MODELS[name])
         of_model = OF_MODELS if name != "narrow" else ["ideal"]
-        lines = [[*words(line, 0, tmp_path), "--model", str(tmp_path / f"{name}.toml")] for line in of_model]
+        lines = [[*words(line, 0, tmp_path), str(tmp_path / f"{name}.toml")] for line in of_model]
         asked.append((10 + CPU * len(lines), lines))
     for (_, lines), ended in zip(asked, in_forks(asked, tmp_path), strict=True):
         assert len(ended) == len(lines), lines[len(ended)]
@@ -218,7 +218,7 @@ def test_models_of_few_letters_are_refused_or_answered_at_once(tmp_path, names):
 
 def test_what_is_refused_is_forced(tmp_path):
     (tmp_path / "deep.toml").write_text(model("dim = 1", *["'linear'\nout = 1"] * 301))
-    asked = "emit", "fiber", "--model", tmp_path / "deep.toml"
+    asked = "emit", "fiber", tmp_path / "deep.toml"
     assert "has 301 steps, one after the other; the limit is 300. Use --force" in call(*asked).err
     assert call(*asked, "--force").status == 0
     assert ag.emit(ag.Network([ag.Linear(1)] * 301, dim=1), "fiber", force=True)

@@ -329,11 +329,11 @@ def test_a_file_of_20_gigabytes_is_refused_at_once(ending, folder):
     path.touch()
     os.truncate(path, 20 * 2**30)
     asked = {
-        ".json": [*JSON, ["dimension", "--config", "F"]],
+        ".json": [*JSON, ["dimension", "F"]],
         ".csv": RANK,
         ".mtx": RANK,
-        ".toml": [*GRID, ["train", "F"], ["dimension", "--model", "F"]],
-        ".py": [["dimension", "--model", f"{path}:network"]],
+        ".toml": [*GRID, ["train", "F"], ["dimension", "F"]],
+        ".py": [["dimension", f"{path}:network"]],
         ".jsonl": LINES,
     }[ending]
     for command in commands(folder, path.name, asked):

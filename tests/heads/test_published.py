@@ -294,9 +294,9 @@ def test_files_folders_dictionaries_and_objects(tmp_path):
 
 def test_the_shell(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"model_type": "own", "kv_x": 1}))
-    found = document("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x")
+    found = document("dimension", tmp_path, "--family", "llama", "--ignore", "kv_x")
     assert found["config"]["ignored"] == ["kv_x"] and found["config"]["forced"]
-    shown = call("dimension", "--config", tmp_path, "--family", "llama", "--ignore", "kv_x").out
+    shown = call("dimension", tmp_path, "--family", "llama", "--ignore", "kv_x").out
     assert shown.startswith("own, read as llama: ") and "keys that were ignored: kv_x" in shown
 
 

@@ -295,7 +295,7 @@ def test_the_command_line(singular, tmp_path):
     )
     point = tmp_path / "point.json"
     point.write_text('{"W_1": [["1/2", 3]], "W_2": [[1], [0]]}')
-    model = ["--model", file, "--engine", "singular"]
+    model = [file, "--engine", "singular"]
     ended = call("run", "implicit-ideal", *model)
     assert "coordinates: 4\n  y_1: coefficient of x_(1,1) in output 1\n" in ended.out
     assert ended.status == 0 and "y_2*y_3 - y_1*y_4" in ended.out
@@ -318,7 +318,7 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
         assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
         assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]
         assert str(found) == str(native).replace(" to degree 3", "")
-    cubic = ["--model", ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]
+    cubic = [ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]
     assert "generators: 3 of degree 2 (over QQ: proved)" in call("ideal", *cubic).out
     assert len(document("ideal", *cubic)["whole"]) == 3
     assert document("run", "implicit-ideal", *cubic)["answer"]["coordinates"][0] == "y_1: output 1"
