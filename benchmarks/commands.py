@@ -48,7 +48,7 @@ COMMANDS = (
     "ideal -d 3 -o 1 -a 2 --max-degree 4",
     "identify examples/tensor.json -d 2 -o 1",
     "rank examples/hilbert.csv",
-    "report -d 2 -o 1 --engine native --out report",
+    "report -d 2 -o 1 --engine native -O report",
     "rlct -d 3 -o 2 -a 2",
     "run implicit-ideal -d 2 -o 1 --engine singular",
     "schema verify",

@@ -69,7 +69,7 @@ SMOKE = (
     Try("agattn --version", 0, "agattn"),
     Try("agattn doctor", None, "Python"),
     # Check the theorems.
-    Try(f"agattn verify {LAYER} --engine native --certificate m212.json", 0, "confirmed"),
+    Try(f"agattn certificate {LAYER} -O m212.json", 0, "confirmed"),
     Try("agattn verify -d 3 -o 2 -a 2 --engine native --claim theorem-3.4.singular", 1, "(2,1,3)"),
     Try(f"agattn verify {NETWORK} --engine native", 0, "confirmed"),
     Try("agattn study audit --part 5/40 --no-cache", 0, "M(2,1,1)"),
@@ -125,7 +125,7 @@ SMOKE = (
     Try("agattn figure 2 -O figure2.svg", 0, "wrote figure2.svg", "figures"),
     Try("agattn figure 3 -O figure3.png", 0, "wrote figure3.png", "figures"),
     Try("agattn critical-points 2 1 -O loss.html", 0, "wrote loss.html", "figures"),
-    Try(f"agattn report {LAYER} --engine native --out report", 0, "wrote report/report.html", "figures"),
+    Try(f"agattn report {LAYER} --engine native -O report", 0, "wrote report/report.html", "figures"),
 )
 WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "train": 2, "study": 2}
 

@@ -45,17 +45,17 @@ NEEDS_A_LAYER = {
 # Minutes. The tests of the grids that ship do jobs of them again, and compare with the pages.
 SHIPPED = [
     ["study", "audit"],
-    ["study", "audit", "--report", "audit"],
-    ["study", "audit", "--report", "DIR"],
+    ["study", "audit", "-O", "audit"],
+    ["study", "audit", "-O", "DIR"],
     ["study", "atlas"],
     ["study", "zoo", "--force"],
-    ["study", "zoo", "--force", "--report", "zoo"],
+    ["study", "zoo", "--force", "-O", "zoo"],
 ]
 # tests/experiments/test_training.py trains as the example does.
 TRAIN = [
-    ["train", "examples/train.toml", "--report", "report"],
-    ["train", "examples/train.toml", "--report", "training"],
-    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
+    ["train", "examples/train.toml", "-O", "report"],
+    ["train", "examples/train.toml", "-O", "training"],
+    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "-O", "report"],
 ]
 # A test beside that of the zoo compares the tables of equations with degrees computed again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
@@ -72,7 +72,7 @@ LONG = {
     "spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
     "ideal 3 1 3 -t 1 --max-degree 8 --invariants",
     "ideal 3 2 2 --max-degree 5 --invariants",
-    "report 3 2 2 --out report",
+    "report 3 2 2 -O report",
     "run strata-tangents 3 2 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
     "study grid.toml --workers 2 -O results.jsonl",
@@ -157,7 +157,7 @@ def test_the_first_page_has_at_most_1000_words_and_writes_what_git_ignores():
     text = re.sub(r"^```.*?^```", "", readme, flags=re.MULTILINE | re.DOTALL)
     assert 300 < len(text.split()) <= 1000
     lines = [parameter.values[0] for parameter in COMMAND_LINES if parameter.id.startswith("README.md")]
-    written = {name for line in lines for option, name in pairwise(line) if option in ("-O", "--out")}
+    written = {name for line in lines for option, name in pairwise(line) if option == "-O"}
     assert written == {"m322.json", "layer"}
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
     assert {"/m322.json", "/layer/"} <= set(ignored)
@@ -265,7 +265,7 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
         missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["2", "1"]
-        missing += ["--out", "report"] if name == "report" else []
+        missing += ["-O", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return
@@ -316,7 +316,7 @@ def stands_alone(line, lines):
 
 
 def test_a_line_that_shares_a_file_does_not_stand_alone():
-    lines = ["agattn doctor", "agattn check --write checker.py", "python3 checker.py", "agattn strata | cat"]
+    lines = ["agattn doctor", "agattn check -O checker.py", "python3 checker.py", "agattn strata | cat"]
     assert [stands_alone(line, lines) for line in lines] == [True, False, False, False]
     assert stands_alone(lines[1], lines[1:2]) and not stands_alone("agattn strata -d 7 -o 5", lines)
 

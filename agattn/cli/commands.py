@@ -50,7 +50,7 @@ SHELL: Mapping[str, Shell] = {
     ),
     "check": Shell(
         "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
-        "agattn check --write checker.py; python3 checker.py m322.json",
+        "agattn check -O checker.py; python3 checker.py m322.json",
         "agattn.cli.theorems:check",
         json="Print one JSON document.",
     ),
@@ -63,7 +63,6 @@ SHELL: Mapping[str, Shell] = {
         "agattn identifiability 3 2 2; agattn identifiability model.toml "
         "--functions 'K_1[1]^T Q_1[1]'; agattn identifiability 3 2 2 --at weights.json",
         "agattn.cli.geometry:identifiability",
-        output=True,
     ),
     "symmetries": Shell(
         "agattn symmetries 3 2 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
@@ -75,7 +74,7 @@ SHELL: Mapping[str, Shell] = {
     ),
     "ideal": Shell(
         "agattn ideal 3 1 --max-degree 4 -O equations.m2; "
-        "agattn ideal 2 1 --format latex; agattn ideal 2 1 --complete; "
+        "agattn ideal 2 1 --format tex; agattn ideal 2 1 --complete; "
         "agattn ideal 3 1 -t 1 --max-degree 8 --invariants; "
         "agattn ideal 3 2 2 --stratum 1,1,2; "
         "agattn ideal examples/maps.py:cubic --max-degree 2; "
@@ -86,13 +85,11 @@ SHELL: Mapping[str, Shell] = {
     "singularities": Shell(
         "agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
         "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities model.toml",
-        output=True,
     ),
     "rlct": Shell(
         "agattn rlct 3 2 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
         "agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json",
         "agattn.cli.geometry:rlct",
-        output=True,
         architectures=Architectures(files=True, instead=_is_about_files),
         wide=True,
     ),
@@ -111,7 +108,7 @@ SHELL: Mapping[str, Shell] = {
         architectures=Architectures(networks=False),
     ),
     "classify": Shell(
-        "agattn classify model.safetensors -O heads.csv --plot stable_ranks.svg; "
+        "agattn classify model.safetensors -O heads.csv -O stable_ranks.svg; "
         "agattn classify path/to/model --json; agattn classify encoder.safetensors --heads 8",
         "agattn.cli.weights:classify",
         hidden=("weights",),
@@ -147,21 +144,21 @@ SHELL: Mapping[str, Shell] = {
     ),
     "doctor": Shell("agattn doctor", "agattn.cli.engines:doctor"),
     "train": Shell(
-        "agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR",
+        "agattn train --example > train.toml; agattn train train.toml --workers 2 -O DIR",
         "agattn.cli.experiments:train",
         more="agattn.cli.jobs:work_of",
         json=_LINES,
     ),
     "study": Shell(
         "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl; "
-        "agattn study audit --report audit",
+        "agattn study audit -O audit",
         "agattn.cli.experiments:study",
         more="agattn.cli.jobs:work_of",
         json=_LINES,
     ),
     "report": Shell(
-        "agattn report 2 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
-        "agattn report model.toml --out r",
+        "agattn report 2 1 -O report; agattn report --dims 4,3,4 --ranks 2,2 -O r; "
+        "agattn report model.toml -O r",
         "agattn.cli.documents:report",
         hidden=("pictures", "grid_text", "command"),
         options={"engine": _EVERY_ENGINE},

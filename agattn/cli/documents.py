@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from agattn.architectures import SingleLayer
-from agattn.cli.generator import Input, Option
-from agattn.cli.kinds import FIGURES, Destination, EngineName, Whole, check_drawing, leave_out
+from agattn.cli.generator import Input, Option, Writes
+from agattn.cli.kinds import FIGURES, EngineName, Outputs, Whole, check_drawing, chosen, leave_out
 from agattn.cli.output import print_json, say_on_stderr, show_result
 from agattn.errors import InputError
 from agattn.files import read_text
@@ -27,7 +27,7 @@ _LARGEST_RESULTS = 512 * 2**20
 def report(
     architecture: Any,
     *,
-    out: Annotated[Path, Option(Destination(folder=True), "--out", "DIR", more={"required": True})],
+    output: Annotated[Outputs, Writes(folder=True, documents=False, required=True)] = (),
     max_degree: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
     study: Annotated[Path | None, Input] = None,
     grid: Annotated[Path | None, Input] = None,
@@ -41,12 +41,13 @@ def report(
     same as Markdown.
 
     Args:
-        out: write report.html, report.md, figures, scripts and transcripts there.
+        output: write report.html, report.md, figures, scripts and transcripts.
         max_degree: last degree of equations.
         study: instead of an architecture: the lines that agattn study wrote.
         grid: with --study: the grid that asked for them, to be put beside the report.
     """
     check_drawing()
+    [out] = chosen(output, "")
     if study is not None:
         return _of_study(study, grid, out, as_json)
     if grid is not None:
@@ -74,7 +75,7 @@ def _command_line() -> str:
     words = ["agattn", "report"]
     for parameter in context.command.params:
         name, value = parameter.name or "", context.params[parameter.name or ""]
-        if name in ("out", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
+        if name in ("output", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
         if isinstance(parameter, click.Argument):
             words += value  # the sizes of a layer
@@ -82,7 +83,7 @@ def _command_line() -> str:
         words.append(parameter.opts[0])
         if value is not True:
             words.append(value.name if isinstance(value, Path) else str(value))
-    return f"{shlex.join(words)} --out DIR"
+    return f"{shlex.join(words)} -O DIR"
 
 
 def _save(document: Any, folder: Path, as_json: bool, **about: Any) -> None:
@@ -100,7 +101,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     """Report what a study wrote."""
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
     reason = "is not for --study, whose results are there already"
-    leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
+    leave_out(reason, *everything - {"study", "grid", "output", "as_json"})
     from agattn.experiments.studies.jobs import exit_status, read_lines
     from agattn.reports.document import StudySummary
     from agattn.reports.report import report
@@ -154,9 +155,7 @@ def figure(
     number: Annotated[str, Option(metavar="1|2|3")],
     layer: Any,
     *,
-    output: Annotated[
-        Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
-    ] = None,
+    output: Annotated[Outputs, Writes(FIGURES)] = (),
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
@@ -173,7 +172,7 @@ def figure(
     unrolled network as a tree; 3, dimensions of normalized networks.
 
     Args:
-        output: draw the figure to a .png, .svg or .pdf file; figure 1 also to a page to turn it, .html.
+        output: draw the figure, figure 1 also as .html, a page to turn it, or write its numbers.
         slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
             its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
         radius: figure 1: draw coordinates from -R to R.
@@ -183,20 +182,21 @@ def figure(
     for other in _OPTIONS.keys() - {number} if number in _OPTIONS else ():
         leave_out(f"is for figure {other}", *_OPTIONS[other])
     given: dict[str, Any] = {"2": {"layers": layers}, "3": {"seed": seed}}.get(number, {})
-    if given and output is not None and output.suffix.lower() == ".html":
-        raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
+    for page in chosen(output, ".html") if given else ():
+        raise InputError(f"cannot write {page}; figure {number} is a picture: .png, .svg or .pdf")
     if number == "1":
         given = {"layer": layer or SingleLayer(2, 1), "slice": slice, "engine": engine, "radius": radius}
         given |= {"timeout": timeout, "memory": memory, "force": force}
     made = figures.figure(number, **given)
-    if output is not None:
-        made.save(output)
-    show_result(made.replace(file=None if output is None else str(output)), as_json)
+    pictures = chosen(output, *FIGURES)
+    for picture in pictures:
+        made.save(picture)
+    show_result(made.replace(file=", ".join(map(str, pictures)) or None), as_json, output)
     if made.words and not as_json:
         print_folded(made.words, sys.stderr)
-    if output is not None:
-        say_on_stderr(f"wrote {output}")
-    elif not as_json:
+    for picture in pictures:
+        say_on_stderr(f"wrote {picture}")
+    if not output and not as_json:
         say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
 
 

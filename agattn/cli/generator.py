@@ -18,7 +18,7 @@ import click
 
 from agattn.cli import output
 from agattn.cli.architecture import Architectures
-from agattn.cli.kinds import Choice, Destination, EngineName, InputFile, Real, Whole, alone_on_stdout
+from agattn.cli.kinds import Choice, EngineName, InputFile, OutputPath, Real, Whole, outputs_of
 from agattn.errors import InputError
 from agattn.names import COMMANDS
 
@@ -43,9 +43,26 @@ class Option(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
-#: A file that is read, and one that a document is written to.
+class Writes(NamedTuple):
+    """What ``-O`` of a command writes by its own function.
+
+    Attributes:
+        endings: of the files.
+        folder: whether it writes folders.
+        default: the ending that stands for ``-``.
+        documents: whether it writes its result as all commands do, too.
+        required: whether it writes anyway.
+    """
+
+    endings: tuple[str, ...] = ()
+    folder: bool = False
+    default: str = ".json"
+    documents: bool = True
+    required: bool = False
+
+
+#: A file that is read.
 Input = Option(InputFile(), metavar="FILE")
-JsonFile = Option(Destination(".json"), metavar="FILE")
 #: The distances that a loss may be.
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
@@ -134,11 +151,11 @@ OPTIONS: Mapping[str, Option] = {
 }
 #: Options that the help lists last, in this order.
 _LAST = (
-    "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "hasse", "report",
-    "certificate", "keep", "plot", "output", "destination", "as_json",
+    "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "output", "form",
+    "as_json",
 )  # fmt: skip
 #: Parameters that the generator gives by itself.
-_GIVEN = ("progress", "as_json", "destination")
+_GIVEN = ("progress", "as_json", "output")
 
 
 class Shell(NamedTuple):
@@ -148,7 +165,6 @@ class Shell(NamedTuple):
         examples: lines that work.
         function: in place of the verb, as ``module:function``.
         more: the function whose parameters are options, too, in place of the verb's.
-        output: whether ``-O`` writes the document.
         hidden: parameters of the verb that are no options.
         options: options that read otherwise than elsewhere.
         architectures: those that it takes, where the verb's type does not say that.
@@ -159,7 +175,6 @@ class Shell(NamedTuple):
     examples: str
     function: str = ""
     more: str = ""
-    output: bool = False
     hidden: tuple[str, ...] = ()
     options: Mapping[str, Option] = {}
     architectures: Architectures | None = None
@@ -177,19 +192,9 @@ def command(name: str, shell: Shell) -> click.Command:
         parameters += [one for one in others if one.name not in own and isinstance(one, click.Option)]
     takes = shell.architectures or _architectures(function)
     described = [] if takes is None else takes.parameters()
-    if shell.output:
-        parameters.append(
-            click.Option(
-                ["-O", "--output", "destination"],
-                type=Destination(".json"),
-                metavar="FILE",
-                help="Write the JSON document.",
-            )
-        )
     if shell.json:
-        parameters.append(
-            click.Option(["--json", "as_json"], is_flag=True, callback=alone_on_stdout, help=shell.json)
-        )
+        parameters += _of_outputs(function)
+        parameters.append(click.Option(["--json", "as_json"], is_flag=True, help=shell.json))
     arguments = [one for one in parameters if isinstance(one, click.Argument)]
     options = [one for one in parameters if isinstance(one, click.Option)]
     options.sort(key=lambda option: _LAST.index(option.name) if option.name in _LAST else -1)
@@ -218,7 +223,13 @@ def _run(
     name: str, function: Callable[..., Any], takes: Architectures | None, shell: Shell, given: dict[str, Any]
 ) -> int:
     """Call the function of a command with what was given, and show what it returns."""
-    as_json, destination = given.get("as_json", False), given.get("destination")
+    as_json = given.get("as_json", False)
+    outputs = outputs_of(given.get("output", ()), given.pop("form", None), as_json)
+    writes = _writes(function)
+    if writes.required and not outputs:
+        raise InputError(f"say where to write, as by -O {name}")
+    if "output" in given:
+        given["output"] = outputs
     parameters = inspect.signature(function).parameters
     if takes is not None:
         first = _architecture(function)
@@ -226,7 +237,7 @@ def _run(
     if not _takes_more(function):
         given = {key: value for key, value in given.items() if key in parameters}
     else:
-        for own in ("as_json", "destination"):
+        for own in ("as_json", "output"):
             if own not in parameters:
                 given.pop(own, None)
     about = next((str(getattr(given[one], "name", "")) for one in _ARCHITECTURES if given.get(one)), "")
@@ -239,12 +250,46 @@ def _run(
             result = function(**given, progress=tell)
     if result is None or isinstance(result, int):
         return result or 0
-    output.show_result(result, as_json, destination, **({"soft_wrap": True} if shell.wide else {}))
+    outputs = tuple(one for one in outputs if one.ending not in writes.endings)
+    output.show_result(result, as_json, outputs, wide=shell.wide)
     return int(getattr(result, "exit_status", 0))
 
 
 #: Parameters that are architectures.
 _ARCHITECTURES = ("architecture", "layer", "network")
+
+
+def _writes(function: Callable[..., Any]) -> Writes:
+    """What a function writes by itself."""
+    if not function.__module__.startswith("agattn.cli"):
+        return Writes()
+    hint = get_type_hints(function, include_extras=True).get("output")
+    return next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Writes)), Writes())
+
+
+def _of_outputs(function: Callable[..., Any]) -> Iterator[click.Parameter]:
+    """The options that say what a command writes, and where."""
+    writes = _writes(function)
+    documents = output.DOCUMENTS if writes.documents else ()
+    kind = OutputPath(
+        *dict.fromkeys((*writes.endings, *documents)), folder=writes.folder, default=writes.default
+    )
+    text = described(function.__doc__ or "").get("output", "Write the result.")
+    yield click.Option(
+        ["-O", "--output", "output"],
+        type=kind,
+        multiple=True,
+        metavar="PATH",
+        help=f"{text.rstrip('.')}; PATH {kind.listed}; may be repeated.",
+    )
+    if len(kind.formats) > 1:
+        yield click.Option(
+            ["--format", "form"],
+            type=Choice(*kind.formats),
+            is_eager=True,
+            metavar="FORMAT",
+            help=f"The format where PATH is -, which is stdout: {', '.join(kind.formats)}.",
+        )
 
 
 def _takes_more(function: Callable[..., Any]) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from agattn.cli.kinds import Destination
 from agattn.names import COMMANDS
 
 #: Options that no command has, but that one may try, and why none is needed.
@@ -18,8 +17,8 @@ _NEEDLESS = {
     "--yes": "no command asks",
     "--gpu": "everything is computed on the processor",
 }
-#: Options that say where to write, in other programs or other commands.
-_WRITES = ("-O", "--output", "--out", "--report", "--save", "--file", "--plot", "-f")
+#: Options that say where to write, in version 1 or in other programs.
+_WRITES = ("--out", "--report", "--keep", "--plot", "--hasse", "--write", "--save", "--file", "-f")
 
 
 def suggested(
@@ -36,8 +35,7 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
     message = error.format_message().partition(". Choose from:")[0].rstrip(".")
     parameter = error.param
     if isinstance(parameter, click.Option):
-        name = parameter.opts[0]
-        return f"{message}: give a folder, such as {name} {context.info_name}"
+        return message
     if parameter is not None and parameter.name == "task":
         return f"{message}: agattn emit --list names the tasks, such as implicit-ideal"
     choices = getattr(parameter.type, "choices", ()) if parameter is not None else ()
@@ -47,17 +45,26 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
 
 
 def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
-    """What is typed now in place of an option of version 1; empty where it was none."""
+    """What is typed in place of an option of version 1, or of other programs; empty where that is nothing."""
     own = {parameter.name for parameter in context.command.params}
+    command, _, name = context.command_path.partition(" ")
     if option in ("--value-rank", "--temperature") and "normalization" in own:
         return f"{option} is no option any more; {option[2:].replace('-', '_')} is a key of model files"
-    if option not in ("--model", "--config") or "words" not in own:
+    place = next((n for n, word in enumerate(typed) if word.partition("=")[0] == option), len(typed))
+    in_word = "=" in "".join(typed[place : place + 1])
+    value = [typed[place].partition("=")[2]] if in_word else typed[place + 1 : place + 2]
+    before, after = typed[:place], typed[place + 1 + (not in_word) :]
+    if option in ("--model", "--config") and "words" in own:
+        said, words = "the file stands alone", [name, *before, *after, *(value or ["FILE"])]
+    elif option == "--certificate" and name in ("verify", "rlct"):
+        claim = [] if name == "verify" else ["--claim", "agattn.learning-coefficient"]
+        said = "agattn certificate writes it"
+        words = ["certificate", *before, *after, *claim, "-O", *(value or ["FILE.json"])]
+    elif option in _WRITES and "output" in own:
+        said, words = "-O says where to write", [name, *before, "-O", *(value or ["PATH"]), *after]
+    else:
         return ""
-    place = next(n for n, word in enumerate(typed) if word.partition("=")[0] == option)
-    words = typed[place].partition("=")[2:] if "=" in typed[place] else typed[place + 1 : place + 2]
-    rest = [*typed[:place], *typed[place + 1 + ("=" not in typed[place]) :]]
-    line = shlex.join([*context.command_path.split(), *rest, *words])
-    return f"{option} is no option any more; the file stands alone: type {line}"
+    return f"{context.command_path} has no option {option}; {said}: type {shlex.join([command, *words])}"
 
 
 def _no_such_option(option: str, context: click.Context) -> str:
@@ -71,10 +78,6 @@ def _no_such_option(option: str, context: click.Context) -> str:
         return f"{lacks}; {_NEEDLESS[option]}"
     if option == "--softmax" and "--normalization" in own:
         return f"{lacks}; type --normalization softmax"
-    if option in _WRITES:
-        writing = [p.opts[0] for p in context.command.params if isinstance(p.type, Destination)]
-        if writing := [*writing, *(["--json"] if "--json" in own else [])]:
-            return f"{lacks}; {_writing(writing)} what it finds"
     if hint := _near(option, own):
         return f"{lacks}; did you mean {hint}?"
     others = {name: command for command, its in reversed(_others(context)) for name, _ in _options(its)}
@@ -84,16 +87,6 @@ def _no_such_option(option: str, context: click.Context) -> str:
     if hint := _near(option, others):
         return f"{lacks}; agattn {others[hint]} has {hint}. See {path} --help"
     return f"{lacks}; see {path} --help"
-
-
-def _writing(options: Sequence[str]) -> str:
-    """Options with the verb that goes with them.
-
-    >>> _writing(["--json"]), _writing(["-O", "--plot", "--json"])
-    ('--json writes', '-O, --plot and --json write')
-    """
-    *others, last = options
-    return f"{', '.join(others)} and {last} write" if others else f"{last} writes"
 
 
 def _near(option: str, options: Iterable[str]) -> str:

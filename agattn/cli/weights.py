@@ -15,9 +15,20 @@ from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
-from agattn.cli.generator import Option
-from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
-from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.generator import Option, Writes
+from agattn.cli.kinds import (
+    DRAWINGS,
+    FIGURES,
+    STDOUT,
+    Choice,
+    InputFile,
+    Outputs,
+    Real,
+    Whole,
+    chosen,
+    leave_out,
+)
+from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.weights import weights
@@ -60,10 +71,7 @@ def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
 def classify(
     files: Files,
     *,
-    output: Annotated[
-        Path | None, Option(Destination(".csv", ".jsonl", ".json", by_ending=True), "-O --output", "FILE")
-    ] = None,
-    plot: Annotated[Path | None, Option(Destination(*FIGURES, by_ending=True), metavar="FILE")] = None,
+    output: Annotated[Outputs, Writes((".json", ".jsonl", ".csv", *FIGURES), documents=False)] = (),
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     as_json: bool = False,
@@ -77,8 +85,7 @@ def classify(
     of A = KᵀQ and V: biases, positions, scales and softmax play no part.
 
     Args:
-        output: write .csv, .jsonl (a line for each head) or .json (one document).
-        plot: draw stable ranks by layer (.png, .svg, .pdf, .html).
+        output: write the table, as .jsonl a line for each head, or draw stable ranks by layer.
     """
     from agattn.heads.head_geometry import classify
 
@@ -87,14 +94,15 @@ def classify(
     )
     document = table.as_json()
     rows = document["heads"]
-    if output is not None:
-        endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
-        write_file(output, endings.get(output.suffix.lower(), lines))
-    if plot is not None:
-        save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
-        say_on_stderr(f"wrote {plot}")
-    return table if as_json or output is plot is None else 0
+    lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
+    texts = {".csv": _csv(rows), ".json": as_text(document), ".jsonl": lines}
+    for path, ending in output:
+        if ending in texts:
+            write_file(path, texts[ending])
+        else:
+            save(page_of_stable_ranks(rows) if ending == ".html" else draw_stable_ranks(rows), path)
+            say_on_stderr(f"wrote {path}")
+    return table if as_json or not output else 0
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
@@ -118,6 +126,7 @@ def fiber(
     match: tuple[str, ...] = (),
     tolerance: Annotated[float | None, Tolerance] = None,
     seed: int = 0,
+    output: Annotated[Outputs, Writes()] = (),
     as_json: bool = False,
 ) -> Any:
     """Describe the fiber through the weights in FILE: all weights that compute the same function (t ≥ 2).
@@ -148,10 +157,9 @@ def fiber(
         leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
         which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, **_counts()}
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
-    if answer is None or as_json:
-        return result
-    show_result(result, False)
-    print_folded(f"{other}: {answer}")
+    show_result(result, as_json, output)
+    if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
+        print_folded(f"{other}: {answer}")
     return 0
 
 
@@ -200,6 +208,7 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
+    output: Annotated[Outputs, Writes()] = (),
     as_json: bool = False,
 ) -> Any:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
@@ -221,10 +230,7 @@ def equivalent(
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
-    if as_json:
-        print_json(answer.as_json())
-    else:
-        print_folded("\n".join(filter(None, (str(answer), answer.closeness))))
+    show_result(answer, as_json, output, "\n".join(filter(None, (str(answer), answer.closeness))))
     return {True: 0, False: 1, None: 3}[answer.equal]
 
 
@@ -255,7 +261,7 @@ def rank(
     *,
     precision: int = 128,
     radius: str | None = None,
-    plot: Annotated[Path | None, Option(Destination(*DRAWINGS, by_ending=True), metavar="FILE")] = None,
+    output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     seed: int = 0,
     as_json: bool = False,
     progress: Any,
@@ -270,14 +276,14 @@ def rank(
         precision: precision to start from, for ball and mpmath; it is doubled until the rank is separated.
         radius: how far each decimal or float may be from what is written; 0 takes all as exact.  [default:
             half a unit of the last place of floats and of decimals with 16 digits or more]
-        plot: draw the singular values.
+        output: write the result, or draw the singular values.
     """
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
-    if plot:
+    for picture in chosen(output, *DRAWINGS):
         from agattn.reports.spectrum import draw  # and mpmath
 
         progress("drawing")
-        draw(matrix, result, plot)
-    show_result(result, as_json)
+        draw(matrix, result, picture)
+    show_result(result, as_json, output)
     return 0 if result.rank is not None else 3

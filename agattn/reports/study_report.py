@@ -86,7 +86,7 @@ def study_report(
     versions = _values(line["versions"] for line in lines)
     if "code" in versions:
         versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
-    made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE --out DIR")}
+    made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE -O DIR")}
     errors: list[Row] = [
         {"architecture": _name(entry), "error": error["type"], "what it says": error["message"]}
         for entry in entries

@@ -61,4 +61,13 @@ def text_latex(text: str) -> str:
     >>> text_latex("d_1 ≥ 2")
     '\\text{d\\_1 $\\geq$ 2}'
     """
-    return rf"\text{{{''.join(_SPECIAL.get(letter, letter) for letter in text)}}}"
+    return rf"\text{{{escaped(text)}}}"
+
+
+def escaped(text: str) -> str:
+    r"""Text outside of formulas.
+
+    >>> escaped("d_1 ≥ 2")
+    'd\\_1 $\\geq$ 2'
+    """
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)

@@ -20,15 +20,15 @@ COMMANDS = (
     "agattn figure 1 --engine native --slice slice.json -O quartic.png",
     "agattn critical-points 2 1 -O loss.png",
     "agattn critical-points 2 1 -O loss.html",
-    "agattn strata 3 2 2 --hasse strata.svg",
+    "agattn strata 3 2 2 -O strata.svg",
     "agattn figure 2 -O tree.svg",
     "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
     "agattn figure 3 -O dimensions.svg",
-    "agattn rank hilbert.json --plot spectrum.svg",
-    "agattn classify model.npz --heads 4 --plot heads.svg",
-    "agattn classify model.npz --heads 4 --plot heads.html",
-    "agattn report 2 1 --engine native --max-degree 4 --out layer",
-    "agattn report --dims 4,3,4 --ranks 2,2 --engine native --out network",
+    "agattn rank hilbert.json -O spectrum.svg",
+    "agattn classify model.npz --heads 4 -O heads.svg",
+    "agattn classify model.npz --heads 4 -O heads.html",
+    "agattn report 2 1 --engine native --max-degree 4 -O layer",
+    "agattn report --dims 4,3,4 --ranks 2,2 --engine native -O network",
 )
 
 

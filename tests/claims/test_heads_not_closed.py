@@ -172,8 +172,8 @@ def test_by_the_library_and_the_command_line(tmp_path):
     said = "Certificate of M(2,2; 1), heads 2, t ≥ 2: 1 claim, 1 certified (1 confirmed, 0 refuted)"
     assert str(document) == said
     file = tmp_path / "heads.json"
-    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--certificate", str(file)]
-    assert call("verify", *words, "--claim", NAME).status == 0
+    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "-O", str(file)]
+    assert call("certificate", *words, "--claim", NAME).status == 0
     assert json.loads(file.read_text(encoding="utf-8")) == document
     said = call("check", str(file)).out
     assert "valid        confirmed: M(2,2,1) with 2 heads is not closed" in said

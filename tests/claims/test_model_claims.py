@@ -151,7 +151,7 @@ def test_the_command(files):
     assert {claim["id"]: claim["computed"] for claim in found["claims"]} == {DIMENSION: 14, SYMMETRIES: 14}
     one = document("verify", "maps.py:conic", "--claim", DIMENSION)
     assert [claim["verdict"] for claim in one["claims"]] == ["confirmed"]
-    shown = call("verify", "m.toml", "--report", "out")
+    shown = call("verify", "m.toml", "-O", "out")
     assert shown.status == 0 and "agattn.model-symmetries: checked that no computed Jacobian" in shown.out
     assert DIMENSION in (files / "out" / "report.md").read_text()
 
@@ -164,7 +164,7 @@ def test_a_study_of_models(files):
     ended = call("study", "grid.toml", "-O", "lines.jsonl", "--cache", files / "cache")
     assert ended.status == 0, ended
     pytest.importorskip("matplotlib")
-    written = call("report", "--study", "lines.jsonl", "--out", "study")
+    written = call("report", "--study", "lines.jsonl", "-O", "study")
     assert written.status == 0, written
     assert DIMENSION in (files / "study" / "report.md").read_text()
 

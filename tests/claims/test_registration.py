@@ -69,9 +69,10 @@ def test_a_claim_is_added_by_one_file_as_the_page_says(tmp_path):
 
     verify = ("-m", "agattn", "verify")
     assert "  agattn.quadrics\n" in python(*verify, "--list", at=tmp_path)
-    layer = ("-d", "2", "-o", "2", "--engine", "native", "--certificate", "c.json")
-    said = python(*verify, *layer, "--claim", "agattn.quadrics", "--claim", "corollary-3.3", at=tmp_path)
+    words = ("2", "2", "--claim", "agattn.quadrics", "--claim", "corollary-3.3")
+    said = python(*verify, *words, "--engine", "native", at=tmp_path)
     assert re.search(r"agattn\.quadrics +confirmed +proved +5\b", said)
+    python("-m", "agattn", "certificate", *words, "-O", "c.json", at=tmp_path)
     said = python("-m", "agattn", "check", "c.json", at=tmp_path)
     assert "corollary-3.3" in said and "The certificate is valid." in said
     assert re.search(r"agattn\.quadrics +not checked", said)

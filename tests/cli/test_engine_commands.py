@@ -148,7 +148,7 @@ def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
 
 def test_run(by_singular, tmp_path):
     arguments = ["run", "implicit-ideal", "-d", "2", "-o", "1", "--engine", "singular"]
-    result = document(*arguments, "--keep", str(tmp_path))
+    result = document(*arguments, "-O", str(tmp_path))
     assert {"task", "engine", "architecture", "answer", "seconds", "script_sha256"} <= set(result)
     assert result["engine"] == {"name": "singular", "version": by_singular.version}
     assert result["architecture"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
@@ -254,7 +254,7 @@ def test_verify_prints_a_table(by_singular, monkeypatch):
 
 def test_verify_report(by_singular, tmp_path):
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "singular", "--claim", "theorem-3.2"]
-    result = document(*arguments, "--report", str(tmp_path / "r"))
+    result = document(*arguments, "-O", str(tmp_path / "r"))
     assert json.loads((tmp_path / "r" / "report.json").read_text()) == result
     assert "| theorem-3.2 | confirmed | proved |" in (tmp_path / "r" / "report.md").read_text()
     assert (tmp_path / "r" / "fiber-singular.sing").exists()

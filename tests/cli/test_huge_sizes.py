@@ -38,7 +38,6 @@ LINES = {
         "2 verify --dims n,n,n --ranks n,n",
         "2 verify --dims 2,2 --ranks 2 -t n",
         "2 verify --dims 2,2 --ranks 2 --heads n",
-        "2 verify -d n -o n --certificate FILE",
     ],
     "certificate": [
         "2 certificate -d n -o n",
@@ -69,13 +68,12 @@ LINES = {
         "2 emit deep-limit --dims 2,2,2 --ranks 2,2 -t n",
     ],
     "run": ["2 run implicit-ideal -d n -o n", "2 run hilbert-function -d 2 -o 1 --max-degree n"],
-    "report": ["2 report -d n -o n --out FOLDER", "2 report --dims n,n --ranks n --out FOLDER"],
+    "report": ["2 report -d n -o n -O FOLDER", "2 report --dims n,n --ranks n -O FOLDER"],
     "spectrum": ["2 spectrum --dims 2,2 --ranks 1 --digits n"],
     "rlct": [
         "2 rlct -d n -o n",
         "2 rlct -d n -o 1 --softmax",
         "0 rlct -d n -o n -a 64",
-        "2 rlct -d n -o n -a 64 --certificate FILE",
     ],
     "singularities": [
         "2 singularities -d n -o n",
@@ -116,7 +114,7 @@ LINES = {
         "2 singularities --dims 1*20000 --ranks 1*20000",
         "2 symmetries --dims 1*20 --ranks 1*20",
         "2 symmetries --dims 1*20000 --ranks 1*20000",
-        "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
+        "2 report --dims 2*20000 --ranks 2*20000 -O FOLDER",
     ],
 }
 
@@ -189,7 +187,7 @@ MODELS = {
 }
 OF_MODELS = [
     "dimension", "identifiability", "symmetries", "ideal", "singularities", "verify", "emit fiber",
-    "run fiber", "report --out FOLDER",
+    "run fiber", "report -O FOLDER",
 ]  # fmt: skip
 
 

@@ -124,7 +124,7 @@ FAMILIES = {
     "ideal -d 4 -o 3 --max-degree 5 --workers 3": 4,
     "verify -d 3 -o 2 --engine all": 3,
     "study FOLDER/singular.toml --no-cache --workers 2": 4,
-    "report -d 3 -o 1 --engine native --out OUT": 1,
+    "report -d 3 -o 1 --engine native -O OUT": 1,
 }
 
 

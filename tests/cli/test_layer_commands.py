@@ -28,13 +28,6 @@ def test_a_refutation_is_certified_and_checked(tmp_path):
     assert call("check", file).status == 0
 
 
-def test_it_is_the_certificate_of_verify(tmp_path):
-    here, there = tmp_path / "a.json", tmp_path / "b.json"
-    call(*THIN, "-O", here)
-    assert call("verify", *THIN[1:], "--engine", "native", "--certificate", there).status == 1
-    assert here.read_text(encoding="utf-8") == there.read_text(encoding="utf-8")
-
-
 def test_the_document_has_the_certificate_in_it(tmp_path):
     found = document("certificate 2 1 --claim 3.4 --claim agattn.hilbert-function")
     assert found["certified"]["theorem-3.4.closed"] == "confirmed"
@@ -51,11 +44,8 @@ def test_without_a_file_it_says_how_to_write_one():
     assert err == "nothing was written; -O FILE.json writes the certificate\n"
 
 
-@pytest.mark.parametrize(
-    "words", [[*THIN, "-O", "-"], ["verify", *THIN[1:], "--engine", "native", "--certificate", "-"]]
-)
-def test_on_stdout_there_is_nothing_but_the_certificate(words):
-    ended = call(*words)
+def test_on_stdout_there_is_nothing_but_the_certificate():
+    ended = call(*THIN, "-O", "-")
     assert ended.status == 1 and json.loads(ended.out)["format"] == "agattn certificate 2"
 
 
@@ -77,9 +67,8 @@ def test_a_network_and_what_has_no_certificate():
 @pytest.fixture
 def certificate(tmp_path):
     path = tmp_path / "certificate.json"
-    arguments = ["verify", "-d", "3", "-o", "2", "-a", "2", "--engine", "native", "--certificate", path]
     claims = ["--claim", "theorem-3.4.singular", "--claim", "agattn.singular-locus"]
-    assert call(*arguments, *claims).status == 1  # a claim is refuted
+    assert call("certificate 3 2 2", *claims, "-O", path).status == 1  # a claim is refuted
     return path
 
 
@@ -121,10 +110,12 @@ def test_text_shows_the_resultant():
 
 def test_the_ending_says_the_format(tmp_path):
     layer = ["-d", "2", "-o", "2", "-a", "1"]
-    for ending, form in ENDINGS.items():
-        file = tmp_path / f"equations{ending}"
-        assert call("ideal", *layer, "-O", file).err == f"wrote {file}\n"
-        assert file.read_text() == call("ideal", *layer, "--format", form, "-O", "-").out
+    files = [tmp_path / f"equations{ending}" for ending in ENDINGS]
+    ended = call("ideal", *layer, *(word for file in files for word in ("-O", file)))
+    assert ended.err == "".join(f"wrote {file}\n" for file in files)
+    for file in files:
+        assert file.read_text() == call("ideal", *layer, "--format", file.suffix[1:], "-O", "-").out
+        assert file.read_text() == call("ideal", *layer, "--format", file.suffix[1:]).out
     names: dict = {}
     exec((tmp_path / "equations.py").read_text(), names)
     latex = (tmp_path / "equations.tex").read_text()
@@ -374,7 +365,7 @@ def test_hasse_diagram_is_the_same_every_time(tmp_path):
     pytest.importorskip("matplotlib")
     drawn = []
     for name in ("one.svg", "two.svg"):
-        ended = call("strata -d 3 -o 2 -a 2 --hasse", tmp_path / name)
+        ended = call("strata -d 3 -o 2 -a 2 -O", tmp_path / name)
         assert ended.status == 0, ended
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]

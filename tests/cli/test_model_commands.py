@@ -82,11 +82,11 @@ def test_singularities(models):
 
 
 def test_a_report(models):
-    found = document("report cubic.py:cubic --out r")
+    found = document("report cubic.py:cubic -O r")
     assert found["model"]["summary"].startswith("Dimension 2 in 4 coordinates, proved. Of 4 kinds of ")
     said = (models / "r" / "report.md").read_text()
     assert said.startswith("# Model twisted(s: 2)\n")
-    assert "agattn report cubic.py:cubic --out DIR" in said
+    assert "agattn report cubic.py:cubic -O DIR" in said
     assert found["files"] == ["r/report.html", "r/report.md"]
 
 
@@ -98,7 +98,7 @@ def test_a_study_of_models(models):
     line = json.loads((models / "results.jsonl").read_text())
     check("study", line)
     assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
-    assert call("report --study results.jsonl --out report").status == 0
+    assert call("report --study results.jsonl -O report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
 
 
@@ -178,7 +178,7 @@ def test_an_engine_finds_the_equations(attention_models):
 
 @MODELS
 def test_a_report_and_a_certificate(attention_models, name):
-    assert call("report", f"{name}.toml", "--out", "out").status == 0
+    assert call("report", f"{name}.toml", "-O", "out").status == 0
     text = (attention_models / "out" / "report.md").read_text()
     assert f"dimension {DIMENSIONS[name]}" in text.lower()
     found = document("certificate", f"{name}.toml", "-O", f"{name}.json")
@@ -221,7 +221,7 @@ COMMANDS = [
     ("identify", (LAYER, HEAD), ("tensor.json",)),
     ("emit", (LAYER, ONE, MODEL, HEAD), ("fiber",)),
     ("emit", (NETWORK,), ("virtual-fiber",)),
-    ("report", (LAYER, ONE, NETWORK, MODEL, HEAD), ("--out", "report", "--engine", "native")),
+    ("report", (LAYER, ONE, NETWORK, MODEL, HEAD), ("-O", "report", "--engine", "native")),
 ]
 CASES = [(name, given, more) for name, all_given, more in COMMANDS for given in all_given]
 

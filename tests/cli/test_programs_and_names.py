@@ -112,7 +112,7 @@ def is_plain(text):
         *(f"{command} model.py:{name}".split() for name in ("named", "lettered") for command in (
             "dimension", "verify", "identifiability", "symmetries", "singularities", "ideal",
             "emit implicit-ideal", "emit implicit-ideal --engine msolve", "emit fiber --engine singular",
-            "report --out r", "dimension --json", "emit fiber --json",
+            "report -O r", "dimension --json", "emit fiber --json",
         )),
         ["fiber", "model.py:lettered", "config.json"],
         ["dimension", "config.json"],

@@ -235,7 +235,7 @@ def validate_all(runs):
 def test_the_command_keeps_runs_and_reports(tmp_path):
     (tmp_path / "c.toml").write_text(FILE)
     words = ("train", tmp_path / "c.toml", "--cache", tmp_path / "kept")
-    first = call(*words, "-O", tmp_path / "a.jsonl", "--report", tmp_path / "r")
+    first = call(*words, "-O", tmp_path / "a.jsonl", "-O", tmp_path / "r")
     lines = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text().splitlines()]
     validate_all(lines)
     assert [(line["experiment"], line["seed"]) for line in lines] == [
@@ -275,7 +275,7 @@ def test_a_dry_run_computes_no_loss(kind, tmp_path, monkeypatch):
 def test_a_name_may_have_dollars_in_it(tmp_path):
     text = FILE.replace('"generic"', r"'costs $5 \frac$'")
     (tmp_path / "c.toml").write_text(text)
-    ended = call("train", tmp_path / "c.toml", "--no-cache", "--seeds", "1", "--report", tmp_path / "r")
+    ended = call("train", tmp_path / "c.toml", "--no-cache", "--seeds", "1", "-O", tmp_path / "r")
     assert ended.status == 0 and "wrote" in ended.err
     assert (tmp_path / "r" / "runs.svg").stat().st_size > 1000
     assert r"\frac" in (tmp_path / "r" / "report.html").read_text()
@@ -294,7 +294,7 @@ def test_another_report_is_refused_before_the_work(tmp_path):
     for command in ("train", "study"):
         grid = "ask = 'strata'\n[layers]\nd = 2\nd_out = 1\n"
         (tmp_path / "c.toml").write_text(FILE if command == "train" else grid)
-        ended = call(command, tmp_path / "c.toml", "--no-cache", "--report", tmp_path)
+        ended = call(command, tmp_path / "c.toml", "--no-cache", "-O", tmp_path)
         assert (ended.status, ended.out) == (2, "") and "holds another report, 'Something else'" in ended.err
 
 
@@ -308,7 +308,7 @@ def test_flow_that_drifts_is_stiff(monkeypatch):
 def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
     assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
     ended = call(
-        "train", ROOT / "examples/train.toml", "--no-cache", "--seeds", "1", "--json", "--report", tmp_path
+        "train", ROOT / "examples/train.toml", "--no-cache", "--seeds", "1", "--json", "-O", tmp_path
     )
     assert ended.status == 0 and len(ended.out.splitlines()) == 4
     assert "two layers" in (tmp_path / "report.md").read_text() and (tmp_path / "runs.svg").exists()

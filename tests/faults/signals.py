@@ -54,7 +54,7 @@ study FOLDER/singular.toml --no-cache --workers 2
 study audit --no-cache
 study atlas --no-cache
 study atlas --no-cache --workers 2
-report -d 3 -o 1 --engine singular --out OUT
+report -d 3 -o 1 --engine singular -O OUT
 figure 1 -O OUT.png
 schema verify
 rank FOLDER/rank.json

@@ -32,9 +32,9 @@ WEIGHTS = [["fiber", "F"], ["classify", "F"], ["rlct", "F"], ["identify", "F", *
 RANK, CHECK = [["rank", "F"]], [["check", "F"]]
 GRID = [
     ["study", "F", "--dry-run", "--no-cache"],
-    ["report", "--study", "LINES", "--grid", "F", "--out", "OUT"],
+    ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"],
 ]
-LINES = [["report", "--study", "F", "--out", "OUT"]]
+LINES = [["report", "--study", "F", "-O", "OUT"]]
 POINTS = [["emit", "fiber", *LAYERS, "--point", "F"], ["emit", "membership", *LAYERS, "--point", "F"]]
 SLICES = [["emit", "slice", *LAYERS, "--slice", "F"], ["figure", "1", "--engine", "native", "--slice", "F"]]
 SOME = [WEIGHTS[3], POINTS[0], *CHECK, *LINES]

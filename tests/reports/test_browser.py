@@ -51,7 +51,7 @@ def report(tmp_path_factory):
 
     @cache
     def make(name):
-        ended = call("report", *COMMANDS[name].split(), "--out", folder / name)
+        ended = call("report", *COMMANDS[name].split(), "-O", folder / name)
         assert ended.status == STATUS[name], ended
         return folder / name
 
@@ -236,7 +236,7 @@ def interactive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("figure")
     weights = {name: np.random.default_rng(0).standard_normal((8, 8)) for name in "KQV"}
     np.savez(folder / "w.npz", **weights)
-    assert call("classify", folder / "w.npz", "--plot", folder / "figure.html").status == 0
+    assert call("classify", folder / "w.npz", "-O", folder / "figure.html").status == 0
     return folder / "figure.html"
 
 

@@ -113,7 +113,7 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
     saved = []
     for n in ("1", "2"):
         arguments = ["-d", "2", "-o", "1", "--engine", "all", "--max-degree", "2", "--seed", "1"]
-        ended = run("report", *arguments, "--out", tmp_path / n, environment={"PYTHONHASHSEED": n})
+        ended = run("report", *arguments, "-O", tmp_path / n, environment={"PYTHONHASHSEED": n})
         assert ended.status == 0, ended
         saved.append(without_clock(tmp_path / n))
     assert saved[0] == saved[1]
@@ -122,7 +122,7 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
     emitted = call("emit", "slice", "-d", "2", "-o", "1", "--machine").out
     assert saved[0]["scripts/slice-macaulay2.m2"].decode() == emitted
     page = saved[0]["report.md"].decode()
-    assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 --out DIR" in page
+    assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 -O DIR" in page
     assert str(tmp_path) not in "".join(map(repr, saved[0].values()))
     for installation in both_engines:
         assert f"| {installation.engine.name} | {installation.version} |" in page
@@ -213,11 +213,11 @@ def test_a_claim_that_was_checked_in_part_says_so():
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
     arguments = ["2", "1", "--max-degree", "2", "--engine", "native"]
-    found = printed("report", *arguments, "--out", folder)
-    assert f"`agattn report {' '.join(arguments)} --out DIR`" in (folder / "report.md").read_text()
+    found = printed("report", *arguments, "-O", folder)
+    assert f"`agattn report {' '.join(arguments)} -O DIR`" in (folder / "report.md").read_text()
     assert sorted(found["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
     assert {claim["verdict"] for claim in found["claims"]} <= {"confirmed", "inapplicable"}
-    ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "--out", tmp_path)
+    ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "-O", tmp_path)
     assert ended.out.startswith("Dimension 18, proved.")
 
 
@@ -230,7 +230,7 @@ def test_in_notebooks():
 @pytest.mark.slow
 def test_reports_of_two_things_are_not_mixed(tmp_path):
     def report(*arguments):
-        return call("report", *arguments, "--engine", "native", "--max-degree", "1", "--out", tmp_path)
+        return call("report", *arguments, "--engine", "native", "--max-degree", "1", "-O", tmp_path)
 
     assert report("-d", "2", "-o", "1").status == report("-d", "2", "-o", "1").status == 0
     page = (tmp_path / "report.html").read_bytes()
