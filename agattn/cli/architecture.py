@@ -103,6 +103,18 @@ _ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_CONFIG, **_JET}
 _OF_ONE_LAYER = {"t": "Number of tokens t.  [default: 2]"}
 _OF_CHECKPOINTS = {"heads": "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]"}
 
+#: The lines of the help about an architecture, by the parameters that each is about.
+HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
+    ("words",): ("ARCH", "Sizes 3 2 2; model.toml, maps.py:NAME or config.json"),
+    ("d", "d_out", "a"): ("-d D -o D' -a A", "The sizes of a layer by name  [default of A: D]"),
+    ("t",): ("-t T", "Number of tokens  [default: 2, of a network 3]"),
+    ("dims", "ranks"): ("--dims, --ranks", "Of a network: D0,...,DL and A1,...,AL"),
+    ("heads",): ("--heads H", "Heads in every layer, or H1,...,HL  [default: 1]"),
+    ("skip",): ("--skip", "Each layer adds its input to its output"),
+    ("normalization",): ("--normalization N", "none, softmax, or the Taylor coefficients C0,C1,..."),
+    ("family", "ignore"): ("--family, --ignore", "How config.json is read: NAME; KEY,... left out"),
+    ("jet",): ("--jet N", "The jet of order N of a network or model"),
+}
 #: How the help names the words of an architecture.
 WORDS = "ARCH"
 #: Endings of files with weights, which are no architectures.

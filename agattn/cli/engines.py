@@ -158,7 +158,7 @@ def run(
     progress: Any,
     **asked: Any,
 ) -> None:
-    """Run TASK for a layer, a network or a model on an engine and print the answer, read back exactly.
+    """Run TASK on an engine and print the answer, read back exactly.
 
     Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for a script on stdin: in this folder, with the
     engine that agattn finds, and print what the engine prints. A SCRIPT has no time limit unless --timeout is

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import click
 
 from agattn.cli import output
-from agattn.cli.architecture import Architectures
+from agattn.cli.architecture import HELP, Architectures
 from agattn.cli.kinds import Choice, EngineName, InputFile, OutputPath, Real, Whole, outputs_of
 from agattn.errors import InputError
 from agattn.names import COMMANDS
@@ -288,7 +288,7 @@ def _of_outputs(function: Callable[..., Any]) -> Iterator[click.Parameter]:
             type=Choice(*kind.formats),
             is_eager=True,
             metavar="FORMAT",
-            help=f"The format where PATH is -, which is stdout: {', '.join(kind.formats)}.",
+            help=f"Format of PATH -, which is stdout ({', '.join(kind.formats)}).",
         )
 
 
@@ -382,8 +382,92 @@ def _without_arguments(function: Callable[..., Any]) -> str:
     return re.split(r"\n\n(?:Args|Returns|Raises|See Also):\n|\n\n>>> ", text)[0].replace("``", "")
 
 
+#: The section of the help for options of these names, which every command has alike.
+_LIMITS = ("engine", "characteristic", "timeout", "memory", "workers", "seed", "force")
+#: The most lines of a screen of help.
+_SCREEN = 40
+
+
+class Line:
+    """What a screen of help says of an option: its names, the clauses of its help, and the default."""
+
+    def __init__(self, option: click.Option, context: click.Context) -> None:
+        words = getattr(option.type, "words", ()) or getattr(option.type, "choices", ()) * (
+            not option.metavar
+        )
+        metavar = "" if option.is_flag else f" {'WORD' if words else option.make_metavar(context)}"
+        self.names = ", ".join(option.opts) + metavar
+        text, _, rest = (option.help or "").partition("[default: ")
+        said, _, end = rest.partition("]")
+        given = option.default if type(option.default) in (str, int, float) else said
+        self.clauses = [f"{', '.join(words)}: "] * bool(words)
+        self.clauses += re.findall(r".+?(?:[.;:,] +(?![^(]*\))|$)", f"{text.strip()} {end.strip()}".strip())
+        self.clauses += [f"[default: {given}]"] * (given not in ("", None))
+
+    @property
+    def row(self) -> tuple[str, str]:
+        """The names, and what is left of the rest."""
+        *texts, last = self.clauses
+        if not last.startswith("[default"):
+            return self.names, "".join(self.clauses).strip(" .;:,")
+        return self.names, f"{''.join(texts).strip(' .;:,')}  {last}".strip()
+
+    def shorten(self) -> bool:
+        """Leave out the last clause, or at last the default; false where nothing can be left out."""
+        if len(self.clauses) == 1:
+            return False
+        has_default = len(self.clauses) > 2 and self.clauses[-1].startswith("[default")
+        self.clauses.pop(-2 if has_default else -1)
+        return True
+
+
 class Command(click.Command):
     """A command that says what is wrong with a line, and what to type instead."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write as much as fits on one screen of the description and of the options; the page has all."""
+        about, *more = (self.help or "").split("\n\n")
+        status = [text for text in more if text.startswith("Exit status")]
+        more = [text for text in more if text not in status]
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        lines = {option.name or "": Line(option, ctx) for option in options}
+        fits = False
+        while not fits:
+            screen = ctx.make_formatter()
+            self._write(ctx, screen, [about, *more, *status], lines)
+            fits = screen.getvalue().count("\n") < _SCREEN
+            if not fits and not (more and more.pop()):
+                folded = [line for line in lines.values() if len(line.row[1]) > screen.width - 24]
+                by_length = sorted(folded, key=lambda line: -len(line.row[1]))
+                fits = not any(line.shorten() for line in by_length)
+        formatter.write(screen.getvalue())
+
+    def _write(
+        self, ctx: click.Context, screen: click.HelpFormatter, about: list[str], lines: dict[str, Line]
+    ) -> None:
+        """Write the paragraphs, the options in sections, and examples on two lines."""
+        self.format_usage(ctx, screen)
+        for paragraph in about:
+            screen.write_paragraph()
+            with screen.indentation():
+                screen.write_text(paragraph)
+        rows = {row: text for row, text in HELP.items() if {*row} & {one.name for one in self.params}}
+        rows = rows if ("words",) in rows else {}
+        others = {name: line.row for name, line in lines.items() if not any(name in row for row in rows)}
+        sections = {
+            "Options": [row for name, row in others.items() if name not in _LIMITS],
+            "Architecture": [*rows.values()],
+            "Limits and engines": [row for name, row in others.items() if name in _LIMITS],
+        }
+        for title, section in sections.items():
+            if section:
+                with screen.section(title):
+                    screen.write_dl(section, col_max=26)
+        first, *more = re.split("; (?=agattn)", (self.epilog or "").partition(": ")[2])
+        for example in more:
+            first += f"; {example}" * (len(first) + len(example) < 2 * screen.width - 20)
+        screen.write_paragraph()
+        screen.write_text(f"Examples: {first}")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the name."""

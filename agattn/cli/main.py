@@ -67,7 +67,9 @@ class LazyGroup(click.Group):
         """Write the overview from the table of names, importing nothing."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
+                formatter.write_dl(
+                    [(name, verb.about) for name, verb in commands.items() if name != "schema"]
+                )
 
 
 def one_blas_thread() -> None:
