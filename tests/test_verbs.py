@@ -48,7 +48,7 @@ def names_called(module):
 def test_every_command_is_the_verb_of_its_name(command):
     """It is made from it, or its function in the command line imports it; or both come to the same below."""
     module, function = COMMANDS[command].function.split(":")
-    of_shell = SHELL[command].function.partition(":")[0]
+    of_shell = f"agattn.cli.{SHELL[command].module}" if SHELL[command].module else ""
     if command in THE_SAME_BELOW:
         home, name, _ = THE_SAME_BELOW[command]
         caller = BELOW.get(command, of_shell)
@@ -65,9 +65,9 @@ def test_every_verb_has_a_command_or_a_line_of_a_shell():
     assert named | set(WITHOUT_A_COMMAND) == set(library.VERBS)
     assert not named & set(WITHOUT_A_COMMAND) and not WITHOUT_A_COMMAND["weights"]
     for line in filter(None, WITHOUT_A_COMMAND.values()):
-        words = re.fullmatch(r"agattn ([a-z-]+)(?: (--[a-z]+))?", line)
+        words = re.fullmatch(r"agattn ([a-z-]+)(?: (--[a-z]+|FILE\.json))?", line)
         assert words[1] in COMMANDS
-        assert words[2] is None or words[2] in options_of(words[1])
+        assert words[2] in (None, "FILE.json") or words[2] in options_of(words[1])
 
 
 def options_of(command):
@@ -93,10 +93,10 @@ def test_every_verb_names_its_siblings_and_its_command(name):
     [said] = re.findall(r"See Also: (.*?\.)(?: >>>|$)", text)
     siblings = re.findall(r":func:`agattn\.(\w+)`", said)
     assert siblings and set(siblings) <= set(library.VERBS) - {name}
-    commands = re.findall(r"``agattn ([a-z-]+)(?: (--[a-z]+))?``", said)
+    commands = re.findall(r"``agattn ([a-z-]+)(?: (--[a-z]+|FILE\.json))?``", said)
     assert len(commands) == (name != "weights")
     for command, option in commands:
-        assert command in COMMANDS and (not option or option in options_of(command))
+        assert command in COMMANDS and (option in ("", "FILE.json") or option in options_of(command))
         own = name.replace("_", "-") if name not in WITHOUT_A_COMMAND else command
         assert command == own
         if name in WITHOUT_A_COMMAND:
@@ -123,7 +123,7 @@ def test_every_long_call_tells_what_it_does(monkeypatch, capsys):
     monkeypatch.setattr(library, "told", lambda work, progress: real(work, progress, after=0.1))
     monkeypatch.setattr(network_fibers, "network_fiber", lambda *_: time.sleep(0.4))
     ag.fiber(ag.DeepNetwork((2, 2), (2,)), {})
-    assert capsys.readouterr().err == "fiber of M(2,2; 2), t = 3\n"
+    assert capsys.readouterr().err == "fiber of M(2,2,2), t = 3\n"
 
 
 def test_progress_is_told_to_a_function_or_with_none_to_nobody_but_stderr():

@@ -61,6 +61,14 @@ class Writes(NamedTuple):
     required: bool = False
 
 
+class Answer(NamedTuple):
+    """A result with the text that is shown in place of its sheet, and the exit status."""
+
+    result: Any
+    text: str = ""
+    status: int = 0
+
+
 #: A file that is read.
 Input = Option(InputFile(), metavar="FILE")
 #: The distances that a loss may be.
@@ -163,7 +171,7 @@ class Shell(NamedTuple):
 
     Attributes:
         examples: lines that work.
-        function: in place of the verb, as ``module:function``.
+        module: of this package, with the function of the same name that stands in place of the verb.
         more: the function whose parameters are options, too, in place of the verb's.
         hidden: parameters of the verb that are no options.
         options: options that read otherwise than elsewhere.
@@ -173,7 +181,7 @@ class Shell(NamedTuple):
     """
 
     examples: str
-    function: str = ""
+    module: str = ""
     more: str = ""
     hidden: tuple[str, ...] = ()
     options: Mapping[str, Option] = {}
@@ -184,7 +192,8 @@ class Shell(NamedTuple):
 
 def command(name: str, shell: Shell) -> click.Command:
     """The command of this name."""
-    function = imported(shell.function or COMMANDS[name].function)
+    place = f"agattn.cli.{shell.module}:{name.replace('-', '_')}" if shell.module else COMMANDS[name].function
+    function = imported(place)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
         own = {parameter.name for parameter in parameters}
@@ -251,8 +260,10 @@ def _run(
     if result is None or isinstance(result, int):
         return result or 0
     outputs = tuple(one for one in outputs if one.ending not in writes.endings)
-    output.show_result(result, as_json, outputs, wide=shell.wide)
-    return int(getattr(result, "exit_status", 0))
+    if not isinstance(result, Answer):
+        result = Answer(result, status=getattr(result, "exit_status", 0))
+    output.show_result(result.result, as_json, outputs, result.text, wide=shell.wide)
+    return int(result.status)
 
 
 #: Parameters that are architectures.
@@ -389,36 +400,23 @@ _SCREEN = 40
 
 
 class Line:
-    """What a screen of help says of an option: its names, the clauses of its help, and the default."""
+    """What a screen of help says of an option: its names, the clauses of its help, and a short default."""
 
     def __init__(self, option: click.Option, context: click.Context) -> None:
-        words = getattr(option.type, "words", ()) or getattr(option.type, "choices", ()) * (
-            not option.metavar
-        )
+        words = getattr(option.type, "words" if option.metavar else "choices", ())
         metavar = "" if option.is_flag else f" {'WORD' if words else option.make_metavar(context)}"
         self.names = ", ".join(option.opts) + metavar
-        text, _, rest = (option.help or "").partition("[default: ")
-        said, _, end = rest.partition("]")
-        given = option.default if type(option.default) in (str, int, float) else said
-        self.clauses = [f"{', '.join(words)}: "] * bool(words)
-        self.clauses += re.findall(r".+?(?:[.;:,] +(?![^(]*\))|$)", f"{text.strip()} {end.strip()}".strip())
-        self.clauses += [f"[default: {given}]"] * (given not in ("", None))
+        text, _, said = (option.help or "").partition("  [default: ")
+        given = option.default if type(option.default) in (str, int, float) else said.partition("]")[0]
+        self.default = f"  [default: {given}]" if 0 < len(str(given)) < 8 else ""
+        self.clauses = [f"{', '.join(words)}: "] * bool(words) + re.findall(
+            r".+?(?:[.;:,] (?![^(]*\))|$)", text
+        )
 
     @property
-    def row(self) -> tuple[str, str]:
-        """The names, and what is left of the rest."""
-        *texts, last = self.clauses
-        if not last.startswith("[default"):
-            return self.names, "".join(self.clauses).strip(" .;:,")
-        return self.names, f"{''.join(texts).strip(' .;:,')}  {last}".strip()
-
-    def shorten(self) -> bool:
-        """Leave out the last clause, or at last the default; false where nothing can be left out."""
-        if len(self.clauses) == 1:
-            return False
-        has_default = len(self.clauses) > 2 and self.clauses[-1].startswith("[default")
-        self.clauses.pop(-2 if has_default else -1)
-        return True
+    def text(self) -> str:
+        """What is left of the clauses, and the default."""
+        return "".join(self.clauses).strip(" .;:,") + self.default
 
 
 class Command(click.Command):
@@ -437,9 +435,11 @@ class Command(click.Command):
             self._write(ctx, screen, [about, *more, *status], lines)
             fits = screen.getvalue().count("\n") < _SCREEN
             if not fits and not (more and more.pop()):
-                folded = [line for line in lines.values() if len(line.row[1]) > screen.width - 24]
-                by_length = sorted(folded, key=lambda line: -len(line.row[1]))
-                fits = not any(line.shorten() for line in by_length)
+                folded = [line for line in lines.values() if len(line.text) > screen.width - 24]
+                longest = max(folded, key=lambda line: len(line.text) * (len(line.clauses) > 1), default=None)
+                if longest is None or len(longest.clauses) == 1:
+                    break
+                longest.clauses.pop()
         formatter.write(screen.getvalue())
 
     def _write(
@@ -453,21 +453,18 @@ class Command(click.Command):
                 screen.write_text(paragraph)
         rows = {row: text for row, text in HELP.items() if {*row} & {one.name for one in self.params}}
         rows = rows if ("words",) in rows else {}
-        others = {name: line.row for name, line in lines.items() if not any(name in row for row in rows)}
-        sections = {
-            "Options": [row for name, row in others.items() if name not in _LIMITS],
-            "Architecture": [*rows.values()],
-            "Limits and engines": [row for name, row in others.items() if name in _LIMITS],
-        }
+        sections = {"Options": [], "Architecture": [*rows.values()], "Limits and engines": []}
+        for name, line in lines.items():
+            if not any(name in row for row in rows):
+                sections["Limits and engines" if name in _LIMITS else "Options"].append(
+                    (line.names, line.text)
+                )
         for title, section in sections.items():
             if section:
                 with screen.section(title):
                     screen.write_dl(section, col_max=26)
-        first, *more = re.split("; (?=agattn)", (self.epilog or "").partition(": ")[2])
-        for example in more:
-            first += f"; {example}" * (len(first) + len(example) < 2 * screen.width - 20)
         screen.write_paragraph()
-        screen.write_text(f"Examples: {first}")
+        screen.write_text(self.epilog or "")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the name."""

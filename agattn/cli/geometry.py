@@ -12,7 +12,7 @@ import click
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number, whole_numbers
-from agattn.cli.generator import Input, Option, Writes
+from agattn.cli.generator import Answer, Input, Option, Writes
 from agattn.cli.kinds import (
     DRAWINGS,
     FIGURES,
@@ -24,7 +24,7 @@ from agattn.cli.kinds import (
     chosen,
     leave_out,
 )
-from agattn.cli.output import console, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.output import console, print_json, say_on_stderr, write_file
 from agattn.cli.weights import read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.engines.locate import candidates, locate
@@ -104,7 +104,6 @@ def critical_points(
     *,
     weights: Annotated[Path | None, Input] = None,
     output: Annotated[Outputs, Writes(FIGURES)] = (),
-    as_json: bool = False,
     **given: Any,
 ) -> Any:
     """Count the critical points of a squared loss on the functions of a layer, and find the real ones.
@@ -145,8 +144,7 @@ def critical_points(
     leave_out("is for counting; with --weights nothing is counted", *counting)
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **how, seed=given["seed"])
-    show_result(near, as_json, output, str(near))
-    return 0
+    return Answer(near, str(near))
 
 
 def spectrum(
@@ -266,7 +264,6 @@ def ideal(
     architecture: Any,
     max_degree: int = 4,
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
-    method: Annotated[str | None, Option(EngineName("native"), more={"hidden": True})] = None,
     stratum: str | None = None,
     *,
     workers: Annotated[int, Option(Whole(1, 512), metavar="N")] = 1,
@@ -300,22 +297,22 @@ def ideal(
     """
     from agattn.verification.ideal import ideal
 
-    layer, chosen = as_layer(architecture), engine or method
+    layer = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         leave_out(reason, "workers", "complete", "invariants", "stratum")
     if stratum is not None:
         reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
-        leave_out(reason, "workers", "complete", "invariants", "engine", "method")
+        leave_out(reason, "workers", "complete", "invariants", "engine")
     if not invariants:
         leave_out("is for --invariants", "coefficients")
     given["characteristic"] = given["characteristic"] or 0
-    if chosen not in (None, "native") and not complete:
-        reason = f"is for native computation; {chosen} finds the whole ideal itself"
+    if engine not in (None, "native") and not complete:
+        reason = f"is for native computation; {engine} finds the whole ideal itself"
         leave_out(reason, "workers", "invariants", "output", "form", "seed")
-        _show(ideal(architecture, max_degree, chosen, **given), as_json)
+        _show(ideal(architecture, max_degree, engine, **given), as_json)
         return 0
-    if complete and chosen == "native":
+    if complete and engine == "native":
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
     _refuse_idle(layer is None, complete, not output)
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
@@ -323,7 +320,7 @@ def ideal(
     equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
     texts = _exported(equations, output, given["characteristic"])
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
-    whole = _completeness(equations, chosen, given) if complete else None
+    whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
         from agattn.engines.elimination import examined  # and all tasks
 

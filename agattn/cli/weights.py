@@ -15,7 +15,7 @@ from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
-from agattn.cli.generator import Option, Writes
+from agattn.cli.generator import Answer, Option, Writes
 from agattn.cli.kinds import (
     DRAWINGS,
     FIGURES,
@@ -208,9 +208,7 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
-    output: Annotated[Outputs, Writes()] = (),
-    as_json: bool = False,
-) -> Any:
+) -> Answer:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
@@ -230,8 +228,8 @@ def equivalent(
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
-    show_result(answer, as_json, output, "\n".join(filter(None, (str(answer), answer.closeness))))
-    return {True: 0, False: 1, None: 3}[answer.equal]
+    text = "\n".join(filter(None, (str(answer), answer.closeness)))
+    return Answer(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
 
 
 def identify(
@@ -263,9 +261,8 @@ def rank(
     radius: str | None = None,
     output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     seed: int = 0,
-    as_json: bool = False,
     progress: Any,
-) -> Any:
+) -> Answer:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 
     Entries are integers, rationals such as "22/7", or decimals such as "0.25". If the rank cannot be
@@ -285,5 +282,4 @@ def rank(
 
         progress("drawing")
         draw(matrix, result, picture)
-    show_result(result, as_json, output)
-    return 0 if result.rank is not None else 3
+    return Answer(result, status=0 if result.rank is not None else 3)

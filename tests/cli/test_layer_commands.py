@@ -131,7 +131,6 @@ def test_the_ending_says_the_format(tmp_path):
 @pytest.mark.engine("macaulay2")
 def test_engine_methods_fill_the_same_schema():
     found = document("ideal -d 2 -o 1 --engine M2")
-    assert found == document("ideal -d 2 -o 1 --method macaulay2")  # the former name
     assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
 
 
