@@ -112,7 +112,7 @@ SMOKE = (
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
     Try(f"agattn run named-equations {LAYER} --engine macaulay2", 0, "number: 1", "engines"),
     # Experiments.
-    Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1; 1)"),
+    Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1,1)"),
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),
     Try("agattn study --example", 0, "[layers]"),

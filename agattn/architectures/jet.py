@@ -12,7 +12,7 @@ power series φ_θ(sX) (:mod:`agattn.algebra.series`).
 >>> network = DeepNetwork((2, 1), (1,), t=2, normalization="softmax")
 >>> jet = Jet(network, 3)
 >>> print(jet)
-M(2,1; 1), softmax, t = 2, jet of order 3
+M(2,1,1), softmax, t = 2, jet of order 3
 >>> jet.degree  # 1 + 2 weights, and three entries of X
 6
 """

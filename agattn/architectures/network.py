@@ -202,7 +202,8 @@ class DeepNetwork(Layered, Described):
 
     def summary(self) -> str:
         """The sizes, and the options that differ from their defaults, in a line."""
-        parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
+        between = "," if self.depth == 1 else "; "  # a layer is called as everywhere
+        parts = [f"M({','.join(map(str, self.dims))}{between}{','.join(map(str, self.ranks))})"]
         heads = self.heads_by_layer
         if set(heads) != {1}:
             parts.append(f"heads {heads[0] if len(set(heads)) == 1 else ','.join(map(str, heads))}")

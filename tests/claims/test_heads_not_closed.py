@@ -169,7 +169,7 @@ def test_the_closed_are_not_certified():
 
 def test_by_the_library_and_the_command_line(tmp_path):
     document = ag.certificate(layer(2, 2, 1, 2), NAME)
-    said = "Certificate of M(2,2; 1), heads 2, t ≥ 2: 1 claim, 1 certified (1 confirmed, 0 refuted)"
+    said = "Certificate of M(2,2,1), heads 2, t ≥ 2: 1 claim, 1 certified (1 confirmed, 0 refuted)"
     assert str(document) == said
     file = tmp_path / "heads.json"
     words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "-O", str(file)]

@@ -313,5 +313,5 @@ def test_the_library_says_the_same(files, verb):
 
 
 def test_what_is_printed_of_a_layer_names_the_network_that_was_computed():
-    assert str(ag.dimension(ag.SingleLayer(2, 1))).startswith("M(2,1; 2), t = 2: dimension 5")
-    assert str(ag.singularities(ag.SingleLayer(2, 1))).startswith("M(2,1; 2), t = 2: dimension 5;")
+    assert str(ag.dimension(ag.SingleLayer(2, 1))).startswith("M(2,1,2), t = 2: dimension 5")
+    assert str(ag.singularities(ag.SingleLayer(2, 1))).startswith("M(2,1,2), t = 2: dimension 5;")

@@ -183,7 +183,7 @@ def test_dimensions():
         "Dimensions", "Not proved", "What was asked", "How to reproduce it",
     ]  # fmt: skip
     (table,) = tables(document, "Dimensions")
-    assert [row[0] for row in table.rows] == ["M(3,2,3; 2,2), t = 3", "M(5,1; 3), heads 2, t = 2"]
+    assert [row[0] for row in table.rows] == ["M(3,2,3; 2,2), t = 3", "M(5,1,3), heads 2, t = 2"]
     assert [row[2] for row in table.rows] == ["18", "49"]  # 8 + 4 + 8 - 2 by equation 14
     (table,) = tables(document, "Not proved")
     assert table.rows[0][1] == "49" and table.rows[0][3] == "49 to 50"
@@ -219,10 +219,10 @@ def test_several_questions_stand_side_by_side():
     assert [tuple(map(cell_markdown, row)) for row in table.rows] == [
         ("M(3,1,3)", "21", "", "10: sl(3) + center of dimension 2 <br> **proved**",
          "20 of degree 3, to degree 3 <br> **proved**"),
-        ("M(5,1; 3), heads 2, t = 2", "70", "49, from 49 to 50 <br> **modular**", "", ""),
+        ("M(5,1,3), heads 2, t = 2", "70", "49, from 49 to 50 <br> **modular**", "", ""),
         ("M(2,1,2)", "10", "", "", "none, to degree 2 <br> **proved**"),
         ("M(40,1,40)", "3240", "", "not done", ""),
-        ("M(2,1; 2), heads 2, t = 2", "20", "", "", "none in any degree <br> **proved**"),
+        ("M(2,1,2), heads 2, t = 2", "20", "", "", "none in any degree <br> **proved**"),
     ]  # fmt: skip
     assert "Which linear maps" in markdown(document) and "3240 parameters" in markdown(document)
 
